@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         rows_preceding,
         seconds,
     )
+    from dovetail.api.flows import Flow
     from dovetail.api.joined import Joined
     from dovetail.api.progress import Progress, follow
     from dovetail.api.samples import Sample
@@ -65,6 +66,7 @@ __all__ = [
     "DialectError",
     "DovetailError",
     "EngineError",
+    "Flow",
     "Folder",
     "Joined",
     "Key",
@@ -121,6 +123,7 @@ _ROOMS = {
         *("asof", "between", "delta", "forever", "hop", "inherited", "latest"),
         *("range", "rows", "rows_preceding", "seconds"),
     ),
+    "api.flows": ("Flow",),
     "api.joined": ("Joined",),
     "api.progress": ("Progress", "follow"),
     "api.samples": ("Sample",),

@@ -48,6 +48,7 @@ PUBLIC = [
 TYPES = [
     "AnyPath",
     "AsOf",
+    "Flow",
     "Folder",
     "Key",
     "Length",

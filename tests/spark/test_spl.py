@@ -1,11 +1,11 @@
-"""A text in SPL on streams of Spark: the join that it is, by its outlets."""
+"""A text in SPL on streams of Spark: what comes out, by the names of its streams."""
 
 import pytest
 
 import dovetail as dt
 from dovetail.errors import SchemaError, UnsupportedError
 
-TEXT = """
+JOIN = """
 stream<int32 k, rstring v> L = Beacon() {}
 stream<int32 k, int64 w> R = Beacon() {}
 (stream<int32 k, rstring v, int64 w> Out; stream<L> Alone) = Join(L; R) {
@@ -13,8 +13,26 @@ stream<int32 k, int64 w> R = Beacon() {}
   param match : L.k == R.k; algorithm : leftOuter;
   output Out : k = L.k, w = R.w * 2l;
 }"""
-LEFT = [(1, 1, "a"), (3, 2, "b"), (5, 3, "c")]
-RIGHT = [(2, 1, 10), (4, 1, 20), (6, 3, 30)]
+FLOW = """
+stream<int32 k, rstring v> L = Beacon() {}
+stream<int32 k, int64 w> R = Beacon() {}
+stream<int32 k, int64 w> Odd = Filter(R) { param filter : w % 20l == 10l; }
+stream<int32 k, rstring v, int64 w> Met = Join(L; Odd) {
+  window L : sliding, count(2); Odd : sliding, count(0);
+  param match : L.k == Odd.k;
+  output Met : k = L.k;
+}
+stream<int32 k, int64 w> Less = Functor(Met) { param filter : w > 10l; }
+stream<int32 k, int64 w, int64 again> Twice = Join(Less; R as Again) {
+  window Less : sliding, count(3); Again : sliding, count(0);
+  param match : Less.k == Again.k;
+  output Twice : k = Less.k, w = Less.w, again = Again.w;
+}
+(stream<L> First; stream<L> Rest) = Filter(L) { param filter : k == 1; }
+"""
+LEFT = [(1, 1, "a"), (3, 2, "b"), (5, 3, "c"), (8, 4, "d"), (9, 5, "e")]
+RIGHT = [(2, 1, 10), (4, 2, 30), (6, 3, 30), (7, 2, 50)]
+NOW = {"availableNow": True}
 
 
 @pytest.fixture
@@ -30,30 +48,80 @@ def sides(spark, tmp_path):
     return found
 
 
-def test_a_text_runs_on_streams(sides, tmp_path):
-    found = {"matched": [], "left_unmatched": []}
+def written(flow, checkpoint):
+    """What a program writes of what there is, by stream."""
+    found = {name: [] for name in flow.outputs}
     sinks = {
-        name: lambda frame, _, rows=rows: rows.extend(frame.collect())
+        name: lambda frame, _, rows=rows: rows.extend(map(tuple, frame.collect()))
         for name, rows in found.items()
     }
-    checkpoint = str(tmp_path / "checkpoint")
-    query = dt.spl(TEXT, sides).write(
-        checkpoint=checkpoint, trigger={"availableNow": True}, **sinks
-    )
-    query.awaitTermination()
-    pairs = [(row["k"], row["v"], row["w"]) for row in found["matched"]]
-    assert sorted(pairs) == [(1, "a", 20), (3, "c", 60)]
-    assert [row["v"] for row in found["left_unmatched"]] == ["b"]
+    for query in flow.write(sinks, checkpoint=checkpoint, trigger=NOW):
+        query.awaitTermination()
+    return {name: sorted(rows) for name, rows in found.items()}
 
 
-def test_what_does_not_fit_is_refused(sides):
-    narrow = TEXT.replace("int64 w> R", "int32 w> R")
+def test_a_text_runs_on_streams(sides, tmp_path):
+    found = written(dt.spl(JOIN, sides), tmp_path / "checkpoint")
+    assert found == {
+        "Out": [(1, "a", 20), (2, "b", 60), (3, "c", 60)],
+        "Alone": [(4, "d")],
+    }
+
+
+def test_operators_stand_between_joins_and_around_them(sides, tmp_path):
+    flow = dt.spl(FLOW, sides)
+    assert repr(flow) == "Twice, First, Rest of L, R, on streams of Spark"
+    found = written(flow, tmp_path / "checkpoint")
+    assert found == {
+        "Twice": [(2, 30, 30), (2, 30, 50), (2, 50, 50), (3, 30, 30)],
+        "First": [(1, "a")],
+        "Rest": [(2, "b"), (3, "c"), (4, "d"), (5, "e")],
+    }
+    # Started again on its checkpoints nothing comes twice.
+    assert not any(written(flow, tmp_path / "checkpoint").values())
+
+
+def test_the_plan_says_what_is_a_query_and_that_rows_come_once(sides):
+    told = dt.spl(FLOW, sides).explain()
+    assert "query  of Twice" in told
+    assert "2 operators behind each other in one query" in told
+    assert "by Spark itself, row by row, without state" in told
+    assert "exactly once" in told
+
+
+def test_a_stream_that_comes_out_is_a_frame(sides):
+    flow = dt.spl(FLOW, sides)
+    assert flow.frame("First").columns == ["k", "v"]
+    with pytest.raises(dt.SpecError, match='no stream "Met" comes out'):
+        flow.frame("Met")
+
+
+def test_what_does_not_fit_is_refused(sides, tmp_path):
+    narrow = JOIN.replace("int64 w> R", "int32 w> R")
     narrow = narrow.replace("R.w * 2l", "(int64) R.w")
     with pytest.raises(SchemaError, match='"w" of "R" is bigint; expected int'):
         dt.spl(narrow, sides)
-    with pytest.raises(UnsupportedError, match="more than one join"):
-        dt.spl(TEXT + "stream<Out> F = Filter(Out) {}", sides)
     with pytest.raises(dt.SpecError, match=r'rows of dt\.stream for "R"'):
-        dt.spl(TEXT, {"L": sides["L"]})
+        dt.spl(JOIN, {"L": sides["L"]})
     with pytest.raises(dt.SpecError, match=r"rows of dt\.stream"):
-        dt.spl(TEXT, {**sides, "R": sides["R"].frame})
+        dt.spl(JOIN, {**sides, "R": sides["R"].frame})
+    with pytest.raises(dt.SpecError, match="the text says how long rows live"):
+        dt.spl(JOIN, {**sides, "R": sides["R"].window(dt.rows(1))})
+    numbered = {**sides, "R": dt.stream(sides["R"].frame, order="n")}
+    with pytest.raises(dt.SpecError, match="L with a sequence, and R without"):
+        dt.spl(JOIN, numbered)
+    flow, sinks = dt.spl(JOIN, sides), {"Out": dt.folder(str(tmp_path / "out"))}
+    with pytest.raises(dt.SpecError, match='"Alone" has no sink'):
+        flow.write(sinks, checkpoint=tmp_path / "state")
+
+
+def test_streams_that_go_several_ways_need_a_sequence(sides):
+    timed = {
+        name: dt.stream(
+            rows.frame.selectExpr("*", "timestamp_seconds(n) AS at"), time="at"
+        )
+        for name, rows in sides.items()
+    }
+    assert dt.spl(JOIN, timed).outputs == ("Out", "Alone")
+    with pytest.raises(UnsupportedError, match="go several ways"):
+        dt.spl(FLOW, timed)

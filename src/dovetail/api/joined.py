@@ -275,8 +275,8 @@ class Joined:
                 "a stream on at least one side",
                 "use joined.matched.write: a batch join is an ordinary DataFrame",
             )
-        how = _start(checkpoint, trigger, name, finish=finish)
-        chosen = {self._named(one): _sink(one, sinks[one]) for one in sinks}
+        how = start_given(checkpoint, trigger, name, finish=finish)
+        chosen = {self._named(one): sink_given(one, sinks[one]) for one in sinks}
         # Late rows are no part of the result: unsaid, they are counted.
         for outlet in spec.outlets_of(self.request):
             if outlet not in chosen:
@@ -359,8 +359,8 @@ class Joined:
         return Streaming(self._plan(), (self.frames[left], self.frames[right]))
 
 
-def _sink(name: str, sink: object) -> Sink:
-    """Returns what a user gives for an outlet as a sink."""
+def sink_given(name: str, sink: object) -> Sink:
+    """Returns what a user gives for an outlet, or a stream, as a sink."""
     # A class is callable too: who gives one forgot to make a sink of it.
     if callable(sink) and not isinstance(sink, type):
         return Calling(sink)
@@ -372,7 +372,7 @@ def _sink(name: str, sink: object) -> Sink:
     raise arguments.wrong(name, sink, "a folder or a function", hint)
 
 
-def _start(
+def start_given(
     checkpoint: arguments.AnyPath,
     trigger: Mapping[str, object] | None,
     name: str,

@@ -10,12 +10,13 @@ from pyspark.sql import DataFrame
 
 from dovetail import spec
 from dovetail.api import choices, terms
+from dovetail.api.flows import Flow, flow_of
 from dovetail.api.joined import Joined
 from dovetail.bind.schemas import frame_given, schema_of
 from dovetail.dialects.spl import translate
 from dovetail.engines.spark.lent import lend
-from dovetail.engines.spark_stream.dataflow import Frames, leaves
-from dovetail.errors import SchemaError, SpecError, UnsupportedError
+from dovetail.engines.spark_stream.dataflow import Frames
+from dovetail.errors import SchemaError, SpecError
 from dovetail.expression import Expression
 from dovetail.plan.nested import renamed, under, unnested
 from dovetail.plan.sides import input_of
@@ -417,36 +418,44 @@ def _place(name: str, given: str, schema: Schema) -> str:
 
 
 @arguments.public
-def spl(text: str, sources: Mapping[str, Rows]) -> Joined:
-    """Returns the join that a text in SPL is; nothing runs yet.
+def spl(text: str, sources: Mapping[str, Rows]) -> Flow:
+    """Returns the program of streams that a text in SPL is; nothing runs yet.
 
     `sources`: rows of `dt.stream` for each stream that comes from outside, by its name,
-    with columns as the text declares them. What the text calls its first port leaves by
-    `matched`, its others by `left_unmatched` and `right_unmatched`.
+    with columns as the text declares them. What comes out has the names of the text.
     """
     arguments.text("text", text, "a text in SPL", "dt.spl(path.read_text(), {..})")
     example = '{"Quotes": dt.stream(frame)}'
     arguments.mapping("sources", sources, example)
     given_rows: Mapping[str, object] = sources
     for name, rows in given_rows.items():
-        if not isinstance(rows, Rows):
-            label = f"sources[{arguments.told(name)}]"
+        label = f"sources[{arguments.told(name)}]"
+        if not isinstance(rows, Rows) or isinstance(rows.frame, tuple):
             raise arguments.wrong(label, rows, "rows of dt.stream", example)
+        if rows.source.kind is not spec.InputKind.STREAM:
+            expected = "rows of dt.stream, of a streaming DataFrame"
+            raise arguments.wrong(label, rows, expected, example)
+        if rows.kept != spec.Unstated():
+            hint = "leave window out: the text says how long rows live"
+            raise arguments.wrong(label, rows, "rows without a window", hint)
+        lend(rows.frame.sparkSession)
     program = translate(text, {it: one.source.schema for it, one in sources.items()})
     for given in spec.givens_of(program):
         _refuse_others(given, sources)
-    for rows in sources.values():
-        frame = rows.frame
-        for one in leaves(frame) if isinstance(frame, tuple) else (frame,):
-            lend(one.sparkSession)
-    join = spec.one_join(program)
-    if join is None:
-        raise UnsupportedError(
-            "a text in SPL that is more than one join",
-            "one Join, or joins that feed one another",
-            "do on the DataFrames what other operators do, and bind them by name",
+    _refuse_half_a_sequence_of({it.input for it in spec.givens_of(program)}, sources)
+    return flow_of(program, sources)
+
+
+def _refuse_half_a_sequence_of(names: set[str], sources: Mapping[str, Rows]) -> None:
+    """Refuses a sequence of some of the streams only: it orders the rows of all."""
+    ordered = {name for name in names if sources[name].feed.sequence}
+    if ordered and ordered < names:
+        raise SpecError(
+            f"{', '.join(sorted(ordered))} with a sequence, and "
+            f"{', '.join(sorted(names - ordered))} without",
+            "sequence=... on all streams",
+            "order=... is for a number that only one of them has",
         )
-    return _joined_by(join, sources)
 
 
 def _refuse_others(given: spec.Given, sources: Mapping[str, Rows]) -> None:
@@ -463,21 +472,3 @@ def _refuse_others(given: spec.Given, sources: Mapping[str, Rows]) -> None:
                 f"{column.type}, as the text declares it",
                 "cast it in the frame",
             )
-
-
-def _joined_by(join: spec.JoinSpec, sources: Mapping[str, Rows]) -> Joined:
-    """Returns a join of rows by the names of its inputs, inner joins first."""
-    sides: dict[spec.Hand, Rows] = {}
-    for hand in spec.HANDS:
-        match join.side(hand).source:
-            case spec.Named(name):
-                sides[hand] = sources[name]
-            case spec.Nested(inner):
-                sides[hand] = rows_of(_joined_by(inner, sources))
-    _refuse_half_a_sequence(sides)
-    left, right = (
-        replace(join.side(hand), source=_origin(sides[hand], hand))
-        for hand in spec.HANDS
-    )
-    # What SPL keeps is what its windows say, bounded or not.
-    return _checked(replace(join, left=left, right=right), sides, unbounded=True)

@@ -9,7 +9,7 @@ anything         "not yet"           skip, with the reason: never a wrong answer
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
@@ -17,12 +17,24 @@ from dovetail import spec
 from dovetail.conformance.case import Broken, Case, Neutral, Refusal, Script
 from dovetail.conformance.compare import SAME, Difference, compare_lines
 from dovetail.conformance.engines import EngineName, NamedPlay, Outcome, Split, outcomes
-from dovetail.conformance.flows import FlowPlay, JoinPlay, OutletNames, spl_play
-from dovetail.conformance.lines import Line, Order, Rows, emitted
+from dovetail.conformance.flows import (
+    FlowPlay,
+    JoinPlay,
+    NamedFlow,
+    OutletNames,
+    spl_play,
+    streamed,
+)
+from dovetail.conformance.lines import Count, Line, Order, Rows, emitted
 from dovetail.conformance.programs import ProgramPlay, ecl_play, without_blanks
 from dovetail.errors import DovetailError, UnsupportedError
 
 _AS_THEY_ARE: OutletNames = {}
+
+
+def _as_it_is(expected: Rows | Count) -> Rows | Count:
+    """Returns what is expected."""
+    return expected
 
 
 class Status(Enum):
@@ -56,6 +68,7 @@ class Check:
         # With each case what its text calls the outlets of the join.
         by_name: dict[str, tuple[Case, OutletNames]] = {}
         plays: list[NamedPlay] = []
+        flows: list[NamedFlow] = []
         for case in cases:
             match _prepared(case):
                 case spec.Play() as play:
@@ -64,6 +77,9 @@ class Check:
                 case JoinPlay(play) as text:
                     by_name[case.name] = case, text.names
                     plays.append(NamedPlay(case.name, play, _looks_at_order(case)))
+                case FlowPlay() as flow if self.engine is EngineName.STREAM:
+                    by_name[case.name] = case, _AS_THEY_ARE
+                    flows.append(NamedFlow(case.name, flow, _looks_at_order(case)))
                 case ProgramPlay() | FlowPlay() as program:
                     yield self._of_program(case, program)
                 case error:
@@ -72,6 +88,9 @@ class Check:
             for name, outcome in outcomes(self.engine, plays, self.split):
                 case, names = by_name[name]
                 yield self._judged(case, outcome, names)
+        for name, lines in streamed(flows, self.split):
+            case, _ = by_name[name]
+            yield self._of_lines(case, lines)
 
     def _of_program(self, case: Case, program: ProgramPlay | FlowPlay) -> Verdict:
         """Returns the verdict on what the engine makes of a program."""
@@ -79,13 +98,23 @@ class Check:
             lines = program.lines(self.engine)
         except DovetailError as error:
             return self._judged(case, error)
+        is_ecl = isinstance(program, ProgramPlay)
+        return self._of_lines(case, lines, without_blanks if is_ecl else _as_it_is)
+
+    def _of_lines(
+        self,
+        case: Case,
+        lines: list[Line] | DovetailError,
+        shown: Callable[[Rows | Count], Rows | Count] = _as_it_is,
+    ) -> Verdict:
+        """Returns the verdict on lines; `shown` says how expected ones are meant."""
+        if isinstance(lines, DovetailError):
+            return self._judged(case, lines)
         if isinstance(case.expect, Refusal):
             reason = f"{_wanted(case.expect)}, found {len(lines)} rows"
             return Verdict(case, self.engine, Status.FAIL, reason)
-        expected = case.expect
-        if isinstance(program, ProgramPlay):
-            expected = without_blanks(expected)
-        difference = compare_lines(expected, lines, self.engine.sight(self.split))
+        sight = self.engine.sight(self.split)
+        difference = compare_lines(shown(case.expect), lines, sight)
         status = Status.FAIL if difference else Status.OK
         return Verdict(case, self.engine, status, difference=difference)
 

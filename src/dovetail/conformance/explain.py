@@ -58,7 +58,17 @@ def explained_text(text: JoinPlay | FlowPlay) -> str:
         f"join {step.told.title}\n{explained(joined_alone(step))}"
         for step in joins.values()
     )
-    return "\n\n".join((*plans, paragraphs(lines)))
+    return "\n\n".join((*plans, paragraphs([*lines, _on_streams(text)])))
+
+
+def _on_streams(text: FlowPlay) -> Line:
+    """Returns whether streams of Spark run a whole text, and in how many queries."""
+    try:
+        queries = text.queries
+    except UnsupportedError as error:
+        return "on stream", f"not yet: {', '.join(error.missing)}"
+    count = len(queries)
+    return "on stream", f"yes: {count} quer{'y' if count == 1 else 'ies'}"
 
 
 def answers(play: spec.Play) -> Iterator[Answer]:

@@ -7,16 +7,17 @@ operator.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dovetail import schema, spec
 from dovetail.conformance import oracle
 from dovetail.conformance.case import CaseData
-from dovetail.conformance.engines import EngineName
-from dovetail.conformance.lines import MARK, Line
+from dovetail.conformance.engines import Each, EngineName, Split, batch_ends
+from dovetail.conformance.lines import MARK, Line, emitted
 from dovetail.dialects.spl import translate
-from dovetail.errors import SpecError, UnsupportedError
+from dovetail.errors import DovetailError, SpecError, UnsupportedError
+from dovetail.plan import flow as planned
 from dovetail.spec.fields import Fields, mapping
 from dovetail.spec.reader import read_events, read_schema
 
@@ -45,8 +46,15 @@ class FlowPlay:
     """A program of several operators with the events of its inputs."""
 
     program: spec.Program
+    inputs: spec.Inputs
     opening: tuple[spec.Event, ...]
     events: tuple[spec.Event, ...]
+
+    @property
+    def queries(self) -> tuple[planned.Query, ...]:
+        """Returns the queries of the program on streams, or refuses it."""
+        ends = any(isinstance(one, spec.Finish) for one in self.events)
+        return planned.plan_flow(self.program, planned.in_sequence(), ends=ends)
 
     def lines(self, engine: EngineName) -> list[Line]:
         """Returns what an engine puts out, each row with its output and event."""
@@ -63,6 +71,53 @@ class FlowPlay:
                 )
         found = oracle.play_flow(self.program, self.opening, self.events, player)
         return [_line(name, item) for name, item in found]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFlow:
+    """A program under the name of its case; `in_order` as that of a `NamedPlay`."""
+
+    name: str
+    flow: FlowPlay
+    in_order: bool
+
+
+def streamed(
+    flows: Sequence[NamedFlow], split: Split
+) -> Iterator[tuple[str, list[Line] | DovetailError]]:
+    """Gives what streams of Spark make of programs, by the names of their cases."""
+    if not flows:
+        return
+    from dovetail.conformance.spark_stream.flows import (  # noqa: PLC0415 - Spark
+        StreamFlow,
+        play_flows,
+    )
+    from dovetail.engines.spark_session import local_session  # noqa: PLC0415
+
+    wanted = [
+        StreamFlow(
+            one.name,
+            one.flow.program,
+            one.flow.inputs,
+            one.flow.opening,
+            one.flow.events,
+            batch_ends(split, len(one.flow.events), one.name),
+            stepwise=isinstance(split, Each),
+            in_order=one.in_order,
+        )
+        for one in flows
+    ]
+    sight = EngineName.STREAM.sight(split)
+    for name, found in play_flows(local_session, wanted):
+        if isinstance(found, DovetailError):
+            yield name, found
+            continue
+        yield name, [_named(stream, emitted(row, sight)) for stream, row in found]
+
+
+def _named(stream: str, line: Line) -> Line:
+    """Returns a line of the one stream that a query gives, under the stream's name."""
+    return Line(line.row, {**line.facts, "out": stream})
 
 
 def _line(name: str, item: oracle.Item) -> Line:
@@ -124,5 +179,6 @@ def spl_play(text: str, given: CaseData) -> JoinPlay | FlowPlay:
         if given.settings() != spec.Settings():
             hint = "a text that is one join takes them"
             raise SpecError("settings of several joins", "none", hint, rule="case_file")
-        return FlowPlay(program, opening, events)
+        emptied = {name: replace(one, rows=()) for name, one in inputs.items()}
+        return FlowPlay(program, emptied, opening, events)
     return JoinPlay(given.play(whole, inputs, given.settings()), program)

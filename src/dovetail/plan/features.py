@@ -120,6 +120,23 @@ class Combination(Enum):
     LATE_SKIPPED = "late_table_rows emit of right rows beside counter in skip_when"
 
 
+class FlowLimit(Enum):
+    """What a stream lacks of a program of several operators, by its name."""
+
+    MIXED_PORT = "a port on which rows of a join run together with others"
+    MIXED_OUTPUT = "a stream that comes out, of rows of a join together with others"
+    SEVERAL_WAYS = "rows of a join that come to another one on several ways"
+    NO_SEQUENCE = "streams without a sequence that run together, or go several ways"
+    ENDS = "the end of a stream in front of several joins, or together with others"
+
+    def refused(self) -> UnsupportedError:
+        """Returns the refusal."""
+        hint = "give its rows as an input of that name, from a query of their own"
+        if self is FlowLimit.NO_SEQUENCE:
+            hint = "dt.stream(.., sequence=..) gives all streams of the text one order"
+        return UnsupportedError.not_yet("stream", self.value, hint=hint)
+
+
 _HINTS = {
     Combination.UNTOLD_INSIDE: (
         "write out the rows of the join inside, and read them as a stream"

@@ -39,6 +39,7 @@ from dovetail.plan.sides import (
     is_static,
     partition_of,
 )
+from dovetail.plan.ways import Onward
 from dovetail.spec.defaults import is_by_row_time
 from dovetail.spec.facts import outlets_of
 
@@ -154,8 +155,9 @@ _GOES_ON = Way(is_native=False, reason="its rows go on to a join with an operato
 class StreamPlan:
     """How streams are joined; `notes` are what a user should know of the way.
 
-    Where a side is the rows of another join, `inside` is the plan of that one; here it
-    is an input like any other. Its rows' lives may be `inherited` by a join around it.
+    Where a side is the rows of another join, `inside` is the plan of that one, and its
+    `onward` says what becomes of its results; here it is an input like any other. Its
+    rows' lives may be `inherited` by a join around it.
     """
 
     join: spec.JoinSpec
@@ -167,6 +169,7 @@ class StreamPlan:
     way: Way = _OURS
     inside: Mapping[spec.Hand, StreamPlan] = field(default_factory=dict)
     inherited: bool = False
+    onward: Onward = Onward()
 
     @property
     def joins(self) -> tuple[StreamPlan, ...]:
@@ -271,16 +274,18 @@ def plan_stream(
     *,
     settings: spec.Settings = _USUAL,
     changes: frozenset[str] | None = None,
+    inside: Mapping[spec.Hand, StreamPlan] | None = None,
 ) -> StreamPlan:
     """Returns the plan of a join, or raises what a stream cannot do of it yet.
 
-    `changes` are the inputs of which rows come after the start, None for all.
+    `changes` are the inputs of which rows come after the start, None for all. `inside`
+    are plans of joins whose rows are inputs here, where they change on their way.
     """
     STREAM.refuse_unsupported(
         features_of_join(join, inputs) | features_of_settings(settings)
     )
     assert isinstance(join, spec.JoinSpec)  # noqa: S101 - sets are refused
-    inside = _inside(join, inputs, feeds, settings, changes)
+    inside = inside or _inside(join, inputs, feeds, settings, changes)
     join, inputs = unnested(join, inputs)
     _refuse_driven_out(join, feeds)
     # A plan is of a join and not of one run of it: it holds no rows.
@@ -328,17 +333,21 @@ def _inside(
     """Returns the plans of joins whose rows are sides, or raises what is not done."""
     plans = {}
     for hand, source in inner_joins(join).items():
-        missing = {
-            **missing_inside(join, source, inputs, settings),
-            Combination.UNTOLD_INSIDE: _leaves_untold(source.join),
-        }
+        missing = missing_inside(join, source, inputs, settings)
         STREAM.refuse_together(what for what, is_found in missing.items() if is_found)
-        within = feeds[hand].inside
-        inner = plan_stream(source.join, inputs, within, changes=changes)
-        spread = _LET_OUT if inner.spread.told else inner.spread
+        own = feeds[hand].inside
+        inner = within(plan_stream(source.join, inputs, own, changes=changes), Onward())
         inherited = isinstance(join.side(hand).window, spec.Inherited)
-        plans[hand] = replace(inner, spread=spread, inherited=inherited)
+        plans[hand] = replace(inner, inherited=inherited)
     return plans
+
+
+def within(plan: StreamPlan, onward: Onward) -> StreamPlan:
+    """Returns the plan of a join whose rows go on to another one, or refuses it."""
+    if _leaves_untold(plan.join):
+        STREAM.refuse_together([Combination.UNTOLD_INSIDE])
+    spread = _LET_OUT if plan.spread.told else plan.spread
+    return replace(plan, spread=spread, onward=onward)
 
 
 def _leaves_untold(join: spec.JoinSpec) -> bool:

@@ -32,8 +32,8 @@ def test_an_outlet_that_the_text_does_not_name_has_no_rows():
     assert "out: expected 'J', found 'K'" in " ".join(describe(verdict.difference))
 
 
-def test_streams_say_that_they_do_not_play_several_operators():
+def test_batches_say_that_they_do_not_play_several_operators():
     (case,) = (one for one in CASES if one.name == "spl_steps/filter")
-    (verdict,) = Check(EngineName.STREAM, parse_split("whole")).verdicts([case])
+    (verdict,) = Check(EngineName.BATCH, parse_split("whole")).verdicts([case])
     assert verdict.status is Status.SKIP
     assert "a text that is more than one join is not yet supported" in verdict.reason

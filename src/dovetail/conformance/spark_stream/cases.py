@@ -15,18 +15,14 @@ from queue import SimpleQueue
 from pyspark.sql import SparkSession
 
 from dovetail import spec
-from dovetail.conformance.spark_stream.results import emissions
+from dovetail.conformance.spark_stream import shared
+from dovetail.conformance.spark_stream.replay import SEQUENCE
+from dovetail.conformance.spark_stream.results import GONE, emissions
 from dovetail.conformance.spark_stream.script import StreamPlay, script
-from dovetail.conformance.spark_stream.shared import (
-    Part,
-    Shape,
-    run,
-    session_of_our_own,
-)
 from dovetail.engines.kernel_settings import stream_settings
 from dovetail.engines.spark_stream.failures import sentence
 from dovetail.errors import DovetailError
-from dovetail.kernels.arrays.names import reserved
+from dovetail.plan.flow import JoinQuery
 from dovetail.plan.stream import plan_play
 
 AT_A_TIME = 2
@@ -42,7 +38,7 @@ Named = tuple[str, Outcome]
 class _Group:
     """Plays of one shape."""
 
-    shape: Shape
+    shape: shared.Shape
     plays: tuple[StreamPlay, ...]
 
     @property
@@ -51,11 +47,11 @@ class _Group:
         return max(len(one.ends) for one in self.plays)
 
     @property
-    def part(self) -> Part:
+    def part(self) -> shared.Part:
         """Returns the plays as scripts, each a scope of one part of a query."""
         plays = enumerate(self.plays)
         scripts = [script(scope, one, self.shape.plan) for scope, one in plays]
-        return Part(self.shape, scripts)
+        return shared.Part(self.shape, scripts)
 
     @property
     def is_alone(self) -> bool:
@@ -91,7 +87,9 @@ def play_all(
         yield from _all_run(session(), list(groups.values()))
 
 
-def _join_group(groups: dict[str, _Group], shape: Shape, one: StreamPlay) -> None:
+def _join_group(
+    groups: dict[str, _Group], shape: shared.Shape, one: StreamPlay
+) -> None:
     """Adds a play to the group of its shape, if that is not full."""
     key, number = repr(shape), 0
     while f"{number} {key}" in groups:
@@ -104,9 +102,9 @@ def _join_group(groups: dict[str, _Group], shape: Shape, one: StreamPlay) -> Non
     groups[place] = _Group(shape, (*members, one))
 
 
-def shape_of(one: StreamPlay) -> Shape:
+def shape_of(one: StreamPlay) -> shared.Shape:
     """Returns the shape of a play, or refuses it."""
-    plan = plan_play(one.play, reserved("sequence"))
+    plan = one.query.plan if one.query else plan_play(one.play, SEQUENCE)
     stream_settings(plan)  # the kernels refuse here what they cannot read
     events = (*one.play.opening, *one.play.events)
     ended = {event.input for event in events if isinstance(event, spec.Finish)}
@@ -116,7 +114,16 @@ def shape_of(one: StreamPlay) -> Shape:
         if source.kind is spec.InputKind.STREAM
         or (source.kind is spec.InputKind.TABLE and source.is_timed)
     )
-    return Shape(plan, one.stepwise, ends, one.in_order)
+    feeding = _feeding(one.query, one.play) if one.query else None
+    return shared.Shape(plan, one.stepwise, ends, one.in_order, feeding=feeding)
+
+
+def _feeding(query: JoinQuery, play: spec.Play) -> shared.Feeding:
+    """Returns how rows of inputs come to the joins of a query."""
+    taken = {path.input for paths in query.paths.values() for path in paths}
+    inputs = {name: play.inputs[name] for name in sorted(taken)}
+    (exit_,) = query.exits
+    return shared.Feeding(inputs, query.paths, query.ranks, exit_.onward)
 
 
 def _queries(groups: Sequence[_Group]) -> list[_Query]:
@@ -126,18 +133,18 @@ def _queries(groups: Sequence[_Group]) -> list[_Query]:
     whether anything comes or not. What a limit may fail is alone.
     """
     alone = [group for group in groups if group.is_alone]
-    shared = [group for group in groups if not group.is_alone]
-    shared.sort(key=lambda group: group.batches, reverse=True)
-    each = max(1, min(MOST_PARTS, -(-len(shared) // AT_A_TIME)))
-    together = [shared[at : at + each] for at in range(0, len(shared), each)]
-    return [*together, *([group] for group in alone)]
+    together = [group for group in groups if not group.is_alone]
+    together.sort(key=lambda group: group.batches, reverse=True)
+    each = max(1, min(MOST_PARTS, -(-len(together) // AT_A_TIME)))
+    queries = [together[at : at + each] for at in range(0, len(together), each)]
+    return [*queries, *([group] for group in alone)]
 
 
 def _all_run(spark: SparkSession, groups: Sequence[_Group]) -> Iterator[Named]:
     """Gives the outcomes of all groups as they come."""
     sessions: SimpleQueue[SparkSession] = SimpleQueue()
     for _ in range(min(AT_A_TIME, len(groups))):
-        sessions.put(session_of_our_own(spark))
+        sessions.put(shared.session_of_our_own(spark))
     with ThreadPoolExecutor(AT_A_TIME, "dovetail stream") as pool:
         running: list[Future[list[Named]]] = [
             pool.submit(_with_a_session, sessions, query) for query in _queries(groups)
@@ -175,7 +182,7 @@ def _played(spark: SparkSession, query: _Query) -> list[Named]:
     parts = [group.part for group in query]
     # Of plays without a line nothing is started, and only what is lost comes out.
     has_lines = any(one.lines for part in parts for one in part.scripts)
-    raw = run(spark, parts) if has_lines else [{} for _ in parts]
+    raw = shared.run(spark, parts) if has_lines else [{} for _ in parts]
     named: list[Named] = []
     for group, part, batches in zip(query, parts, raw, strict=True):
         found = [list(one.lost) for one in part.scripts]
@@ -183,6 +190,7 @@ def _played(spark: SparkSession, query: _Query) -> list[Named]:
             found = emissions(spark, part.shape, batches, part.scripts)
         if part.shape.stepwise and part.shape.plan.join.clock is spec.Clock.ARRIVAL:
             found = [list(_marked(rows)) for rows in found]
+        found = [[one for one in rows if one.row is not GONE] for rows in found]
         names = [one.name for one in group.plays]
         named += zip(names, found, strict=True)
     return named

@@ -51,6 +51,9 @@ _HEAD = pa.schema(
         ("now", pa.int64()),
     ]
 )
+SEQUENCE = reserved("sequence")
+RIDING = tuple(map(reserved, _HEAD.names))
+"""The line's own columns, beside those of an input."""
 
 
 @dataclass(frozen=True, slots=True)

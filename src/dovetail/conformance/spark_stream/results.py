@@ -14,6 +14,7 @@ from dovetail import spec
 from dovetail.conformance.spark_stream.script import Script
 from dovetail.conformance.spark_stream.shared import Batches, Shape
 from dovetail.engines.spark_stream.outlets import Outlets, inside
+from dovetail.engines.spark_stream.ways import changed
 from dovetail.engines.spark_stream.worker.bucket import (
     CHANGE,
     HEAD,
@@ -26,8 +27,14 @@ from dovetail.engines.tables import plain_rows
 from dovetail.kernels.arrays.names import reserved
 from dovetail.kernels.pairs.results import OUTLETS, UNMATCHED
 from dovetail.plan.stream import StreamPlan
+from dovetail.plan.ways import Onward
 
 PLACE, BATCH = reserved("place"), reserved("batch")
+GONE: dict[str, object] = {}
+"""A row that a filter behind the join has dropped, though a mark may stand behind it.
+
+It is known by its identity.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +97,15 @@ def _of_join(
     if plan.join.clock is spec.Clock.EVENT and not shape.by_row_time:
         # Buckets know no order among each other; of row time there always is one.
         results.sort(key=lambda one: (one.row_time is None, one.row_time))
-    rows = _rows(spark, plan, table, results)
+    # What the steps behind the join drop stands there as nothing.
+    rows = {one.place: (_outlet(one, plan), GONE) for one in results}
+    leaving = shape.feeding.exit if shape.feeding and not number else None
+    rows |= _rows(spark, plan, table, results, leaving)
     for one in results:
         outlet, row = rows[one.place]
         # Behind the columns of the join stands what the row does to its result.
-        is_told = CHANGE in table.column_names
-        change = spec.Change(row.pop(CHANGE)) if is_told else spec.Change.NONE
+        is_told = CHANGE in row
+        change = spec.Change(str(row.pop(CHANGE))) if is_told else spec.Change.NONE
         yield one, spec.Emission(outlet, row, change=change)
 
 
@@ -133,14 +143,25 @@ def _counts(result: Result, scripts: Sequence[Script]) -> bool:
 
 
 def _rows(
-    spark: SparkSession, plan: StreamPlan, table: pa.Table, results: Sequence[Result]
+    spark: SparkSession,
+    plan: StreamPlan,
+    table: pa.Table,
+    results: Sequence[Result],
+    leaving: Onward | None,
 ) -> dict[int, tuple[spec.Outlet, dict[str, object]]]:
-    """Returns the outlet and the row of every result by its place."""
+    """Returns the outlet and the row of results by their places.
+
+    Where one outlet alone is asked for, `leaving`, what becomes of its rows.
+    """
     if not results:
         return {}
     frame = spark.createDataFrame(table)
     found = {}
     for outlet, shown in _frames(plan, frame, results):
+        if leaving and outlet is not leaving.outlet:
+            continue
+        if leaving:
+            shown = changed(shown, leaving.changes, (PLACE,))  # noqa: PLW2901
         table = shown.toArrow()
         places, rows = table.column(PLACE).to_pylist(), plain_rows(table.drop(PLACE))
         found.update(
@@ -164,6 +185,12 @@ def _frames(
     for hand in spec.HANDS:
         if (hand is spec.Hand.LEFT) in late:
             yield spec.Outlet.LATE, outlets.late_of(frame, hand)
+
+
+def _outlet(result: Result, plan: StreamPlan) -> spec.Outlet:
+    """Returns the outlet by which a result leaves."""
+    is_matched = _is_matched(result, has_ports=plan.join.ports > 1)
+    return spec.Outlet.MATCHED if is_matched else result.exit
 
 
 def _is_matched(result: Result, *, has_ports: bool) -> bool:

@@ -17,6 +17,7 @@ from dovetail import spec
 from dovetail.conformance.spark_stream.replay import Line
 from dovetail.kernels.arrays.names import LineKind
 from dovetail.kernels.arrays.rows import BEGINNING
+from dovetail.plan.flow import JoinQuery
 from dovetail.plan.stream import StreamPlan, StreamSide
 
 Told = spec.Arrive | spec.Remove | spec.Bound | spec.Finish
@@ -28,7 +29,8 @@ class StreamPlay:
     """A play under its name, and how many events are over at the end of each batch.
 
     `stepwise`: each event is a batch, so that it is known what comes out during it.
-    `in_order`: rows must leave in the order of the definition.
+    `in_order`: rows must leave in the order of the definition. Of a program of several
+    operators it is one `query`, which has one exit.
     """
 
     name: str
@@ -36,6 +38,13 @@ class StreamPlay:
     ends: tuple[int, ...]
     stepwise: bool = False
     in_order: bool = False
+    query: JoinQuery | None = None
+
+    @property
+    def carrier(self) -> str:
+        """Returns the input that brings lines without a row, if a query says which."""
+        every = self.query.paths.values() if self.query else ()
+        return next((paths[0].input for paths in every), "")
 
 
 @dataclass(slots=True)
@@ -84,7 +93,8 @@ def script(scope: int, wanted: StreamPlay, plan: StreamPlan) -> Script:
         ),
         *_whole_from_the_start(plan),
     ]
-    opening = list(_lines(play.opening, plan))
+    carrier = wanted.carrier or plan.leaves[0].source.name
+    opening = list(lines_told(play.opening, carrier))
     written.has_silent_start = bool(state) and plan.join.clock is spec.Clock.ARRIVAL
     if written.has_silent_start:
         written.cut(state, spec.UNKNOWN_EVENT)
@@ -94,17 +104,19 @@ def script(scope: int, wanted: StreamPlay, plan: StreamPlan) -> Script:
         state, opening = [], []
     for first, past in pairwise((0, *wanted.ends)):
         known = first if wanted.stepwise else spec.UNKNOWN_EVENT
-        written.cut([*state, *opening, *_lines(play.events[first:past], plan)], known)
+        written.cut(
+            [*state, *opening, *lines_told(play.events[first:past], carrier)], known
+        )
         state, opening = [], []
     return written
 
 
-def _lines(
-    events: Sequence[spec.Event], plan: StreamPlan
+def lines_told(
+    events: Sequence[spec.Event], carrier: str
 ) -> Iterator[tuple[Told, LineKind]]:
     """Gives the events that a source can bring, with what each is.
 
-    While time passes a source says nothing but the time.
+    While time passes a source says nothing but the time, under the name `carrier`.
     """
     for event in events:
         match event:
@@ -117,8 +129,7 @@ def _lines(
             case spec.Finish():
                 yield event, LineKind.FINISH
             case spec.Pause(clock):
-                name = plan.leaves[0].source.name
-                yield spec.Bound(name, BEGINNING, clock), LineKind.BOUND
+                yield spec.Bound(carrier, BEGINNING, clock), LineKind.BOUND
 
 
 def _state(

@@ -26,8 +26,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dovetail import spec
 from dovetail.bind.travel import travel_by_value
-from dovetail.conformance.spark_stream import together
-from dovetail.conformance.spark_stream.replay import Line, lines_of, record, replay
+from dovetail.conformance.spark_stream import replay, together
 from dovetail.conformance.spark_stream.script import Script
 from dovetail.engines.kernel_settings import stream_manner, stream_settings
 from dovetail.engines.spark.lent import lend
@@ -45,12 +44,14 @@ from dovetail.engines.spark_stream.failures import is_passing
 from dovetail.engines.spark_stream.feeds import Buckets, Packing, packings
 from dovetail.engines.spark_stream.fingerprint import Identity
 from dovetail.engines.spark_stream.labels import balanced_labels
+from dovetail.engines.spark_stream.ways import Riders, gathered
 from dovetail.engines.spark_stream.worker import operator
 from dovetail.engines.spark_stream.worker.bucket import LINE_DDL, told_beside
 from dovetail.engines.tables import arrow_table
 from dovetail.kernels.arrays.blobs import read_batch
 from dovetail.kernels.settings import JoinSettings
 from dovetail.plan.stream import StreamPlan
+from dovetail.plan.ways import Onward, Paths
 
 _MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
 _STATE = "spark.sql.streaming.stateStore"
@@ -72,6 +73,25 @@ Batches = dict[int, pa.Table]
 
 
 @dataclass(frozen=True, slots=True)
+class Feeding:
+    """How rows of inputs come to the sides of joins, and what comes out behind them."""
+
+    inputs: spec.Inputs
+    paths: Paths
+    ranks: int
+    exit: Onward
+
+    def lines(self, replayed: DataFrame, number: int, name: str) -> DataFrame:
+        """Returns the lines of a side: those of all ways to it."""
+        riders = Riders(replay.RIDING, replay.SEQUENCE, self.ranks)
+        return gathered(
+            lambda given: replay.lines_of(replayed, place_of(number, given)),
+            self.paths[name],
+            riders,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Shape:
     """What plays that share a query have in common.
 
@@ -87,6 +107,20 @@ class Shape:
     is_told: bool = False
     most_buckets: int = 2
     most_partitions: int = 2
+    feeding: Feeding | None = None
+
+    @property
+    def inputs(self) -> spec.Inputs:
+        """Returns the inputs whose rows come, by their names."""
+        if self.feeding:
+            return self.feeding.inputs
+        return {side.source.name: side.source for side in self.plan.leaves}
+
+    def lines(self, replayed: DataFrame, number: int, name: str) -> DataFrame:
+        """Returns the lines of a side of the part of a number, by the side's name."""
+        if self.feeding:
+            return self.feeding.lines(replayed, number, name)
+        return replay.lines_of(replayed, place_of(number, name))
 
     @property
     def by_row_time(self) -> bool:
@@ -205,15 +239,15 @@ def run(spark: SparkSession, parts: Sequence[Part]) -> list[Batches]:
 
 def _run_once(spark: SparkSession, parts: Sequence[Part]) -> list[Batches]:
     """Returns the raw results of each part, if the query starts."""
-    with _folder() as place:
+    with folder() as place:
         recording = place / "events.parquet"
         record_parts(recording, parts)
         checkpoint = place / "checkpoint"
         if parts[0].is_chain:
             (part,) = parts
-            return [_collected(_chain(spark, part, recording), checkpoint)]
+            return [collected(_chain(spark, part, recording), checkpoint)]
         query = lay_together(spark, parts, recording)
-        return query.raw_results(spark, _collected(query.blobs, checkpoint))
+        return query.raw_results(spark, collected(query.blobs, checkpoint))
 
 
 def lay_together(spark: SparkSession, parts: Sequence[Part], recording: Path) -> Query:
@@ -224,14 +258,14 @@ def lay_together(spark: SparkSession, parts: Sequence[Part], recording: Path) ->
     partitions = min(buckets, most)
     spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
     labels = iter(balanced_labels(buckets, partitions))
-    replayed = replay(spark, recording)
+    replayed = replay.replay(spark, recording)
     laid: list[Laid] = []
     joins: dict[int, together.Join] = {}
     finding: dict[int, operator.Join] = {}
     for number, part in enumerate(parts):
         plan, by_row_time = part.shape.plan, part.shape.by_row_time
         left, right = (
-            lines_of(replayed, _place(number, one.source.name)) for one in plan.sides
+            part.shape.lines(replayed, number, one.source.name) for one in plan.sides
         )
         mine, front = (tuple(islice(labels, count)) for count in part.counts)
         own = Buckets(mine, part.shape.per_scope(plan), front)
@@ -259,7 +293,7 @@ def _chain(spark: SparkSession, part: Part, recording: Path) -> DataFrame:
     """Returns the raw results of joins in a row, whose operators feed each other."""
     shape, scopes = part.shape, len(part.scripts)
     spark.conf.set("spark.sql.shuffle.partitions", str(shape.partitions(scopes)))
-    replayed = replay(spark, recording)
+    replayed = replay.replay(spark, recording)
 
     def settings(plan: StreamPlan) -> JoinSettings:
         return stream_settings(plan, ordered=shape.is_ordered(plan))
@@ -273,22 +307,22 @@ def _chain(spark: SparkSession, part: Part, recording: Path) -> DataFrame:
 
     buckets = partial(shape.buckets_of, scopes=scopes)
     layout = Layout(buckets, settings, identified, with_events=True)
-    return lay(shape.plan, _frames(shape.plan, replayed), layout)
+    return lay(shape.plan, _frames(shape, shape.plan, replayed), layout)
 
 
-def _frames(plan: StreamPlan, replayed: DataFrame) -> Frames:
+def _frames(shape: Shape, plan: StreamPlan, replayed: DataFrame) -> Frames:
     """Returns the lines of both sides, of a join inside those of its own."""
     left, right = (
-        _frames(plan.inside[side.hand], replayed)
+        _frames(shape, plan.inside[side.hand], replayed)
         if side.hand in plan.inside
-        else lines_of(replayed, _place(0, side.source.name))
+        else shape.lines(replayed, 0, side.source.name)
         for side in plan.sides
     )
     return left, right
 
 
 @contextmanager
-def _folder() -> Iterator[Path]:
+def folder() -> Iterator[Path]:
     """Gives a folder in memory, where there is such a thing, that does not stay."""
     parent = _MEMORY if _MEMORY.is_dir() else None
     # Spark may still be writing a last file when a query has ended.
@@ -303,36 +337,35 @@ def record_parts(path: Path, parts: Sequence[Part]) -> None:
 
     Inputs of two parts may have one name: each part's have its number.
     """
-    lines: list[Line] = []
+    lines: list[replay.Line] = []
     rows: dict[str, pa.Table] = {}
     for number, part in enumerate(parts):
         mine = sorted(
             (line for script in part.scripts for line in script.lines),
             key=lambda line: line.cut,
         )
-        inputs = {side.source.name: side.source for side in part.shape.plan.leaves}
-        for name, source in inputs.items():
+        for name, source in part.shape.inputs.items():
             waiting = {one.scope: iter(one.rows.get(name, ())) for one in part.scripts}
             brought = [line for line in mine if line.has_row and line.input == name]
             own = [next(waiting[line.scope]) for line in brought]
-            rows[_place(number, name)] = _table(source, own)
-        lines += [replace(line, input=_place(number, line.input)) for line in mine]
-    record(path, sorted(lines, key=lambda line: line.cut), rows)
+            rows[place_of(number, name)] = table_of(source, own)
+        lines += [replace(line, input=place_of(number, line.input)) for line in mine]
+    replay.record(path, sorted(lines, key=lambda line: line.cut), rows)
 
 
-def _place(number: int, name: str) -> str:
+def place_of(number: int, name: str) -> str:
     """Returns the name that an input of a part has in the recording."""
     return f"{number} {name}"
 
 
-def _table(source: spec.Input, rows: Sequence[spec.Row]) -> pa.Table:
+def table_of(source: spec.Input, rows: Sequence[spec.Row]) -> pa.Table:
     """Returns rows as a table; a delete may name the key's columns only."""
     names = source.schema.names
     whole = [{name: row.get(name) for name in names} for row in rows]
     return arrow_table(whole, source.schema)
 
 
-def _collected(frame: DataFrame, checkpoint: Path) -> Batches:
+def collected(frame: DataFrame, checkpoint: Path) -> Batches:
     """Returns the blobs of every batch once the query has ended."""
     batches: Batches = {}
 

@@ -40,6 +40,7 @@ _OPERATORS: Mapping[str, Callable[[Operator], list[Stream]]] = {
     "Functor": operators.functor,
     "Union": operators.union,
     "Custom": operators.custom,
+    "Split": operators.split,
 }
 _OUTSIDE = "bind its result by name: leave the operator out, and give an input {}"
 

@@ -21,6 +21,8 @@ from dovetail.dialects.spl.expressions import (
 )
 from dovetail.dialects.spl.types import (
     BOOLEAN,
+    INT64,
+    UINT64,
     Holder,
     SplType,
     Tuple,
@@ -150,6 +152,15 @@ def _condition(node: syntax.Node, scope: Scope) -> Value:
     return found
 
 
+def _need_type_of_feed(operator: Operator) -> None:
+    """Refuses output ports of another type than the one input port."""
+    (feed,) = operator.feeds
+    for head, made in zip(operator.call.heads, operator.made, strict=True):
+        if made.type != feed.type:
+            found = f"{made.name} is {made.type}"
+            raise refused(head.place, found, f"the type of {feed.name}: {feed.type}")
+
+
 def filtered(operator: Operator) -> list[Stream]:
     """Returns the streams of a Filter: what holds, then what does not."""
     operator.need_ports("1", "1..2")
@@ -161,15 +172,37 @@ def filtered(operator: Operator) -> list[Stream]:
     if operator.call.outputs:
         clause = operator.call.outputs[0]
         raise refused(clause.place, "assignments of a Filter", "none: use a Functor")
-    for head, made in zip(operator.call.heads, operator.made, strict=True):
-        if made.type != feed.type:
-            found = f"{made.name} is {made.type}"
-            raise refused(head.place, found, f"the type of {feed.name}: {feed.type}")
+    _need_type_of_feed(operator)
     rest = values.of_type(BOOLEAN, "NOT x", holds.place, x=holds.tree)
     return [
         Stream(made.name, made.type, spec.Filtered(feed.step, one.expression))
         for made, one in zip(operator.made, (holds, rest), strict=False)
     ]
+
+
+def split(operator: Operator) -> list[Stream]:
+    """Returns the streams of a Split: each tuple goes to the port of its index.
+
+    The index counts round and round; below 0 a tuple goes nowhere.
+    """
+    operator.need_ports("1", "1..")
+    params, feed = operator.params(("index",)), operator.feeds[0]
+    if "index" not in params:
+        hint = "param index: hashCode(k); a file of them is read before, not here"
+        raise refused(operator.call.place, "a Split without an index", "index", hint)
+    _need_type_of_feed(operator)
+    setting, count = params["index"], len(operator.made)
+    index = bind(setting.values[0], operator.scope(operator.views()))
+    if index.type not in (INT64, UINT64) or len(setting.values) > 1:
+        found = f"an index of the type {index.type}"
+        raise refused(setting.place, found, "one int64 or uint64")
+    streams = []
+    for number, made in enumerate(operator.made):
+        goes = f"x >= 0 AND x % {count} = {number}"
+        here = values.of_type(BOOLEAN, goes, index.place, x=index.tree)
+        step = spec.Filtered(feed.step, here.expression)
+        streams.append(Stream(made.name, made.type, step))
+    return streams
 
 
 def selected(

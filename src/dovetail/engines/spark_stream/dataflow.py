@@ -33,6 +33,7 @@ from dovetail.bind.travel import travel_by_value
 from dovetail.engines.spark_stream.feeds import Buckets, Packing, packings
 from dovetail.engines.spark_stream.outlets import Outlets, inside
 from dovetail.engines.spark_stream.types import as_nullable, unpacked
+from dovetail.engines.spark_stream.ways import changed
 from dovetail.engines.spark_stream.worker import bucket, relay
 from dovetail.engines.spark_stream.worker.operator import (
     JoinOperator,
@@ -40,6 +41,7 @@ from dovetail.engines.spark_stream.worker.operator import (
     make_operator,
 )
 from dovetail.engines.spark_stream.worker.pack import make_heartbeat, make_pack
+from dovetail.kernels.arrays.names import is_reserved
 from dovetail.kernels.settings import JoinSettings
 from dovetail.plan.stream import StreamPlan
 
@@ -212,12 +214,14 @@ def _handed_on(
     scopes = {label: at // known.per_scope for at, label in enumerate(known.labels)}
     flat, shown = packed.columns()
     hand_on = relay.make_relay(packed.results, number, scopes)
-    rows = lines.mapInArrow(hand_on, StructType([*flat, *_RELAYED_TYPES]))
-    results = rows.select(*shown, *_RELAYED_TYPES.names)
+    plain = lines.mapInArrow(hand_on, StructType([*flat, *_RELAYED_TYPES]))
+    results = plain.select(*shown, *_RELAYED_TYPES.names)
     told = (name for name in packed.told.names if name not in bucket.MORE.names)
     outlets = Outlets(plan, (*_RELAYED_TYPES.names, *told))
     outlets.refuse_select(results)
-    return outlets.handed_on(results)
+    rows = outlets.handed_on(results)
+    own = [name for name in rows.columns if is_reserved(name)]
+    return changed(rows, plan.onward.changes, own)
 
 
 def as_lines(packing: Packing) -> DataFrame:

@@ -27,7 +27,7 @@ from dovetail.kernels.pairs.results import CHANGES, REASONS, Reason, code
 from dovetail.plan.nested import TIME
 from dovetail.plan.stream import StreamPlan
 from dovetail.schema import Schema, quoted
-from dovetail.spec.facts import selected_columns
+from dovetail.spec.facts import own_outlets, selected_columns
 from dovetail.spec.inputs import Change, Outlet
 from dovetail.spec.join import HANDS, Hand, NullRow
 from dovetail.spec.picks import Limit, OnExceed
@@ -95,8 +95,17 @@ class Outlets:
                 raise AssertionError(outlet)
 
     def handed_on(self, raw: DataFrame) -> DataFrame:
-        """Returns results as rows of a side of the join around, with their row time."""
-        time = F.col("row_time").alias(TIME)
+        """Returns results as rows of a side of the join around, with their row time.
+
+        Where a join has several ports, those of one go on; lines without a row all do.
+        """
+        time, outlet = F.col("row_time").alias(TIME), self.plan.onward.outlet
+        # Of a bound there is no outlet: it must reach the next join all the same.
+        if self.plan.join.ports > 1:
+            raw = raw.where(self._leaves_by(outlet) | F.col(OUTLET).isNull())
+        for hand in HANDS:
+            if outlet is own_outlets(self.plan.join).get(hand):
+                return raw.select(*self._own(hand), time, *self.extra)
         return self._known(raw).select(*self._shown(), time, *self.extra)
 
     def filled(self, raw: DataFrame) -> frozenset[AnyOutlet]:

@@ -14,8 +14,9 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from dovetail.bind.sinks import Sink, refuse_shared
+from dovetail.bind.sinks import Sink, path_exists, refuse_shared
 from dovetail.bind.tick import ENDED, NO_BEAT, SECONDS, ticks
 from dovetail.engines.kernel_settings import stream_manner, stream_settings
 from dovetail.engines.spark.rules import plain_rules
@@ -294,6 +295,36 @@ def start(
     return _started(streaming, sinks, checkpoint, replace(how, trigger=AT_ONCE))
 
 
+def start_plain(frame: DataFrame, sink: Sink, how: Start) -> StreamingQuery:
+    """Returns the running query that writes the rows of a stream without a join."""
+    spark = frame.sparkSession
+    with plain_rules(spark):
+        is_new = not path_exists(spark, f"{how.checkpoint}/offsets")
+        sink.prepare(frame, is_new=is_new)
+
+        def write(batch: DataFrame, number: int) -> None:
+            sink.write(batch, number, is_empty=False)
+
+        writer = frame.writeStream.foreachBatch(write)
+        return _begun(writer, how)
+
+
+def _begun(writer: DataStreamWriter, how: Start) -> StreamingQuery:
+    """Returns a query that begins as it is said."""
+    writer = writer.option("checkpointLocation", how.checkpoint)
+    if how.trigger:
+        writer = writer.trigger(**how.trigger)  # type: ignore[call-overload]
+    if how.name:
+        writer = writer.queryName(how.name)
+    try:
+        return writer.start()
+    except Exception as error:
+        raise EngineError(
+            f'the query on the checkpoint "{how.checkpoint}" does not start: '
+            f"{cause(error)}"
+        ) from error
+
+
 def _started(
     streaming: Streaming,
     sinks: Mapping[AnyOutlet, Sink],
@@ -322,18 +353,7 @@ def _started(
             frame = streaming.outlets.frame(raw, outlet)
             sink.prepare(frame, is_new=checkpoint.is_new)
         writer = raw.writeStream.foreachBatch(writing(streaming.outlets, sinks))
-        writer = writer.option("checkpointLocation", how.checkpoint)
-        if how.trigger:
-            writer = writer.trigger(**how.trigger)  # type: ignore[call-overload]
-        if how.name:
-            writer = writer.queryName(how.name)
-        try:
-            return writer.start()
-        except Exception as error:
-            raise EngineError(
-                f'the query on the checkpoint "{how.checkpoint}" does not start: '
-                f"{cause(error)}"
-            ) from error
+        return _begun(writer, how)
 
 
 def _with_table(streaming: Streaming, checkpoint: Checkpoint) -> Checkpoint:

@@ -1,0 +1,309 @@
+"""A program of streams that a user holds: its plan in words, its streams, its sinks.
+
+A text in SPL is one. A last join stands in one query with all joins in front of it, and
+each stream that comes out without a join has a query of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
+from pyspark.sql.streaming.query import StreamingQuery
+
+from dovetail import spec
+from dovetail.api.joined import SinkLike, sink_given, start_given
+from dovetail.bind.sinks import Sink, refuse_shared
+from dovetail.engines.kernel_settings import reads_all, stream_settings
+from dovetail.engines.spark.rules import plain_rules
+from dovetail.engines.spark_stream import query as running
+from dovetail.engines.spark_stream import ways
+from dovetail.engines.spark_stream.dataflow import Frames
+from dovetail.engines.spark_stream.outlets import AnyOutlet
+from dovetail.errors import SpecError
+from dovetail.kernels.arrays.names import reserved
+from dovetail.plan import flow as planned
+from dovetail.plan import words
+from dovetail.plan.nested import TIME
+from dovetail.plan.stream import Feed, StreamPlan
+from dovetail.plan.ways import Path
+from dovetail.schema import Column, Schema, quoted
+from dovetail.spec import arguments
+
+if TYPE_CHECKING:
+    from dovetail.api.streams import Rows
+
+_PLACE = reserved("given_place")
+_ONCE = (
+    "each batch's offsets, state and rows are one: after a crash it comes again, and "
+    "each row is in its sink once, as in a consistent region"
+)
+_PLAIN = "stream: by Spark itself, row by row, without state"
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A program of streams; nothing runs before it is written or a frame asked for."""
+
+    program: spec.Program
+    queries: tuple[planned.Query, ...]
+    sources: Mapping[str, Rows]
+
+    def __repr__(self) -> str:
+        """Returns what comes out, and of what."""
+        taken = ", ".join(one.input for one in spec.givens_of(self.program))
+        return f"{', '.join(self.outputs)} of {taken}, on streams of Spark"
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """Refuses what only a DataFrame can be asked for."""
+            hint = f'a stream is a DataFrame: flow.frame("{self.outputs[0]}")'
+            raise arguments.missing("flow", name, dir(type(self)), hint)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Returns the names of the streams that come out."""
+        return tuple(one.name for one in self.program.outputs)
+
+    @arguments.public
+    def explain(self) -> str:
+        """Returns the plan of each query in words, and what of the text has no effect.
+
+        Nothing runs, but Spark is asked all that it is asked at a start.
+        """
+        told = []
+        for query in self.queries:
+            names = ", ".join(_names(query))
+            told_of = words.paragraphs([("engine", _PLAIN)])
+            if isinstance(query, planned.JoinQuery):
+                self._streaming(query).lay()
+                told_of = words.explained(query.plan, partial(reads_all, query.plan))
+            told.append(words.paragraphs([("query", f"of {names}")]) + "\n" + told_of)
+        remarks = [("remark", one) for one in self.program.remarks]
+        told.append(words.paragraphs([("exactly once", _ONCE), *remarks]))
+        return "\n\n".join(told)
+
+    @arguments.public
+    def frame(self, name: str) -> DataFrame:
+        """Returns the rows of one of the streams that come out as a DataFrame."""
+        query = self._query(name)
+        match query:
+            case planned.PlainQuery():
+                return self._plain(query)
+            case planned.JoinQuery(exits=exits):
+                (out,) = (one for one in exits if one.name == name)
+                streaming = self._streaming(query)
+                rows = streaming.frame(out.onward.outlet)
+                with plain_rules(streaming.spark):
+                    return _leaving(rows, out)
+
+    @arguments.public
+    def write(
+        self,
+        sinks: Mapping[str, SinkLike],
+        *,
+        checkpoint: arguments.AnyPath,
+        trigger: Mapping[str, object] | None = None,
+        partitions: int | None = None,
+    ) -> tuple[StreamingQuery, ...]:
+        """Returns the running queries that write each stream into its own sink.
+
+        Sinks go by the names of streams, `{"Bargain": dt.folder("out/bargain")}`. After
+        a crash each row is in its sink once. A query keeps its state in the folder of
+        the checkpoint that has the name of its first stream, in so many `partitions`.
+        """
+        how = start_given(checkpoint, trigger, "")
+        example = '{"Bargain": dt.folder("out/bargain")}'
+        given = arguments.mapping("sinks", sinks, example)
+        for name in given:
+            self._query(str(name))
+        for name in self.outputs:
+            if name not in given:
+                found = f'the stream "{name}" has no sink: its rows would be lost'
+                hint = f'{{"{name}": dt.folder(path)}} keeps them'
+                raise SpecError(found, f'a sink for "{name}"', hint)
+        known = {str(name): sink_given(str(name), one) for name, one in given.items()}
+        # Asked of all at once: the queries know nothing of each other's sinks.
+        refuse_shared(known.values())
+        wanted = 0
+        if partitions is not None:
+            wanted = arguments.whole("partitions", partitions, "partitions=8", least=1)
+        begun: list[StreamingQuery] = []
+        try:
+            begun += self._started(known, how, wanted)
+        except Exception:
+            # What one query of a program cannot do, no other should do without it.
+            for one in begun:
+                one.stop()
+            raise
+        return tuple(begun)
+
+    def _started(
+        self, sinks: Mapping[str, Sink], how: running.Start, partitions: int
+    ) -> Iterator[StreamingQuery]:
+        """Yields each query, started."""
+        for query in self.queries:
+            names = _names(query)
+            # Another first stream is another query: state of this one does not fit it.
+            own = replace(how, checkpoint=f"{how.checkpoint}/{names[0]}")
+            match query:
+                case planned.PlainQuery(name=name):
+                    yield running.start_plain(self._plain(query), sinks[name], own)
+                case planned.JoinQuery(exits=exits):
+                    outlets: dict[AnyOutlet, Sink] = {
+                        outlet: _Exits(
+                            tuple(
+                                (one, sinks[one.name])
+                                for one in exits
+                                if one.onward.outlet is outlet
+                            )
+                        )
+                        for outlet in {one.onward.outlet for one in exits}
+                    }
+                    yield running.start(
+                        self._streaming(query, partitions), outlets, own
+                    )
+
+    def _query(self, name: str) -> planned.Query:
+        """Returns the query from which a stream comes out."""
+        for query in self.queries:
+            if name in _names(query):
+                return query
+        raise SpecError(
+            f'no stream "{name}" comes out of the text',
+            f"one of {', '.join(self.outputs)}",
+            "what an operator takes goes no further: FileSink(X) lets X out too",
+        )
+
+    def _streaming(
+        self, query: planned.JoinQuery, partitions: int = 0
+    ) -> running.Streaming:
+        """Returns the joins of a query with their frames."""
+        # The kernels refuse here what they cannot read.
+        for plan in query.plan.joins:
+            stream_settings(plan)
+        any_rows = next(iter(self.sources.values()))
+        assert isinstance(any_rows.frame, DataFrame)  # noqa: S101 - as they were given
+        with plain_rules(any_rows.frame.sparkSession):
+            frames = self._frames(query, query.plan)
+        return running.Streaming(query.plan, frames, partitions)
+
+    def _frames(self, query: planned.JoinQuery, plan: StreamPlan) -> Frames:
+        """Returns the rows of both sides of a join, of one inside those of its own."""
+        left, right = (
+            self._frames(query, plan.inside[side.hand])
+            if side.hand in plan.inside
+            else self._gathered(query.paths[side.source.name], query.ranks)
+            for side in plan.sides
+        )
+        return left, right
+
+    def _plain(self, query: planned.PlainQuery) -> DataFrame:
+        """Returns the rows of a stream that comes out without a join."""
+        frame = self.sources[query.paths[0].input].frame
+        assert isinstance(frame, DataFrame)  # noqa: S101 - as they were given
+        with plain_rules(frame.sparkSession):
+            rows = self._gathered(query.paths, query.ranks)
+            return rows.select(*map(quoted, query.schema.names))
+
+    def _gathered(self, paths: Sequence[Path], ranks: int) -> DataFrame:
+        """Returns the rows that come on some ways, with their times and places."""
+        rows = [self.sources[path.input] for path in paths]
+        columns = _carried(rows)
+        place = _PLACE if _PLACE in columns else ""
+        riders = ways.Riders(columns, place, ranks)
+        return ways.gathered(lambda name: self._given(name, columns), paths, riders)
+
+    def _given(self, name: str, columns: Sequence[str]) -> DataFrame:
+        """Returns the rows of an input, with columns of ours that go along."""
+        rows = self.sources[name]
+        assert isinstance(rows.frame, DataFrame)  # noqa: S101 - as they were given
+        schema = next(
+            one.schema for one in spec.givens_of(self.program) if one.input == name
+        )
+        number = rows.feed.sequence or rows.feed.order
+        carried = {TIME: quoted(rows.source.time), _PLACE: f"CAST({number} AS BIGINT)"}
+        # Beside them the user's own columns, which the text does not name, stay behind.
+        ours = (F.expr(carried[one]).alias(one) for one in columns)
+        return rows.frame.select(*map(quoted, schema.names), *ours)
+
+
+def _names(query: planned.Query) -> tuple[str, ...]:
+    """Returns the names of the streams that come out of a query."""
+    match query:
+        case planned.PlainQuery(name=name):
+            return (name,)
+        case planned.JoinQuery(exits=exits):
+            return tuple(one.name for one in exits)
+
+
+def _carried(rows: Sequence[Rows]) -> tuple[str, ...]:
+    """Returns the columns of ours that rows have beside their own: time, and place."""
+    found = [TIME] if all(one.source.is_timed for one in rows) else []
+    if all(one.feed.sequence for one in rows) or all(one.feed.order for one in rows):
+        found.append(_PLACE)
+    return tuple(found)
+
+
+def _leaving(rows: DataFrame, out: planned.Exit) -> DataFrame:
+    """Returns the rows of an outlet as they come out of the program."""
+    return ways.changed(rows, out.onward.changes).select(*map(quoted, out.schema.names))
+
+
+@dataclass(frozen=True, slots=True)
+class _Exits:
+    """A sink for an outlet from which several streams come out, each into its own."""
+
+    parts: tuple[tuple[planned.Exit, Sink], ...]
+
+    @property
+    def place(self) -> str:
+        """Returns where the rows go, in words."""
+        return " and ".join(sink.place for _, sink in self.parts)
+
+    def prepare(self, rows: DataFrame, *, is_new: bool) -> None:
+        """Refuses rows that one of the sinks cannot take."""
+        for out, sink in self.parts:
+            sink.prepare(_leaving(rows, out), is_new=is_new)
+
+    def write(self, rows: DataFrame, batch: int, *, is_empty: bool) -> None:
+        """Writes a batch into each of the sinks."""
+        for out, sink in self.parts:
+            sink.write(_leaving(rows, out), batch, is_empty=is_empty)
+
+
+def flow_of(program: spec.Program, sources: Mapping[str, Rows]) -> Flow:
+    """Returns a program of streams with its rows, or refuses it."""
+
+    def leaf(
+        name: str, paths: tuple[Path, ...], schema: Schema
+    ) -> tuple[spec.Input, Feed]:
+        rows = [sources[path.input] for path in paths]
+        # What one of the rows lacks none has: they run together on the side.
+        columns = _carried(rows)
+        is_timed, place = TIME in columns, quoted(_PLACE) if _PLACE in columns else ""
+        stamps = [one.source.schema[one.source.time] for one in rows if is_timed]
+        time = [Column(TIME, one.type) for one in stamps[:1]]
+        source = spec.Input(
+            name,
+            spec.InputKind.STREAM,
+            Schema((*schema.columns, *time)),
+            time=TIME if is_timed else "",
+            lateness=_longest(rows, lambda one: one.source.lateness),
+        )
+        idle = _longest(rows, lambda one: one.feed.idle)
+        if all(one.feed.sequence for one in rows):
+            return source, Feed(sequence=place, idle=idle)
+        return source, Feed(order=place, idle=idle)
+
+    return Flow(program, planned.plan_flow(program, leaf), sources)
+
+
+def _longest(rows: Sequence[Rows], length: Callable[[Rows], spec.Span]) -> spec.Span:
+    """Returns the longest of some lengths of time."""
+    return max(map(length, rows), key=lambda span: (span.months, span.microseconds))

@@ -1,0 +1,12 @@
+"""Texts of several operators: the kernels give the rows of the definition."""
+
+import pytest
+
+from dovetail.conformance.engines import EngineName
+from tests.spl_flows import random_flow
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_local_gives_what_the_oracle_gives(seed):
+    text, flow = random_flow(seed)
+    assert flow.lines(EngineName.LOCAL) == flow.lines(EngineName.ORACLE), text

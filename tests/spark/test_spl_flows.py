@@ -1,0 +1,53 @@
+"""Texts of several operators on streams: in any cut the rows of the definition."""
+
+from collections import Counter
+
+import pytest
+
+from dovetail.conformance.engines import EngineName, parse_split
+from dovetail.conformance.flows import NamedFlow, streamed
+from dovetail.errors import UnsupportedError
+from tests.spl_flows import random_flow
+
+HOUR = 3600
+
+
+def rows(lines, *facts):
+    """The rows, each with some of its facts, as often as they come."""
+    return Counter(
+        (tuple(sorted(line.row.items())), *(line.facts.get(fact) for fact in facts))
+        for line in lines
+        if not line.is_mark()
+    )
+
+
+def played(split, count, first=0):
+    """What comes out of texts that streams take, by their seeds, and what should."""
+    flows = {str(seed): random_flow(seed) for seed in range(first, first + count)}
+    named = [NamedFlow(name, flow, in_order=False) for name, (_, flow) in flows.items()]
+    for name, found in streamed(named, parse_split(split)):
+        text, flow = flows[name]
+        yield text, flow.lines(EngineName.ORACLE), found
+
+
+@pytest.mark.timeout(HOUR)
+@pytest.mark.parametrize(
+    ("split", "count"),
+    [
+        ("random:1", 6),
+        *(
+            pytest.param(split, 60, marks=pytest.mark.long)
+            for split in ("whole", "random:2", "each")
+        ),
+    ],
+)
+def test_random_texts_give_the_rows_of_the_oracle(split, count):
+    facts = ("out", "after") if split == "each" else ("out",)
+    judged = 0
+    for text, wanted, found in played(split, count):
+        if isinstance(found, UnsupportedError):
+            continue
+        assert not isinstance(found, Exception), f"{text}\n{found}"
+        assert rows(found, *facts) == rows(wanted, *facts), text
+        judged += 1
+    assert judged >= count // 3

@@ -1,0 +1,103 @@
+"""Random texts in SPL with operators between joins, and events for them."""
+
+from random import Random
+
+from dovetail.conformance.case import CaseData
+from dovetail.conformance.flows import FlowPlay, spl_play
+
+TYPE = "int32 k, int32 v"
+INPUTS = ("A", "B", "C")
+KINDS = ("inner", "leftOuter", "rightOuter", "outer")
+
+
+def random_text(chance, count):
+    """A text of so many operators, each of which takes streams that stand before it."""
+    streams, texts = (
+        [*INPUTS],
+        [f"stream<{TYPE}> {name} = Beacon() {{}}" for name in INPUTS],
+    )
+    for number in range(count):
+        made = (_joined, _joined, _filtered, _changed, _united, _custom, _split)
+        text, names = chance.choice(made)(chance, streams, f"S{number}")
+        texts.append(text)
+        streams += names
+    return "\n".join(texts)
+
+
+def _joined(chance, streams, name):
+    left, right = chance.choice(streams[-3:]), chance.choice(streams)
+    kind = chance.choice(KINDS)
+    ports = 1 if kind == "inner" or chance.random() < 0.5 else 1 + (kind == "outer")
+    heads, names = f"stream<{TYPE}> {name}", [name]
+    if ports == 2 or (kind != "inner" and chance.random() < 0.5):
+        own = [f"{name}{end}" for end in ("L", "R") if _has(kind, end)]
+        heads = "; ".join([heads, *(f"stream<{TYPE}> {one}" for one in own)])
+        names += own
+    windows = ("count(0)", "count(1)", "count(2)", "delta(v, 3)", "count(3)")
+    first = chance.choice(windows[1:])
+    by = chance.choice(("equalityLHS: L.k; equalityRHS: R.k;", "match: L.v <= R.v;"))
+    text = (
+        f"({heads}) as J{name} = Join({left} as L; {right} as R) {{\n"
+        f"  window L: sliding, {first}; R: sliding, {chance.choice(windows)};\n"
+        f"  param algorithm: {kind}; {by}\n"
+        f"  output {name}: k = L.k, v = R.v;\n}}"
+    )
+    return text, names
+
+
+def _has(kind, end):
+    return kind == "outer" or kind == {"L": "leftOuter", "R": "rightOuter"}[end]
+
+
+def _filtered(chance, streams, name):
+    source, least = chance.choice(streams), chance.randrange(4)
+    if chance.random() < 0.4:
+        heads = f"(stream<{TYPE}> {name}; stream<{TYPE}> {name}N)"
+        names = [name, f"{name}N"]
+    else:
+        heads, names = f"stream<{TYPE}> {name}", [name]
+    return f"{heads} = Filter({source}) {{ param filter: v > {least}; }}", names
+
+
+def _changed(chance, streams, name):
+    source, plus = chance.choice(streams), chance.randrange(1, 4)
+    said = f"k = (k + {plus}) % 2, v = v * 2"
+    text = f"stream<{TYPE}> {name} = Functor({source}) {{ output {name}: {said}; }}"
+    return text, [name]
+
+
+def _united(chance, streams, name):
+    first, second = chance.sample(streams, 2)
+    return f"stream<{TYPE}> {name} = Union({first}; {second}) {{}}", [name]
+
+
+def _custom(chance, streams, name):
+    source, least = chance.choice(streams), chance.randrange(4)
+    code = (
+        f"if (I.v > {least}) {{ submit(I, {name}); }} "
+        f"submit({{k = I.k, v = I.v + 10}}, {name});"
+    )
+    logic = f"logic onTuple I: {{ {code} }}"
+    return f"stream<{TYPE}> {name} = Custom({source} as I) {{ {logic} }}", [name]
+
+
+def _split(chance, streams, name):
+    source = chance.choice(streams)
+    heads = f"(stream<{TYPE}> {name}; stream<{TYPE}> {name}O)"
+    text = f"{heads} = Split({source}) {{ param index: (int64) (v % 3 - 1); }}"
+    return text, [name, f"{name}O"]
+
+
+def random_flow(seed, operators=5, events=14):
+    """A program with its events that is more than one join."""
+    chance = Random(seed)
+    while True:
+        text = random_text(chance, operators)
+        given = [
+            {"in": chance.choice(INPUTS), "row": {"k": chance.randrange(2), "v": value}}
+            for value in (chance.randrange(6) for _ in range(events))
+        ]
+        inputs = {name: {"kind": "stream"} for name in INPUTS}
+        flow = spl_play(text, CaseData(inputs, {}, tuple(given), has_events=True))
+        if isinstance(flow, FlowPlay):
+            return text, flow
