@@ -33,7 +33,7 @@ HERE = Path(__file__).parent
 WIDTH = 84
 NOTE = "<!-- Written by docs/generate.py: change the code, then run scripts/docs. -->"
 ENGINES = (LOCAL, BATCH, STREAM)
-COMMANDS = ("check", "explain", "picture", "run", "state", "translate")
+COMMANDS = ("check", "explain", "new", "picture", "run", "state", "translate")
 ENGINES_ABOVE = """\
 # Engines
 

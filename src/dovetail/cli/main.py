@@ -9,6 +9,7 @@ import typer
 from dovetail import __version__
 from dovetail.cli.check import check
 from dovetail.cli.explain import explain
+from dovetail.cli.new import new
 from dovetail.cli.picture import draw
 from dovetail.cli.programs import run, translate
 from dovetail.cli.state import state
@@ -25,6 +26,7 @@ app = typer.Typer(
 app.command()(check)
 app.command()(explain)
 app.command("picture")(draw)
+app.command()(new)
 app.command()(run)
 app.command()(state)
 app.command()(translate)

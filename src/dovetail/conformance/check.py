@@ -14,22 +14,15 @@ from dataclasses import dataclass
 from enum import Enum
 
 from dovetail import spec
+from dovetail.conformance import flows as texts
 from dovetail.conformance.case import Broken, Case, Neutral, Refusal, Script
 from dovetail.conformance.compare import SAME, Difference, compare_lines
 from dovetail.conformance.engines import EngineName, NamedPlay, Outcome, Split, outcomes
-from dovetail.conformance.flows import (
-    FlowPlay,
-    JoinPlay,
-    NamedFlow,
-    OutletNames,
-    spl_play,
-    streamed,
-)
 from dovetail.conformance.lines import Count, Line, Order, Rows, emitted
 from dovetail.conformance.programs import ProgramPlay, ecl_play, without_blanks
 from dovetail.errors import DovetailError, UnsupportedError
 
-_AS_THEY_ARE: OutletNames = {}
+_AS_THEY_ARE: texts.OutletNames = {}
 
 
 def _as_it_is(expected: Rows | Count) -> Rows | Count:
@@ -66,21 +59,23 @@ class Check:
     def verdicts(self, cases: Iterable[Case]) -> Iterator[Verdict]:
         """Gives the verdict of every case as it comes; cases without a play first."""
         # With each case what its text calls the outlets of the join.
-        by_name: dict[str, tuple[Case, OutletNames]] = {}
+        by_name: dict[str, tuple[Case, texts.OutletNames]] = {}
         plays: list[NamedPlay] = []
-        flows: list[NamedFlow] = []
+        flows: list[texts.NamedFlow] = []
         for case in cases:
             match _prepared(case):
                 case spec.Play() as play:
                     by_name[case.name] = case, _AS_THEY_ARE
                     plays.append(NamedPlay(case.name, play, _looks_at_order(case)))
-                case JoinPlay(play) as text:
+                case texts.JoinPlay(play) as text:
                     by_name[case.name] = case, text.names
                     plays.append(NamedPlay(case.name, play, _looks_at_order(case)))
-                case FlowPlay() as flow if self.engine is EngineName.STREAM:
+                case texts.FlowPlay() as flow if self.engine is EngineName.STREAM:
                     by_name[case.name] = case, _AS_THEY_ARE
-                    flows.append(NamedFlow(case.name, flow, _looks_at_order(case)))
-                case ProgramPlay() | FlowPlay() as program:
+                    flows.append(
+                        texts.NamedFlow(case.name, flow, _looks_at_order(case))
+                    )
+                case ProgramPlay() | texts.FlowPlay() as program:
                     yield self._of_program(case, program)
                 case error:
                     yield self._judged(case, error)
@@ -88,11 +83,11 @@ class Check:
             for name, outcome in outcomes(self.engine, plays, self.split):
                 case, names = by_name[name]
                 yield self._judged(case, outcome, names)
-        for name, lines in streamed(flows, self.split):
+        for name, lines in texts.streamed(flows, self.split):
             case, _ = by_name[name]
             yield self._of_lines(case, lines)
 
-    def _of_program(self, case: Case, program: ProgramPlay | FlowPlay) -> Verdict:
+    def _of_program(self, case: Case, program: ProgramPlay | texts.FlowPlay) -> Verdict:
         """Returns the verdict on what the engine makes of a program."""
         try:
             lines = program.lines(self.engine)
@@ -119,7 +114,7 @@ class Check:
         return Verdict(case, self.engine, status, difference=difference)
 
     def _judged(
-        self, case: Case, outcome: Outcome, names: OutletNames = _AS_THEY_ARE
+        self, case: Case, outcome: Outcome, names: texts.OutletNames = _AS_THEY_ARE
     ) -> Verdict:
         """Returns the verdict on what the engine, or the way to it, has given."""
         match case.expect, outcome:
@@ -155,7 +150,7 @@ def _looks_at_order(case: Case) -> bool:
     return isinstance(case.expect, Rows) and case.expect.order is not Order.BAG
 
 
-def _renamed(line: Line, names: OutletNames) -> Line:
+def _renamed(line: Line, names: texts.OutletNames) -> Line:
     """Returns a line whose outlet has the name that a text gives it, if one does."""
     outlet = str(line.facts["out"])
     return Line(line.row, {**line.facts, "out": names.get(outlet, outlet)})
@@ -163,14 +158,14 @@ def _renamed(line: Line, names: OutletNames) -> Line:
 
 def _prepared(
     case: Case,
-) -> spec.Play | JoinPlay | FlowPlay | ProgramPlay | DovetailError:
+) -> spec.Play | texts.JoinPlay | texts.FlowPlay | ProgramPlay | DovetailError:
     """Returns the play of a case, or why there is none; no engine is asked."""
     try:
         match case.join:
             case Script("ecl", text, given):
                 return ecl_play(text, given)
             case Script("spl", text, given):
-                return spl_play(text, given)
+                return texts.spl_play(text, given)
             case Script(dialect=dialect):
                 return UnsupportedError(f"the dialect {dialect} is not yet supported")
             case Neutral() as join:
