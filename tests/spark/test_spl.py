@@ -1,9 +1,13 @@
 """A text in SPL on streams of Spark: what comes out, by the names of its streams."""
 
 import pytest
+from pyspark.errors import StreamingQueryException
+from pyspark.sql.functions import expr
 
 import dovetail as dt
 from dovetail.errors import SchemaError, UnsupportedError
+from tests.spark.test_stream_cases import differences
+from tests.spl_texts import play_of
 
 JOIN = """
 stream<int32 k, rstring v> L = Beacon() {}
@@ -125,3 +129,26 @@ def test_streams_that_go_several_ways_need_a_sequence(sides):
     assert dt.spl(JOIN, timed).outputs == ("Out", "Alone")
     with pytest.raises(UnsupportedError, match="go several ways"):
         dt.spl(FLOW, timed)
+
+
+def test_random_joins_are_what_the_definition_says(spark, request):
+    count = 60 if request.config.getoption("--long") else 6
+    plays = {str(seed): play_of(seed, count=12) for seed in range(count)}
+    assert differences(spark, plays, "random:3") == {}
+
+
+def test_what_has_no_value_stops_the_run(sides, tmp_path):
+    flow = dt.spl(JOIN.replace("R.w * 2l", "10l / (R.w - 10l)"), sides)
+    told = r"line 7, column 29 .* a division by 0"
+    with pytest.raises(StreamingQueryException, match=told):
+        written(flow, tmp_path / "checkpoint")
+
+
+def test_a_number_that_has_no_room_in_its_type_stops_the_run(sides, tmp_path):
+    text = JOIN.replace("int64 w> R", "uint32 w> R").replace("R.w * 2l", "(int64) R.w")
+    # On Spark a uint32 is a bigint, which has room for more.
+    over = sides["R"].frame.withColumn("w", expr("w + 4294967290"))
+    flow = dt.spl(text, {**sides, "R": dt.stream(over, sequence="n")})
+    told = r'"w" 4294967300; expected uint32'
+    with pytest.raises(StreamingQueryException, match=told):
+        written(flow, tmp_path / "checkpoint")

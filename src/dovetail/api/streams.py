@@ -12,7 +12,7 @@ from dovetail import spec
 from dovetail.api import choices, terms
 from dovetail.api.flows import Flow, flow_of
 from dovetail.api.joined import Joined
-from dovetail.bind.schemas import frame_given, schema_of
+from dovetail.bind.schemas import frame_given, refusing_beyond, schema_of
 from dovetail.dialects.spl import translate
 from dovetail.engines.spark.lent import lend
 from dovetail.engines.spark_stream.dataflow import Frames
@@ -443,7 +443,19 @@ def spl(text: str, sources: Mapping[str, Rows]) -> Flow:
     for given in spec.givens_of(program):
         _refuse_others(given, sources)
     _refuse_half_a_sequence_of({it.input for it in spec.givens_of(program)}, sources)
-    return flow_of(program, sources)
+    givens = {one.input: one for one in spec.givens_of(program)}
+    kept = {name: _in_range(sources[name], one) for name, one in givens.items()}
+    return flow_of(program, {**sources, **kept})
+
+
+def _in_range(rows: Rows, given: spec.Given) -> Rows:
+    """Returns the rows of a stream, which fail where a number has no room in its type.
+
+    A uint32 is a bigint on Spark.
+    """
+    assert isinstance(rows.frame, DataFrame)  # noqa: S101 - rows of joins are refused
+    frame = refusing_beyond(rows.frame, given.ranges, given.input)
+    return replace(rows, frame=frame)
 
 
 def _refuse_half_a_sequence_of(names: set[str], sources: Mapping[str, Rows]) -> None:

@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, cast
 
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql import types as spark
 
 from dovetail import schema
 from dovetail.errors import SchemaError
+from dovetail.expression.sql import text_of
 from dovetail.kernels.arrays.names import RESERVED, is_reserved
+from dovetail.spec import NumberRange
 from dovetail.spec.arguments import wrong
 
 if TYPE_CHECKING:
@@ -48,6 +51,23 @@ def refuse_reserved(whose: str, names: Iterable[str]) -> None:
                 f"names that do not begin with {RESERVED}",
                 "that beginning is kept for columns of ours: rename the column",
             )
+
+
+def refusing_beyond(
+    frame: DataFrame, ranges: Iterable[NumberRange], name: str
+) -> DataFrame:
+    """Returns the frame, which fails where a number is out of its range."""
+    for one in ranges:
+        column = schema.quoted(one.column)
+        before = f'a row of "{name}" has in the column "{one.column}" '
+        told = (
+            f"concat({text_of(before)}, CAST({column} AS STRING), "
+            f"{text_of(f'; expected {one.words}')})"
+        )
+        is_within = f"{column} BETWEEN {one.least} AND {one.most}"
+        checked = f"IF({is_within} OR {column} IS NULL, {column}, raise_error({told}))"
+        frame = frame.withColumn(one.column, F.expr(checked))
+    return frame
 
 
 def schema_of(frame: DataFrame) -> schema.Schema:

@@ -77,6 +77,7 @@ FORMS = {
         form("list", "reverse({0})", "list"),
     ),
     "repeat": (form("text", "repeat({0}, {1})", "letter", "slight"),),
+    "make_valid_utf8": (form("text", "make_valid_utf8({0})", "text"),),
     "initcap": (form("text", "initcap({0})", "text"),),
     "translate": (
         form("text", "translate({0}, 'abA', 'xy')", "text"),

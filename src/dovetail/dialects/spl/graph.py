@@ -271,8 +271,9 @@ class Graph:
                 case "checkpoint", _:
                     raise refused(
                         setting.place,
-                        "a checkpoint of another kind is not yet supported",
+                        "a checkpoint from which a restart begins anew",
                         "periodic(seconds), or none",
+                        "a run with a new checkpoint folder has no state yet",
                     )
                 case _:
                     remark = f"{setting.name} has no effect on Spark"

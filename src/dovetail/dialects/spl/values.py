@@ -361,9 +361,12 @@ def part_of_text(value: Value, start: str, length: str, **parts: Node) -> Node:
 
     `start` counts from 0. Both are SQL over other parts.
     """
-    whole = "x" if value.type == types.USTRING else "CAST(x AS BINARY)"
-    template = f"CAST(substring({whole}, {start} + 1, {length}) AS STRING)"
-    return composed(template, x=value.tree, **parts)
+    if value.type == types.USTRING:
+        template = f"substring(x, {start} + 1, {length})"
+        return composed(template, x=value.tree, **parts)
+    cut = f"CAST(substring(CAST(x AS BINARY), {start} + 1, {length}) AS STRING)"
+    # What is left of a letter that was cut through is no text to anyone but Spark.
+    return composed(f"make_valid_utf8({cut})", x=value.tree, **parts)
 
 
 def structured(kind: types.Tuple, parts: Iterable[Node]) -> Node:

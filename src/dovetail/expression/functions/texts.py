@@ -283,6 +283,12 @@ def _steps(one: str, other: str) -> int:
 # Letter by letter
 
 
+@ENTRIES.row("make_valid_utf8", "string -> string")
+def _valid(text: str) -> str:
+    # bytes that are no letters have become U+FFFD when they were made a text
+    return text
+
+
 @ENTRIES.row("initcap", "string -> string")
 def _titled(text: str) -> str:
     # a letter may become several in lower case, so the rest is cut behind the change

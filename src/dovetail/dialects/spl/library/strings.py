@@ -93,7 +93,7 @@ def _tokens(arguments: Sequence[Value], place: Place) -> Value:
     form = "|".join(
         f"\\{one}" if one in _SPECIAL else one for one in dict.fromkeys(known)
     )
-    whole = "split(x, y, -1)" if known else "array(x)"
+    whole = "split(x, y)" if known else "array(x)"
     template = whole if is_kept else f"filter({whole}, part -> part <> '')"
     pattern = Literal(form, text.needed.type)
     return values.of_type(

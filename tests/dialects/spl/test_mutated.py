@@ -1,0 +1,97 @@
+"""Texts with a mistake: each is told at its place, or runs like any other.
+
+Letters and words are dropped, put in, changed with each other; clauses too. What still
+is SPL may say something else than before: all engines must then say the same.
+"""
+
+from random import Random
+
+import pytest
+
+from dovetail.conformance import local, oracle
+from dovetail.conformance.case import Script, read_cases
+from dovetail.conformance.engines import EngineName
+from dovetail.conformance.flows import FlowPlay, JoinPlay, spl_play
+from dovetail.errors import DialectError, DovetailError
+from tests.conformance.oracle.test_cases import TESTS
+from tests.dialects.spl.test_laws import lines
+from tests.spl_texts import drawn
+
+COUNT = 500
+FILES = [TESTS / f"cases/spl_{name}.json" for name in ("document", "steps", "language")]
+WRITTEN = [case.join for case in read_cases(FILES) if isinstance(case.join, Script)]
+SIGNS = ';:{}()<>,."$0a+'
+
+
+def source(chance, number):
+    """A text that is right, and what arrives."""
+    if number % 2:
+        return drawn(number, count=8)
+    script = chance.choice(WRITTEN)
+    return script.text, script.given
+
+
+def exchanged(chance, text, between):
+    """A text of which two parts have changed places."""
+    parts = text.split(between)
+    one, other = (chance.randrange(len(parts)) for _ in range(2))
+    parts[one], parts[other] = parts[other], parts[one]
+    return between.join(parts)
+
+
+def mutated(chance, text):
+    """A text with a mistake in it."""
+    place = chance.randrange(len(text))
+    words = text.split(" ")
+    del words[chance.randrange(len(words))]
+    return chance.choice(
+        [
+            text[:place] + text[place + 1 :],
+            text[:place] + chance.choice(SIGNS) + text[place:],
+            text[:place],
+            " ".join(words),
+            exchanged(chance, text, " "),
+            exchanged(chance, text, ";"),
+        ]
+    )
+
+
+def outcome(play, engine):
+    """What comes out, or the sentence that tells why nothing does."""
+    try:
+        match play:
+            case JoinPlay(one):
+                player = oracle if engine is EngineName.ORACLE else local
+                return lines(player.play(one))
+            case FlowPlay():
+                return [(repr(one.row), one.facts) for one in play.lines(engine)]
+    except DovetailError as error:
+        return error.found
+
+
+def read(text, given):
+    """The play of a text, or the error that its mistake is."""
+    try:
+        return spl_play(text, given)
+    except DovetailError as error:
+        return error
+
+
+def is_told(text, error):
+    """Whether an error has its place in the text; one of a tuple has a sentence."""
+    if not isinstance(error, DialectError):
+        return bool(error.expected)
+    line = text.split("\n")[error.place.line - 1]
+    return 1 <= error.place.column <= len(line) + 1 and "^" in error.place.caret()
+
+
+@pytest.mark.parametrize("number", range(COUNT))
+def test_a_mistake_is_told_at_its_place_or_is_none(number):
+    chance = Random(number)
+    text, given = source(chance, number)
+    wrong = mutated(chance, text)
+    found = read(wrong, given)
+    if isinstance(found, DovetailError):
+        assert is_told(wrong, found)
+    else:
+        assert outcome(found, EngineName.LOCAL) == outcome(found, EngineName.ORACLE)
