@@ -67,8 +67,11 @@ def by_case(play):
 
 
 def in_explain(play):
-    """What is said to be lacking when a case is explained."""
-    (answer,) = (one for one in answers(play) if one.engine is EngineName.STREAM)
+    """What is said to be lacking, or wrong, when a case is explained."""
+    try:
+        (answer,) = (one for one in answers(play) if one.engine is EngineName.STREAM)
+    except DovetailError as error:
+        return str(error)
     return "" if answer.runs else answer.reason
 
 
@@ -76,7 +79,8 @@ def test_a_user_a_case_and_explain_refuse_alike():
     differ = {}
     for name, play in PLAYS.items():
         user, case = by_user(play), by_case(play)
-        if user != case or in_explain(play) != ", ".join(case):
+        said = case if isinstance(case, str) else ", ".join(case)
+        if user != case or in_explain(play) != said:
             differ[name] = user, case, in_explain(play)
     assert differ == {}
 

@@ -132,7 +132,7 @@ def _by_stream(play: spec.Play) -> str:
     )
 
     plan = stream.plan_play(play)
-    reads = reads_of(stream_settings(plan).reads_all)
+    reads = reads_of(plan, stream_settings(plan).reads_all)
     return f"a stateful operator on Spark; {plan.spread.reason}; a batch {reads}"
 
 

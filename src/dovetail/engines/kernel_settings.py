@@ -29,7 +29,7 @@ from dovetail.kernels import settings as known
 from dovetail.plan import sides
 from dovetail.plan.keys import key_types
 from dovetail.plan.stream import StreamPlan
-from dovetail.spec.facts import absent_row
+from dovetail.spec.facts import absent_row, is_state
 
 _TIMES = (
     schema.AtomicType.TIMESTAMP,
@@ -109,9 +109,16 @@ def stream_manner(plan: StreamPlan, *, ordered: bool = False) -> Manner:
     """Returns how a plan is run, beside the join that it is of."""
     left, right = plan.sides
     asks_order = plan.settings.order is spec.Order.ROW_TIME
+    match plan.join.clock:
+        case spec.Clock.BATCH:
+            ordered = asks_order
+        case spec.Clock.EVENT:
+            ordered = ordered or asks_order
+        case _:
+            pass
     return Manner(
         plan.arrival,
-        ordered=ordered or (asks_order and plan.join.clock is spec.Clock.EVENT),
+        ordered=ordered,
         idle=(left.idle.microseconds, right.idle.microseconds),
         key_columns=len(left.keys.compared),
         outer_rows=plan.settings.outer_rows,
@@ -164,6 +171,7 @@ def kernel_settings(
         changelog=_is_told(join, sources),
         caused=manner.ordered and join.clock is spec.Clock.ARRIVAL,
         inherited=manner.inherited,
+        gathers=join.clock is spec.Clock.BATCH,
         outer_rows=manner.outer_rows,
         picks=picks,
     )
@@ -202,6 +210,8 @@ def _side(
         told=hand in manner.told,
         is_whole=not side.partition_by,
         holds=manner.holds[number],
+        has_time=source.is_timed and join.clock is spec.Clock.BATCH,
+        is_state=is_state(join, hand),
         eviction=side.partition_evict,
         untimed=is_live and not side.window.interval,
         closing=closing,

@@ -62,7 +62,9 @@ class Coming:
         for parcel in parcels:
             rows[parcel.report.hand].append(parcel.rows)
             told[parcel.report.hand].append(parcel.told.code)
-        watches = awake(_watches(state, parcels, now), settings.sides, now)
+        watches = _watches(state, parcels, now)
+        if not settings.gathers:
+            watches = awake(watches, settings.sides, now)
         return cls(settings, watches, rows, told)
 
     def beside(self, waiting: tuple[Rows, Rows], behind: tuple[int, int]) -> Coming:
@@ -77,6 +79,9 @@ class Coming:
 
         A left row that can match nobody takes part as the bound of right times says so.
         """
+        if self.settings.gathers:
+            ended = all(watch.bound == NEVER for watch in self.watches)
+            return NEVER if ended else NO_LIMIT
         limit = hold_of(self.settings, self.watches)
         is_left = hand == 0 and _may_be_hopeless(self.settings)
         return max(limit, self.watches[1].bound) if is_left else limit
@@ -91,7 +96,7 @@ class Coming:
     def limit(self, hand: int) -> int:
         """Returns the limit up to which rows of a side are due in a step."""
         settings, side = self.settings, self.settings.sides[hand]
-        if not settings.event_clock:
+        if settings.gathers or not settings.event_clock:
             return NO_LIMIT  # who is due leaves with the row that ends it
         none = (self.rows[0][0].take(slice(0)), self.rows[1][0].take(slice(0)))
         nobody = np.empty(0, bool), np.empty(0, bool)
@@ -121,6 +126,8 @@ class Coming:
 
     def codes(self, hand: int) -> Whole:
         """Returns each code of which a side's rows may meet who comes, or be ended."""
+        if self.settings.gathers:
+            return np.empty(0, np.int64)
         codes = [rows.code[rows.has_key] for rows in self.rows[1 - hand]]
         if self.settings.sides[hand].told:
             codes += self.told[hand]
@@ -225,6 +232,8 @@ def _due_pairs(horizon: Horizon, held: Matches) -> Whole:
 def due_waiting(settings: JoinSettings, present: Present, hand: int) -> Whole:
     """Returns when rows that wait are due: as they take part."""
     rows = present.waiting[hand]
+    if settings.gathers:
+        return np.full(len(rows), NEVER - 1)  # as all have come
     if not settings.event_clock:
         return rows.moment
     if hand or not len(rows) or not _may_be_hopeless(settings):

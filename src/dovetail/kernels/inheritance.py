@@ -20,21 +20,10 @@ import pyarrow as pa
 from dovetail.kernels.arrays.names import OWN_DEATH, OWN_END
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Mask, Whole
 from dovetail.kernels.horizon import Horizon
+from dovetail.kernels.lifetimes import lives as life
 from dovetail.kernels.lifetimes.births import ends
-from dovetail.kernels.lifetimes.lives import (
-    BUCKET,
-    GROUP,
-    HANDED,
-    KNOWN_END,
-    LEFT,
-    NO_LIVES,
-    NOBODY,
-    RIGHT,
-    SETTLED,
-    Lives,
-)
 from dovetail.kernels.pairs.memo import numbers_of
-from dovetail.kernels.pairs.results import Reason, code
+from dovetail.kernels.pairs.results import Reason, code, without_places
 from dovetail.kernels.state import JoinState
 from dovetail.spec.inputs import Outlet
 
@@ -52,25 +41,25 @@ class _Ends:
     def of(cls, horizon: Horizon, hand: int) -> _Ends:
         """Returns the ends of the rows that take part."""
         side, rows = horizon.settings.sides[hand], horizon.present.rows[hand]
-        never, settled = np.full(len(rows), NEVER), np.full(len(rows), SETTLED)
+        never, settled = np.full(len(rows), NEVER), np.full(len(rows), life.SETTLED)
         if side.untimed or side.static:
             return cls(never, never, never, settled)
         if side.inherits:
             own, end = rows.hidden(OWN_DEATH), rows.hidden(OWN_END)
-            return cls(own, end, rows.death, rows.hidden(GROUP))
+            return cls(own, end, rows.death, rows.hidden(life.GROUP))
         if side.ends_with_later:
             return cls(never, never, horizon.latest_ends(hand), settled + 1)
         return cls(rows.death, ends(side, rows), rows.death, settled)
 
 
-def told_lives(horizon: Horizon, state: JoinState) -> Lives:
+def told_lives(horizon: Horizon, state: JoinState) -> life.Lives:
     """Returns which rows end sooner than was told, and until when all lives are sure.
 
     So it is told of a row in each step that its end is found, until that is sure.
     """
     settings = horizon.settings
     if not settings.inherited:
-        return NO_LIVES
+        return life.NO_LIVES
     places, deaths = [], []
     for hand, before in enumerate(state.alive):
         if settings.sides[hand].groups > 1:
@@ -79,9 +68,9 @@ def told_lives(horizon: Horizon, state: JoinState) -> Lives:
             places.append(before.place[is_sooner])
             deaths.append(death[is_sooner])
     if not places:
-        return NO_LIVES
+        return life.NO_LIVES
     place, death = np.concatenate(places), np.concatenate(deaths)
-    return Lives(np.zeros_like(place), place, death, _holds(horizon))
+    return life.Lives(np.zeros_like(place), place, death, _holds(horizon))
 
 
 def _holds(horizon: Horizon) -> tuple[int, ...]:
@@ -110,8 +99,8 @@ def handed_on(horizon: Horizon, leaving: pa.RecordBatch) -> pa.RecordBatch:
     is_pair &= leaving.column("reason").to_numpy() == code(Reason.NONE)
     is_pair &= not settings.copies_rows
     death, end, known = (np.full(len(time), NEVER) for _ in range(3))
-    group, refs = np.full(len(time), SETTLED), {}
-    for hand, name in enumerate((LEFT, RIGHT)):
+    group, refs = np.full(len(time), life.SETTLED), {}
+    for hand, name in enumerate((life.LEFT, life.RIGHT)):
         rows, found = horizon.present.rows[hand], _Ends.of(horizon, hand)
         there = np.flatnonzero(is_pair & _is_there(leaving, hand))
         place = leaving.column(name).to_numpy()[there]
@@ -123,18 +112,18 @@ def handed_on(horizon: Horizon, leaving: pa.RecordBatch) -> pa.RecordBatch:
         # right ones.
         own = found.group[number]
         group[there] += own if hand else own * settings.sides[1].groups
-        refs[name] = np.full(len(time), NOBODY)
-        refs[name][there] = np.where(own == SETTLED, NOBODY, place)
+        refs[name] = np.full(len(time), life.NOBODY)
+        refs[name][there] = np.where(own == life.SETTLED, life.NOBODY, place)
     lives = {
-        BUCKET: np.zeros_like(group),
+        life.BUCKET: np.zeros_like(group),
         **refs,
-        GROUP: group,
+        life.GROUP: group,
         OWN_DEATH: np.where(is_pair, death, time + 1),
         OWN_END: np.where(is_pair, end, time),
-        KNOWN_END: np.where(is_pair, known, time + 1),
+        life.KNOWN_END: np.where(is_pair, known, time + 1),
     }
-    told = leaving.drop_columns([LEFT, RIGHT])
-    for name in HANDED.names:
+    told = without_places(leaving)
+    for name in life.HANDED.names:
         told = told.append_column(name, pa.array(lives[name]))
     return told
 
@@ -145,14 +134,14 @@ def _is_there(leaving: pa.RecordBatch, hand: int) -> Mask:
     return there
 
 
-def still_held(held: pa.RecordBatch, lives: Lives) -> pa.RecordBatch:
+def still_held(held: pa.RecordBatch, lives: life.Lives) -> pa.RecordBatch:
     """Returns rows that are held back for order, with the ends that are now told."""
     if not held.num_rows or not len(lives.place):
         return held
     columns = dict(zip(held.schema.names, held.columns, strict=True))
-    end = columns[KNOWN_END].to_numpy()
-    for name in (LEFT, RIGHT):
-        bucket, place = (columns[one].to_numpy() for one in (BUCKET, name))
+    end = columns[life.KNOWN_END].to_numpy()
+    for name in (life.LEFT, life.RIGHT):
+        bucket, place = (columns[one].to_numpy() for one in (life.BUCKET, name))
         end = np.minimum(end, lives.ends_of(bucket, place))
-    columns[KNOWN_END] = pa.array(end)
+    columns[life.KNOWN_END] = pa.array(end)
     return pa.RecordBatch.from_arrays(list(columns.values()), schema=held.schema)

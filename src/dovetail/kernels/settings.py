@@ -186,6 +186,8 @@ class SideSettings:
     meets it as it is when that row comes. `aged`: of versions in order of arrival the
     newest by row time counts, so that one that comes behind a newer one never lives.
     `late_tables`: whether unmatched rows wait for rows of a table that come late.
+    Where rows are gathered their input `has_time`, so that who lacks it meets nobody;
+    where a side `is_state` it is the newest version of each key.
     The rows of a join, where they `inherit` lives, have so many `holds`: bounds that
     these wait for.
     `ends_by_key`: rows that others end have the key of these; `told`: they have not,
@@ -205,6 +207,8 @@ class SideSettings:
     closing: Closing = Closing.NONE
     aged: bool = False
     late_tables: IgnoreLateTableRows | EmitLateTableRows = IgnoreLateTableRows()
+    has_time: bool = False
+    is_state: bool = False
     ends_by_key: bool = False
     told: bool = False
     is_whole: bool = False
@@ -283,6 +287,7 @@ class JoinSettings:
     no join, but the bucket in front of one that is told of lives. `caused`: beside each
     row stands who let it out, by which a join around knows when it came. `inherited`:
     beside each row stands until when it lives, and the join around is told of ends.
+    `gathers`: rows are kept until all have come, and `ordered` is what they ask to be.
     A key that is its own code is of the `key_type`; hashed ones are hidden columns.
     Over so many `buckets` keys are spread; state fits only where that and the
     `fingerprint` of the join are the same. The `identity` says in full what is hashed.
@@ -301,6 +306,7 @@ class JoinSettings:
     finds_lives: bool = False
     caused: bool = False
     inherited: bool = False
+    gathers: bool = False
     outer_rows: OuterRows = OuterRows.EXPIRY
     picks: PickSettings = PickSettings()
     key_type: str = ""
@@ -414,6 +420,8 @@ class JoinSettings:
 
         Elsewhere it reads its working set: rows of the keys that come, and rows due.
         """
+        if self.gathers:
+            return ""  # nothing is looked at before the end
         early = self.outer_rows is not OuterRows.EXPIRY
         sides = self.sides
         reasons = {

@@ -112,7 +112,7 @@ def step(
     # Who has come: rows that are late leave, others wait, or take part from now on.
     arrived, present = let_in(settings, state, parcels, now)
     present = without_hopeless(settings, present)
-    late = _late(arrived, self_join=settings.self_join)
+    late = turned_away(arrived, self_join=settings.self_join)
     if settings.changelog:
         return _changed(settings, state, present, late)
     # Null rows that come with their rows are judged by what was there before each.
@@ -192,6 +192,15 @@ def let_in(
     settings: JoinSettings, state: JoinState, parcels: list[Parcel], now: int
 ) -> tuple[tuple[Arrived, Arrived], Present]:
     """Returns what came on each hand, and the rows that take part now."""
+    left, right = read_sides(settings, state, parcels, now=now)
+    watches = awake((left.watch, right.watch), settings.sides, now)
+    return (left, right), admit(settings, state, (left, right), watches, now)
+
+
+def read_sides(
+    settings: JoinSettings, state: JoinState, parcels: list[Parcel], *, now: int
+) -> tuple[Arrived, Arrived]:
+    """Returns what came on each hand, who is late or bad apart."""
     left, right = (
         read_side(
             [parcel for parcel in parcels if parcel.report.hand == hand],
@@ -202,8 +211,7 @@ def let_in(
         )
         for hand in (0, 1)
     )
-    watches = awake((left.watch, right.watch), settings.sides, now)
-    return (left, right), admit(settings, state, (left, right), watches, now)
+    return left, right
 
 
 def _results(
@@ -225,7 +233,7 @@ def _results(
         shows_time=settings.takes_back,
         placed=settings.ordered,
         caused=settings.caused,
-        inherited=settings.inherited,
+        sided=settings.inherited or settings.gathers,
     )
     pairs = behind_taken_back(settings, present, picked.given)
     parts += let_out(settings, present, pairs)
@@ -237,12 +245,13 @@ def _results(
     return tuple(with_causes(settings, present.fresh, one) for one in leaving)
 
 
-def _late(
-    arrived: tuple[Arrived, Arrived], *, self_join: bool
+def turned_away(
+    arrived: tuple[Arrived, Arrived], *, self_join: bool, in_order: bool = False
 ) -> tuple[pa.RecordBatch, ...]:
     """Returns the table of rows that came too late or have no row time, if any.
 
-    A row of a self-join came once, so it leaves once.
+    A row of a self-join came once, so it leaves once. They leave side by side, or in
+    the order in which they came.
     """
     if not any(side.others for side in arrived):
         return ()
@@ -254,6 +263,6 @@ def _late(
         for reason, rows in side.others if not (hand and self_join) else ():
             parts.append(late_rows(rows, hand, reason, offset))
             offset += len(rows)
-    return results.leave(
-        parts, (sides[0], sides[1]), results.Shape(timed=True, sorted=False)
-    )
+    shape = results.Shape(timed=True, sorted=False, sided=in_order)
+    leaving = results.leave(parts, (sides[0], sides[1]), shape)
+    return tuple(map(results.without_places, leaving)) if in_order else leaving

@@ -123,7 +123,7 @@ def waiting_layout(settings: JoinSettings, hand: int, schema: pa.Schema) -> Layo
 def _waiting(settings: JoinSettings, hand: int, rows: Rows) -> Rows:
     """Returns rows that wait with their births."""
     side = settings.sides[hand]
-    if not settings.event_clock or side.counts_later:
+    if not settings.event_clock or side.counts_later or settings.gathers:
         return rows
     return rows.with_arrays(birth=births(side.window, rows))
 
@@ -197,7 +197,7 @@ class Store:
             for hand, kind in enumerate(self.sides)
         ]
         pairs = self.pairs.load(np.empty(0, np.int64), coming.limit_of_pairs())
-        if self.settings.picks.ranks:
+        if self.settings.picks.ranks and not self.settings.gathers:
             # Candidates of a left row decide about each other, so keys are read whole.
             found = [rows.code for rows in (*alive, pairs)]
             codes = np.concatenate([coming.codes(0), coming.codes(1), *found])

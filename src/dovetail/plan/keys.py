@@ -13,6 +13,7 @@ from dovetail import schema, spec
 from dovetail.errors import UnsupportedError
 from dovetail.expression import Scope, Typed, common_type, parse
 from dovetail.expression.tree import Column
+from dovetail.plan.features import Combination
 from dovetail.plan.sides import candidate_equalities
 
 _CODES = {
@@ -96,6 +97,12 @@ def _common(pairs: Sequence[tuple[Typed, Typed]]) -> tuple[schema.Type, ...]:
     """Returns the types in which pairs of keys are compared, or refuses one."""
     types = tuple(common_type(left.type, right.type) for left, right in pairs)
     for kind in types:
+        if isinstance(kind, schema.ArrayType | schema.StructType):
+            raise UnsupportedError.not_yet(
+                "stream",
+                Combination.KEYS_OF_PARTS.value,
+                hint=f"of {kind} name an equality for each part that decides",
+            )
         if not isinstance(kind, schema.DecimalType) and kind not in _COMPARED:
             raise UnsupportedError.not_yet("stream", f"an equality of {kind}")
     return types

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 from dovetail import schema, spec
 from dovetail.errors import SpecError, UnsupportedError
 from dovetail.plan.features import (
+    ORDERED,
     Combination,
     Engine,
     Feature,
@@ -53,7 +54,6 @@ STREAM = Engine(
     "stream",
     frozenset(Feature)
     - {
-        Feature.CLOCK_BATCH,
         Feature.SETS,
     },
     lacks=TOGETHER
@@ -63,6 +63,7 @@ STREAM = Engine(
         Combination.SWITCH_INSIDE,
         Combination.CHANGELOG_INSIDE,
         Combination.JUDGED_INHERITED,
+        Combination.KEYS_OF_PARTS,
     },
 )
 _USUAL = spec.Settings()
@@ -145,8 +146,15 @@ class Way:
 
 
 _OURS = Way(is_native=False)
+_IN_ORDER = Spread(
+    is_wide=False, reason="one bucket: the join around picks by the order of its rows"
+)
 _LET_OUT = Spread(
     is_wide=False, reason="one bucket: rows of all keys let out a row, which goes on"
+)
+GATHERED = (
+    "no row comes out before all inputs have ended: a query that never ends only keeps "
+    "what comes; with finish=True it ends when all that is there has been read"
 )
 _GOES_ON = Way(is_native=False, reason="its rows go on to a join with an operator")
 
@@ -307,7 +315,7 @@ def plan_stream(
             feeds[hand].idle if feeds[hand.other].streams else NO_TIME,
             keys[hand],
             partition_of(join.side(hand)),
-            is_static(join, hand, sources[hand]),
+            join.clock is not Clock.BATCH and is_static(join, hand, sources[hand]),
             state_bound(join, sources, hand, arrival),
             feeds[hand].streams,
             feeds[hand].refresh,
@@ -338,7 +346,10 @@ def _inside(
         own = feeds[hand].inside
         inner = within(plan_stream(source.join, inputs, own, changes=changes), Onward())
         inherited = isinstance(join.side(hand).window, spec.Inherited)
-        plans[hand] = replace(inner, inherited=inherited)
+        spread = inner.spread
+        if source.join.clock is Clock.BATCH and join.picks != spec.Picks():
+            spread = _IN_ORDER
+        plans[hand] = replace(inner, spread=spread, inherited=inherited)
     return plans
 
 
@@ -405,6 +416,9 @@ def feed_of_rows(inside: Feeds, clock: spec.Clock) -> Feed:
     a number of their own is as good as one over both sides. In order of arrival they
     have that of the rows that let them out.
     """
+    if clock is Clock.BATCH:
+        # They come together, in their order.
+        return Feed("0", "0", streams=True, inside=inside)
     is_one = all(feed.sequence for feed in inside.values() if feed.streams)
     streams = any(feed.streams for feed in inside.values())
     if clock is spec.Clock.ARRIVAL:
@@ -447,6 +461,8 @@ def state_bound(
     Where rows meet by row time, those wait that the bounds have not passed.
     """
     is_timed = all(source.is_timed for source in sources.values())
+    if join.clock is Clock.BATCH and arrival is not None:
+        return "every row, until all inputs have ended"
     waits = arrival is spec.Arrival.MERGED or (join.clock is Clock.EVENT and is_timed)
     waiting = "rows that one of the bounds has not passed yet"
     match join.side(hand).window:
@@ -517,6 +533,8 @@ def _arrival(
     # One number over both sides is the user's own word: it goes before row time.
     if all(feed.sequence for feed in feeds.values() if feed.streams):
         return spec.Arrival.SEQUENCE
+    if join.clock is Clock.BATCH:
+        return spec.Arrival.AS_READ  # row by row as they come: times do not order them
     # With two times no cut into batches, and no speed of a side, changes a result.
     merging = {
         hand for hand, plan in inside.items() if plan.arrival is spec.Arrival.MERGED
@@ -557,6 +575,8 @@ def _refuse_driven_out(join: spec.JoinSpec, feeds: Feeds) -> None:
 
 def _notes(join: spec.JoinSpec, feeds: Feeds) -> Iterator[str]:
     """Gives what a user should know of how rows come."""
+    if join.clock is Clock.BATCH:
+        yield GATHERED
     loose = [
         hand.value
         for hand, feed in feeds.items()
@@ -599,6 +619,9 @@ def _way(
     kind, window = join.kind, join.side(rows.hand).window
     comes_out = kind.preserves(table.hand) or kind.gives_once(table.hand)
     reasons = {
+        "the clock is batch: rows come out when all have come": (
+            join.clock is Clock.BATCH
+        ),
         f"rows of the table, the {table.hand.value} side, come out too": comes_out,
         "time is named, so that rows may be late": any(
             side.source.is_timed for side in sides
@@ -666,6 +689,9 @@ def _spread(
         return Spread(is_wide=False, reason="one bucket: without an equality all meet")
     if settings.order is spec.Order.ROW_TIME:
         return Spread(is_wide=False, reason="one bucket: all rows leave in one order")
+    if join.clock is Clock.BATCH and join.picks.strategy in ORDERED:
+        said = "one bucket: the left rows leave in the order in which they came"
+        return Spread(is_wide=False, reason=said)
     if join.clock is spec.Clock.EVENT and _asks_bounds(settings):
         said = "one bucket: null rows look at what came before them, whatever its key"
         return Spread(is_wide=False, reason=said)
@@ -680,7 +706,7 @@ def _spread(
     # In row time an end is known late, and changes and late rows ask for more than it.
     is_changelog = spec.InputKind.STREAM not in kinds
     waits = settings.late_table_rows != spec.IgnoreLateTableRows()
-    if join.clock is spec.Clock.EVENT or is_changelog or waits:
+    if join.clock is not Clock.ARRIVAL or is_changelog or waits:
         return Spread(is_wide=False, reason=f"one bucket: {reasons}")
     front = "one bucket in front of them sees a few numbers of each row and tells them"
     said = f"many buckets, by the equality; {reasons}, so {front} when rows end"

@@ -153,11 +153,13 @@ def _states(plan: StreamPlan, reads_all: str) -> Iterator[Line]:
     """Gives how many rows of each side are kept, and which of them a batch reads."""
     for side in plan.sides:
         yield f"{side.hand.value} state", side.bound
-    yield "a batch", reads_of(reads_all)
+    yield "a batch", reads_of(plan, reads_all)
 
 
-def reads_of(reads_all: str) -> str:
+def reads_of(plan: StreamPlan, reads_all: str) -> str:
     """Returns what a batch reads of what is kept; of all with the reason."""
+    if plan.join.clock is spec.Clock.BATCH:
+        return "adds rows to those that are kept; only the last one reads them, all"
     if reads_all:
         return f"reads all rows that are kept: {reads_all}"
     return "reads rows of the keys that come, and rows that fall due"

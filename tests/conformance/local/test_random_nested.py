@@ -36,7 +36,7 @@ def test_kernels_equal_the_definition_and_no_cut_changes_a_row(chunk, clock):
         play = random_nested_play(seed, clock)
         found, expected = local.play(play), oracle.play(play)
         assert comparable(play, found) == comparable(play, expected), seed
-        assert clock not in MOVING or bag(cut_outer(play, seed)) == bag(found), seed
+        assert bag(cut_outer(play, seed)) == bag(found), seed
 
 
 def cut_outer(play, seed):

@@ -42,7 +42,6 @@ from dovetail.kernels.settings import EARLY_TIME, Closing, JoinSettings, SideSet
 from dovetail.kernels.tables.changelog import KEY
 from dovetail.plan.sides import candidate_equalities, input_of, partition_of
 from dovetail.schema import to_microseconds
-from dovetail.spec.facts import is_state
 
 NUMBER = reserved("row")
 """The column with a row's number on its side."""
@@ -183,8 +182,8 @@ def _items_of(play: spec.Play, source: spec.Input, clock: spec.Clock) -> Iterato
                 yield Item(kind, position, {}, now, stopped=True, bound=BEGINNING)
             case _:
                 pass
-    if is_batch:
-        yield Item(LineKind.FINISH, len(events), {})
+    if is_batch:  # behind the last row, if there is any
+        yield Item(LineKind.FINISH, len(events) - 1, {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +197,6 @@ class _Seat:
     reads_clock: bool
     takes_back: bool
     windows: tuple[spec.Window, ...]
-    is_state: bool
     clock: spec.Clock
     keys: tuple[Callable[[spec.Row], Hashable], ...]
     counted: tuple[Callable[[spec.Row], Hashable], ...]
@@ -236,7 +234,6 @@ class _Seat:
             settings.reads_clock,
             settings.takes_back,
             _windows_of(play, join, source),
-            is_state(join, hand),
             join.clock,
             keys,
             counted,
@@ -253,7 +250,6 @@ class _Seat:
         lost = tuple(item.values for item in self.items if self._is_lost(item))
         kept = [item for item in self.items if not self._is_lost(item)]
         rows = [item for item in kept if item.kind not in _BARE]
-        rows = self._newest(rows) if self.is_state else rows
         bare = [item for item in kept if item.kind in _BARE]
         quiet = [Item(LineKind.BOUND, at, {}, bound=BEGINNING) for at in news]
         lines = sorted([*rows, *bare, *quiet], key=lambda item: item.position)
@@ -296,10 +292,8 @@ class _Seat:
         own: dict[str, Sequence[int | None]] = {
             # A null equals nothing; in a batch nobody meets a row without its time.
             CODE: [
-                None
-                if None in key or (self._is_batch and self._lacks_time(item))
-                else codes.setdefault(key, len(codes))
-                for item, key in zip(rows, keys, strict=True)
+                None if None in key else codes.setdefault(key, len(codes))
+                for key in keys
             ],
             PARTITION: self._partitions(rows),
             BARRED: [int(self.condition(item.values) is not True) for item in rows],
@@ -331,32 +325,10 @@ class _Seat:
             for at in stopped.keys() | news.keys()
         }
 
-    @property
-    def _is_batch(self) -> bool:
-        """Tells whether all is there at once."""
-        return self.clock is spec.Clock.BATCH
-
-    def _newest(self, items: Sequence[Item]) -> list[Item]:
-        """Returns the newest version of each key; what lacks its time replaces none."""
-        timeless = [item for item in items if self._lacks_time(item)]
-        newest: dict[Hashable, tuple[int, Item]] = {}
-        seen = BEGINNING
-        for item in items:
-            if self._lacks_time(item):
-                continue
-            own = self._moment(item) if self.source.is_timed else None
-            # A delete without a time takes the newest time seen.
-            time = seen if own is None else own
-            seen = max(seen, time)
-            key = tuple(part(item.values) for part in self.parts)
-            if time >= newest.get(key, (BEGINNING, item))[0]:
-                newest[key] = (time, item)
-        rows = [item for _, item in newest.values() if item.is_row]
-        return sorted([*timeless, *rows], key=lambda item: item.position)
-
     def _is_lost(self, item: Item) -> bool:
         """Tells whether a row of a side outside time lacks the time its input has."""
-        return self.side.static and not self._is_batch and self._lacks_time(item)
+        is_batch = self.clock is spec.Clock.BATCH
+        return self.side.static and not is_batch and self._lacks_time(item)
 
     def _lacks_time(self, item: Item) -> bool:
         """Tells whether a row lacks the row time that its input has."""
@@ -364,12 +336,14 @@ class _Seat:
         return is_timed_row and item.values.get(self.source.time) is None
 
     def _looks_at_time(self) -> bool:
-        """Tells whether row times matter to the side, be it only among versions."""
+        """Tells whether row times matter to the side, be it only among versions.
+
+        In a batch the kernels say so, who ask for rows that lack theirs.
+        """
         window, closing = self.side.window, self.side.closing
         has_age = isinstance(window, spec.Latest) or closing is Closing.ROW_TIME
-        is_everlasting = self._is_batch and isinstance(window, spec.Forever)
-        stays = self.side.static or is_everlasting
-        return self.source.is_timed and (has_age or not stays)
+        asks = self.clock is spec.Clock.BATCH or has_age or not self.side.static
+        return self.source.is_timed and asks
 
     def _moment(self, item: Item) -> int | None:
         """Returns a bound, or a row time that counts."""
@@ -381,14 +355,10 @@ class _Seat:
         return to_microseconds(value)  # type: ignore[arg-type] # a time column's
 
     def _partitions(self, items: Sequence[Item]) -> Sequence[int]:
-        """Returns the window's partitions; a row no time can place has its own."""
-        values = [
-            (number,)
-            if self._is_batch and self._lacks_time(item)
-            else ("", *(part(item.values) for part in self.parts))
-            for number, item in enumerate(items)
-        ]
-        return _numbers(values)
+        """Returns the window's partitions."""
+        return _numbers(
+            tuple(part(item.values) for part in self.parts) for item in items
+        )
 
     def _payload(self, items: Sequence[Item]) -> pa.RecordBatch:
         """Returns the rows' numbers, then their columns; deletes have few of them.

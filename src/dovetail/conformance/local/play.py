@@ -21,7 +21,6 @@ from dovetail.conformance.local.stage import (
     Played,
     Stage,
     batch_rows,
-    by_row_time,
     steps,
 )
 from dovetail.engines.spark_stream.worker.bucket import Memory
@@ -35,14 +34,14 @@ def play(play: spec.Play) -> list[spec.Emission]:
     if has_inner(play.join):
         flat = Flat.of(play)
         stage = Stage.of(flat.play, flat.told)
-        return flat.whole(_play_stage(stage, play.settings.order), len(play.opening))
-    return _play_stage(Stage.of(play), play.settings.order)
+        return flat.whole(_play_stage(stage), len(play.opening))
+    return _play_stage(Stage.of(play))
 
 
-def _play_stage(stage: Stage, order: spec.Order) -> list[spec.Emission]:
+def _play_stage(stage: Stage) -> list[spec.Emission]:
     """Returns the rows of a join of inputs alone."""
     if stage.join.clock is spec.Clock.BATCH:
-        return batch(stage, order)
+        return batch(stage)
     return list(_stepwise(stage, InPlace(stage)))
 
 
@@ -64,12 +63,9 @@ def play_cut(stage: Stage, memory: Memory, cut: Cut) -> list[spec.Emission]:
     return found
 
 
-def batch(stage: Stage, order: spec.Order) -> list[spec.Emission]:
+def batch(stage: Stage) -> list[spec.Emission]:
     """Returns the rows of a batch: in left order, or where asked by row time."""
-    found = batch_rows(stage)
-    if order is spec.Order.ROW_TIME:
-        found.sort(key=by_row_time)
-    return [stage.writer.emission(row) for row in found]
+    return [stage.writer.emission(row) for row in batch_rows(stage)]
 
 
 def _stepwise(stage: Stage, memory: Memory) -> Iterator[spec.Emission]:

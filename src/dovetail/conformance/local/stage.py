@@ -82,7 +82,8 @@ class Stage:
         join = refuse(play)
         manner = Manner(
             spec.Arrival.SEQUENCE,
-            ordered=join.clock is spec.Clock.EVENT,
+            ordered=join.clock is spec.Clock.EVENT
+            or play.settings.order is spec.Order.ROW_TIME,
             outer_rows=play.settings.outer_rows,
             late_tables=play.settings.late_table_rows,
             live=_live(play, join),
@@ -242,9 +243,6 @@ class InPlace:
         return Saved(0, (left, right))
 
 
-_NEVER = float("inf")
-
-
 def batch_rows(stage: Stage) -> list[OutputRow]:
     """Returns what comes out of a batch, in the order of the left rows.
 
@@ -255,13 +253,8 @@ def batch_rows(stage: Stage) -> list[OutputRow]:
     others = [row for row in found if row.outlet is not spec.Outlet.LATE]
     return [
         *sorted(late, key=partial(_came, stage.frames)),
-        *sorted(others, key=_place),
+        *others,
     ]
-
-
-def by_row_time(row: OutputRow) -> float:
-    """Returns what the order by row time looks at."""
-    return _or(row.row_time, _NEVER)
 
 
 def _came(frames: tuple[SideFrame, SideFrame], row: OutputRow) -> tuple[int, int]:
@@ -270,14 +263,3 @@ def _came(frames: tuple[SideFrame, SideFrame], row: OutputRow) -> tuple[int, int
     hand, number = (1, right) if left is None else (0, left)
     place = int(frames[hand].place[number])
     return (hand if place < 0 else len(frames)), place
-
-
-def _place(row: OutputRow) -> tuple[float, float, float]:
-    """Returns the order of left rows, for each that of its right rows, then of time."""
-    left, right = (_or(one, _NEVER) for one in row.numbers)
-    return left, right, _or(row.row_time, _NEVER)
-
-
-def _or(number: int | None, otherwise: float) -> float:
-    """Returns a number, or what stands for none."""
-    return otherwise if number is None else number

@@ -56,6 +56,7 @@ def emissions(
     whole = _whole(raw)
     found = [list(script.lost) for script in scripts]
     known: Counter[Hashable] = Counter()
+    is_batch = shape.plan.join.clock is spec.Clock.BATCH
     # What a join inside has turned away leaves before what it lets out.
     for number in reversed(range(len(shape.plan.joins))):
         turned_away = known.copy()
@@ -69,7 +70,7 @@ def emissions(
                 known[told] += 1
             after = (
                 scripts[one.scope].events[one.batch]
-                if shape.stepwise
+                if shape.stepwise and not is_batch
                 else spec.UNKNOWN_EVENT
             )
             found[one.scope].append(replace(emission, after=after))

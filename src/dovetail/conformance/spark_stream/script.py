@@ -94,7 +94,7 @@ def script(scope: int, wanted: StreamPlay, plan: StreamPlan) -> Script:
         *_whole_from_the_start(plan),
     ]
     carrier = wanted.carrier or plan.leaves[0].source.name
-    opening = list(lines_told(play.opening, carrier))
+    opening = _coming(play.opening, plan, carrier)
     written.has_silent_start = bool(state) and plan.join.clock is spec.Clock.ARRIVAL
     if written.has_silent_start:
         written.cut(state, spec.UNKNOWN_EVENT)
@@ -102,13 +102,26 @@ def script(scope: int, wanted: StreamPlay, plan: StreamPlan) -> Script:
     if wanted.stepwise:
         written.cut([*state, *opening], spec.UNKNOWN_EVENT)
         state, opening = [], []
-    for first, past in pairwise((0, *wanted.ends)):
+    cuts = [*pairwise((0, *wanted.ends))]
+    for first, past in cuts:
         known = first if wanted.stepwise else spec.UNKNOWN_EVENT
-        written.cut(
-            [*state, *opening, *lines_told(play.events[first:past], carrier)], known
-        )
+        coming = _coming(play.events[first:past], plan, carrier)
+        # On the clock batch all inputs have ended when all has come.
+        if plan.join.clock is spec.Clock.BATCH and (first, past) == cuts[-1]:
+            coming += _ends(plan)
+        written.cut([*state, *opening, *coming], known)
         state, opening = [], []
     return written
+
+
+def _coming(
+    events: Sequence[spec.Event], plan: StreamPlan, carrier: str
+) -> list[tuple[Told, LineKind]]:
+    """Returns what events bring; on the clock batch only rows and deletes count."""
+    found = lines_told(events, carrier)
+    is_batch = plan.join.clock is spec.Clock.BATCH
+    rows = (LineKind.ROW, LineKind.DELETE)
+    return [one for one in found if not is_batch or one[1] in rows]
 
 
 def lines_told(
@@ -161,6 +174,12 @@ def _whole_from_the_start(plan: StreamPlan) -> list[tuple[Told, LineKind]]:
         for name, source in sorted(inputs.items())
         if source.kind is spec.InputKind.DATASET and plan.join.clock is spec.Clock.EVENT
     ]
+
+
+def _ends(plan: StreamPlan) -> list[tuple[Told, LineKind]]:
+    """Returns the ends of all inputs."""
+    names = sorted({side.source.name for side in plan.leaves})
+    return [(spec.Finish(name), LineKind.FINISH) for name in names]
 
 
 def _is_lost(side: StreamSide, row: spec.Row) -> bool:

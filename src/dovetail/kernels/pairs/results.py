@@ -140,7 +140,7 @@ class Shape:
     `numbered`: pairs say which of their left row's they are; `changing`: rows say
     whether they are given or taken back; `shows_time`: what row times they show;
     `placed`: where they stand among rows of their row time, should they be held back;
-    `caused`: at which place they leave; `inherited`: at which places their rows stand.
+    `caused`: at which place they leave; `sided`: at which places their rows stand.
     """
 
     timed: bool
@@ -150,7 +150,7 @@ class Shape:
     shows_time: bool = False
     placed: bool = False
     caused: bool = False
-    inherited: bool = False
+    sided: bool = False
 
 
 def leave(
@@ -161,7 +161,7 @@ def leave(
     if not filled:
         return ()
     pile = _Pile.of(filled)
-    if not shape.sorted:
+    if not (shape.sorted or shape.sided):
         return (_shaped(pile, sides, shape, {}),)
     left, right = (
         _places(pile.numbers(name), side)
@@ -177,9 +177,14 @@ def leave(
         }
     if shape.caused:
         more[WHEN] = pa.array(pile.numbers("when")[order])
-    if shape.inherited:
+    if shape.sided:
         more |= {LEFT: pa.array(left[order]), RIGHT: pa.array(right[order])}
     return (_shaped(pile.take(order), sides, shape, more),)
+
+
+def without_places(leaving: pa.RecordBatch) -> pa.RecordBatch:
+    """Returns rows that leave without the places at which their rows stand."""
+    return leaving.drop_columns([LEFT, RIGHT])
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,14 +32,9 @@ from dovetail.kernels.arrays.rows import (
     no_rows,
 )
 from dovetail.kernels.arrival.arrival import CAUSES, Parcel, Report
+from dovetail.kernels.gather import gather
 from dovetail.kernels.hot import hot_keys
-from dovetail.kernels.lifetimes.lives import (
-    HANDED,
-    NOTHING_TOLD,
-    Lives,
-    Told,
-    lives_of_all,
-)
+from dovetail.kernels.lifetimes import lives as life
 from dovetail.kernels.lives import lives_step
 from dovetail.kernels.pairs.results import UNMATCHED, Reason, code
 from dovetail.kernels.settings import JoinSettings
@@ -141,8 +136,8 @@ def read_delivery(
     """
     passed: list[Passed] = []
     told: dict[int, int] = {}
-    lives: dict[int, Told] = {}
-    ends: dict[int, list[Lives]] = {}
+    lives: dict[int, life.Told] = {}
+    ends: dict[int, list[life.Lives]] = {}
     reports: dict[tuple[int, int], Report] = {}
     blobs: dict[tuple[int, int], list[Rows]] = {}
     now, bucket = BEGINNING, 0
@@ -151,10 +146,10 @@ def read_delivery(
         if line.hand == PASSED:
             passed.append(Passed(line.position, line.blob or b""))
         elif line.hand >= ENDS:
-            some = Lives.read(read_batch(line.blob or b""))
+            some = life.Lives.read(read_batch(line.blob or b""))
             ends.setdefault(line.hand - ENDS, []).append(some)
         elif line.hand >= LIVES:
-            lives[line.hand - LIVES] = Told.read(read_batch(line.blob or b""))
+            lives[line.hand - LIVES] = life.Told.read(read_batch(line.blob or b""))
         elif line.hand >= TOLD:
             # Each task tells the least of the buckets that it has read.
             hand = line.hand - TOLD
@@ -175,8 +170,8 @@ def read_delivery(
     # Behind all rows of the batch: some of them are older than what it now says.
     for hand in told.keys() | lives.keys() | ends.keys():
         report = Report(hand, NEVER, told.get(hand, BEGINNING), BEGINNING, seen=False)
-        known = lives.get(hand, NOTHING_TOLD)
-        inherited = lives_of_all(ends.get(hand, ()))
+        known = lives.get(hand, life.NOTHING_TOLD)
+        inherited = life.lives_of_all(ends.get(hand, ()))
         parcels.append(Parcel(report, no_rows(schemas[hand]), inherited, known))
     return Delivery(parcels, now, bucket, tuple(passed))
 
@@ -272,7 +267,8 @@ class Ran:
 def run_batch(settings: JoinSettings, memory: Memory, delivery: Delivery) -> Ran:
     """Returns what a bucket's step makes of a delivery, its state kept."""
     state = memory.load(delivery.parcels, delivery.now)
-    stepped = step(settings, state, delivery.parcels, delivery.now)
+    play = gather if settings.gathers else step
+    stepped = play(settings, state, delivery.parcels, delivery.now)
     return Ran(settings, stepped, delivery, memory.save(stepped))
 
 
@@ -354,7 +350,7 @@ def told_beside(settings: JoinSettings) -> pa.Schema:
     }
     told = [MORE.field(name) for name, is_asked in asked.items() if is_asked]
     told += [*CAUSES] if settings.caused else []
-    told += [*HANDED] if settings.inherited else []
+    told += [*life.HANDED] if settings.inherited else []
     return pa.schema(told)
 
 
@@ -400,7 +396,7 @@ def unpacked(blob: bytes | pa.Buffer, schema: pa.Schema) -> pa.RecordBatch:
     them goes by its name; where nothing is said of it, it is 0, or empty.
     """
     found = read_batch(blob)
-    behind = {*MORE.names, *CAUSES.names, *HANDED.names}
+    behind = {*MORE.names, *CAUSES.names, *life.HANDED.names}
     last = [name for name in schema.names if name in behind]
     columns = found.columns[: len(schema) - len(last)]
     for name in last:
