@@ -34,7 +34,6 @@ from dovetail.engines.kernel_settings import stream_settings
 from dovetail.engines.spark_stream.dataflow import Layout, lay
 from dovetail.engines.spark_stream.feeds import Buckets
 from dovetail.engines.spark_stream.labels import balanced_labels
-from dovetail.engines.spark_stream.outlets import Outlets
 from dovetail.plan.stream import Feed, StreamPlan, plan_stream
 from dovetail.spec.defaults import with_defaults
 from dovetail.spec.inputs import Outlet
@@ -67,8 +66,8 @@ def joined(plan: StreamPlan, source: Source) -> DataFrame:
     labels = balanced_labels(count + front, PARTITIONS)
     spread = Buckets(labels[:count], count, labels[count:])
     layout = Layout(lambda _: spread, stream_settings, lambda *known: known[-1])
-    raw = lay(plan, (source.side("l"), source.side("r")), layout)
-    return Outlets(plan).frame(raw, Outlet.MATCHED)
+    lines, results = lay(plan, (source.side("l"), source.side("r")), layout)
+    return results.frame(lines, Outlet.MATCHED)
 
 
 def legs(stretch: Stretch) -> dict[str, Leg]:

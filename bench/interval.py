@@ -35,7 +35,6 @@ from dovetail.engines.spark_session import FOR_MANY_ROWS, local_session
 from dovetail.engines.spark_stream.dataflow import Layout, as_lines, lay
 from dovetail.engines.spark_stream.feeds import Buckets, Packing, packings
 from dovetail.engines.spark_stream.labels import balanced_labels
-from dovetail.engines.spark_stream.outlets import Outlets
 from dovetail.plan.stream import Feed, StreamPlan, plan_stream
 from dovetail.spec.defaults import with_defaults
 from dovetail.spec.inputs import Outlet
@@ -122,8 +121,8 @@ class Leg:
 def dovetail(source: Source, plan: StreamPlan = PLAN) -> DataFrame:
     """Returns the join as Dovetail lays it."""
     layout = Layout(lambda _: SPREAD, stream_settings, lambda *known: known[-1])
-    raw = lay(plan, (source.side("l"), source.side("r")), layout)
-    return Outlets(plan).frame(raw, Outlet.MATCHED)
+    lines, results = lay(plan, (source.side("l"), source.side("r")), layout)
+    return results.frame(lines, Outlet.MATCHED)
 
 
 def packed(source: Source) -> tuple[Packing, Packing]:

@@ -38,7 +38,6 @@ from dovetail.engines.kernel_settings import stream_settings
 from dovetail.engines.spark_stream.dataflow import Layout, lay
 from dovetail.engines.spark_stream.feeds import Buckets
 from dovetail.engines.spark_stream.labels import balanced_labels
-from dovetail.engines.spark_stream.outlets import Outlets
 from dovetail.plan.stream import Feed, StreamPlan, plan_stream
 from dovetail.spec.defaults import with_defaults
 from dovetail.spec.inputs import Outlet
@@ -148,8 +147,8 @@ def dovetail(source: Source, kind: str) -> DataFrame:
     planned = plan(kind)
     buckets = Buckets(balanced_labels(BUCKETS, PARTITIONS), BUCKETS)
     layout = Layout(lambda _: buckets, stream_settings, lambda *known: known[-1])
-    raw = lay(planned, (source.side("l"), source.side("r")), layout)
-    return Outlets(planned).frame(raw, Outlet.MATCHED)
+    lines, results = lay(planned, (source.side("l"), source.side("r")), layout)
+    return results.frame(lines, Outlet.MATCHED)
 
 
 def native(source: Source, kind: str) -> DataFrame:

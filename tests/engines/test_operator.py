@@ -17,6 +17,9 @@ from dovetail.engines.spark_stream.worker.operator import (
     make_operator,
 )
 from dovetail.engines.spark_stream.worker.pack import make_pack
+from dovetail.kernels.arrays.blobs import write_batch
+from dovetail.kernels.pairs.results import code
+from dovetail.spec.inputs import Outlet
 from tests.conformance.local.agreement import told
 from tests.spark.stream_plays import JOINS, random_play
 
@@ -66,12 +69,32 @@ def unpacked(stage, results):
     """The rows in the operator's results."""
     blobs = pa.record_batch({"blob": pa.array(results["blob"], pa.binary())})
     names = [bucket.shown_names(schema) for schema in stage.schemas]
-    for batch in bucket.make_unpack(stage.schema)(iter([blobs])):
+    unpack = bucket.make_unpack(stage.schema, stage.schema.names, range(len(Outlet)))
+    for batch in unpack(iter([blobs])):
         yield from output_rows(batch, names)
 
 
 def shown(stage, rows):
     return [told(stage.writer.emission(row)) for row in rows]
+
+
+def test_what_nobody_looks_at_is_left_in_its_blob():
+    schema = bucket.result_schema((pa.schema([("n", pa.int64())]), pa.schema([])))
+    leaves = [code(Outlet.MATCHED), code(Outlet.LATE), code(Outlet.MATCHED)]
+    columns = [leaves, [0] * 3, [None] * 3, [True] * 3, [False] * 3, [5, 6, 7]]
+    rows = pa.RecordBatch.from_arrays(
+        [pa.array(one, kind) for one, kind in zip(columns, schema.types, strict=True)],
+        schema=schema,
+    )
+    lines = pa.record_batch({"blob": pa.array([None, write_batch(rows)], pa.binary())})
+    for outlets, expected in (
+        ([Outlet.MATCHED], [5, 7]),
+        ([Outlet.LATE, Outlet.MATCHED], [5, 6, 7]),
+        ([Outlet.LEFT_UNMATCHED], []),
+    ):
+        unpack = bucket.make_unpack(schema, ["l0"], [code(one) for one in outlets])
+        (found,) = unpack(iter([lines]))
+        assert found.to_pydict() == {"l0": expected}
 
 
 @pytest.mark.parametrize("number", range(0, len(JOINS), 4))

@@ -14,7 +14,6 @@ from dovetail.engines.spark_stream.worker.relay import (
     RELAYED,
     from_bucket,
     make_relay,
-    make_unpack_all,
 )
 from dovetail.kernels.arrays.blobs import write_batch
 from dovetail.kernels.arrays.names import LineKind
@@ -163,15 +162,3 @@ def test_what_is_passed_on_reaches_one_bucket():
     (passed,) = delivered(5).passed
     assert passed.join == 2
     assert bucket.unpacked(passed.blob, SCHEMA).num_rows == 1
-
-
-def test_results_of_several_joins_stand_side_by_side():
-    own = results(result(Outlet.MATCHED, 1, 1))
-    inside = results(result(Outlet.LATE, 2, 2))
-    batch = pa.record_batch(
-        {"blob": pa.array([own, inside, None]), "join": pa.array([0, 1, 0])}
-    )
-    found = pa.Table.from_batches(make_unpack_all((SCHEMA, SCHEMA))(iter([batch])))
-    assert found.column("join0_l0").to_pylist() == [1, None]
-    assert found.column("join1_l0").to_pylist() == [None, 2]
-    assert found.column("join0_outlet").to_pylist() == [code(Outlet.MATCHED), None]

@@ -27,6 +27,8 @@ PATIENCE = 600
 
 # --- one query, started again and again ---------------------------------------------
 
+RECORDS = "spark.sql.execution.arrow.maxRecordsPerBatch"
+
 
 def sinks(folder):
     names = query.SHAPES["outer"].outlets
@@ -169,6 +171,24 @@ def test_a_checkpoint_of_another_program_is_refused(spark, tmp_path):
         kept_in(spark, str(tmp_path))
 
 
+@pytest.mark.parametrize(("own", "used"), [("10000", "1000"), ("500", "500")])
+def test_rows_go_to_python_by_the_thousand_unless_the_session_says_how(
+    spark, recorded, own, used
+):
+    seen = []
+
+    def take(rows, _):
+        seen.append(rows.sparkSession.conf.get(RECORDS))
+
+    spark.conf.set(RECORDS, own)
+    try:
+        run(query.join(spark, recorded), recorded, matched=take)
+        assert spark.conf.get(RECORDS) == own
+    finally:
+        spark.conf.unset(RECORDS)
+    assert set(seen) == {used}
+
+
 def test_functions_are_sinks_and_need_not_look_at_the_rows(spark, recorded):
     seen = []
     run(
@@ -263,7 +283,8 @@ def test_a_heartbeat_neither_ends_nor_joins_the_batches_of_what_is_there(
 
 KINDS = ["inner", "left", "right", "full", "semi", "anti", "right_only", "full_only"]
 ROWS = {
-    hand: [row for of, row in events.rows("lr", 2, seed=4) if of == hand] for hand in "lr"
+    hand: [row for of, row in events.rows("lr", 2, seed=4) if of == hand]
+    for hand in "lr"
 }
 
 

@@ -140,13 +140,13 @@ def test_a_restart_gives_the_same_rows(own, join, tmp_path):
     collector = Collector(breaks_at=2)
     query = lay_together(own, [part], recording)
     with pytest.raises(Exception, match=BROKEN) as broken:
-        start(query.blobs, collector, tmp_path / "checkpoint")
+        start(query.lines, collector, tmp_path / "checkpoint")
     assert sorted(collector.batches) == [0, 1]
     told = sentence(broken.value)
     assert isinstance(told, EngineError)
     assert "\n" not in told.found
     again = lay_together(own, [part], recording)
-    start(again.blobs, collector, tmp_path / "checkpoint")
+    start(again.lines, collector, tmp_path / "checkpoint")
     assert len(collector.batches) > 2
     found = rows_of(own, part, again.raw_results(own, collector.batches))
     assert fault(play, found) == []
@@ -158,7 +158,7 @@ def test_a_checkpoint_of_another_join_is_refused(own, tmp_path):
     record_parts(recording, [part])
     with pytest.raises(Exception, match=BROKEN):
         start(
-            lay_together(own, [part], recording).blobs,
+            lay_together(own, [part], recording).lines,
             Collector(breaks_at=1),
             tmp_path / "checkpoint",
         )
@@ -166,7 +166,7 @@ def test_a_checkpoint_of_another_join_is_refused(own, tmp_path):
     other = replace(part, shape=replace(part.shape, plan=plan))
     with pytest.raises(Exception, match="StateMismatchError") as refused:
         start(
-            lay_together(own, [other], recording).blobs,
+            lay_together(own, [other], recording).lines,
             Collector(),
             tmp_path / "checkpoint",
         )

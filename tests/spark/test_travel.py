@@ -14,13 +14,14 @@ from functools import cache
 import pyarrow as pa
 import pytest
 from pyspark import cloudpickle
+from pyspark.sql.types import StructField, TimestampType
 
 import dovetail
 from dovetail.bind.sinks import folder
 from dovetail.conformance.spark_stream.replay import Replay
 from dovetail.conformance.spark_stream.together import Join, make_shared_operator
 from dovetail.engines.kernel_settings import Manner, kernel_settings
-from dovetail.engines.spark_stream.outlets import Outlets
+from dovetail.engines.spark_stream.outlets import Reading, Results, Shown
 from dovetail.engines.spark_stream.query import writing
 from dovetail.engines.spark_stream.worker.bucket import make_unpack
 from dovetail.engines.spark_stream.worker.operator import JoinOperator, make_operator
@@ -83,7 +84,10 @@ def writing_of():
     """What writes a batch: on a Connect server it runs where we are not installed."""
     inputs = {name: Input(name, InputKind.STREAM, SCHEMA, (), "t") for name in "ab"}
     plan = plan_stream(SOFT[0], inputs, dict.fromkeys(HANDS, Feed()))
-    return writing(Outlets(plan), {Outlet.MATCHED: folder("/out")})
+    text = Shown("t", StructField("l0", TimestampType()), "l0")
+    reading = Reading(NO_COLUMNS, dict.fromkeys(HANDS, (text,)), ())
+    results = Results(plan, (reading,), {Outlet.MATCHED: {HANDS[0]: frozenset("t")}})
+    return writing(results, {Outlet.MATCHED: folder("/out")})
 
 
 @cache

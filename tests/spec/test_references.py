@@ -8,6 +8,7 @@ from dovetail.spec.references import (
     Reference,
     bare_names,
     folded,
+    looked_at,
     plain_column,
     plain_reference,
     references,
@@ -76,3 +77,13 @@ def test_spaces_and_case_do_not_matter_outside_texts():
     assert folded(Expression("l.`a b`")) != folded(Expression("l.`ab`"))
     assert folded(Expression("l.`a`")) == folded(Expression("l.a"))
     assert folded(Expression("l.`a.b`")) != folded(Expression("l.a.b"))
+
+
+def test_what_is_looked_at_is_columns_of_a_side_or_all_of_it():
+    texts = ["l.Key + l.`n 1`", "upper(l.key)", "'r.x'", "counter"]
+    assert looked_at(map(Expression, texts)) == {
+        Hand.LEFT: {"key", "n 1"},
+        Hand.RIGHT: frozenset(),
+    }
+    for whole in ("to_json(r)", "struct(r.*)", "any(l.a, r -> r.x > 1)", "`R`.a"):
+        assert looked_at([Expression("r.n"), Expression(whole)]).keys() == {Hand.LEFT}

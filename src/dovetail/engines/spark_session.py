@@ -60,7 +60,23 @@ _SETTINGS: dict[str, bool | float | int | str | None] = {
     "spark.log.level": "ERROR",
 }
 
-FOR_MANY_ROWS = {"spark.driver.extraJavaOptions": "-XX:+UseParallelGC"}
+ARROW = "spark.sql.execution.arrow"
+BY_THOUSANDS = {
+    f"{ARROW}.maxBytesPerBatch": str(2**31 - 1),
+    f"{ARROW}.maxRecordsPerBatch": "1000",
+}
+"""How rows go to Python. A limit of bytes, as Spark has one, is asked of every row,
+which takes longer than to write it. A blob of ours is at most a thousandth of what an
+array of them can hold."""
+
+FOR_MANY_ROWS = {
+    # Arrow proves each access to its memory sound unless it is told not to.
+    "spark.driver.extraJavaOptions": (
+        "-XX:+UseParallelGC -Darrow.enable_unsafe_memory_access=true "
+        "-Darrow.enable_null_check_for_get=false"
+    ),
+    **BY_THOUSANDS,
+}
 """What a local session takes that is to be fast on many rows, as benchmarks are."""
 
 # What a program on files needs; all else is as Spark is set up.

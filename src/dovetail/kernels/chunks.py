@@ -271,18 +271,24 @@ class Chunks:
         """Returns all rows that are alive, for who only looks at them."""
         return self._read((chunk, slice(None)) for chunk in self.chunks).rows
 
-    def load(self, codes: Whole, limit: int) -> Rows:
-        """Returns rows of some codes, and those due by a limit; where it must, all."""
+    def load(self, codes: Whole | None, limit: int) -> Rows:
+        """Returns rows of some codes, and those due by a limit.
+
+        Where it must, or no codes are given, all.
+        """
         if self.layout.whole:
             self.taken = self._read((chunk, slice(None)) for chunk in self.chunks)
             return self.taken.rows
         if not self.chunks:
             self.limit = max(self.limit, limit)
             return self.taken.rows
-        due = self._due(limit)
-        self.taken = self._read(
-            (chunk, self._wanted(chunk, codes, due)) for chunk in self.chunks
-        )
+        if codes is None:
+            self.taken = self._read((chunk, slice(None)) for chunk in self.chunks)
+        else:
+            due = self._due(limit)
+            self.taken = self._read(
+                (chunk, self._wanted(chunk, codes, due)) for chunk in self.chunks
+            )
         if self.layout.unseen:
             for number, chunk in enumerate(self.chunks):
                 part = self._between(*self._index_of(chunk), limit)

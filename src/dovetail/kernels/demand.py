@@ -37,6 +37,10 @@ NO_LIMIT = BEGINNING
 """The limit before anything has come: nobody is due."""
 
 
+_MANY = 4
+"""Where so many times more rows come than are alive, all that are alive are read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Coming:
     """What is known before a step: how far both sides have come, and with which rows.
@@ -124,7 +128,19 @@ class Coming:
         came = sum(map(len, self.rows[hand]))
         return max(0, self.settings.newest_of_all(hand) - came)
 
-    def codes(self, hand: int) -> Whole:
+    def codes(self, hand: int, alive: int) -> Whole | None:
+        """Returns each code of which a side's rows may meet who comes, or be ended.
+
+        Nothing where many more come than are alive, which then are all looked at: to
+        sort codes costs more. Rows that others end are let go as their key comes.
+        """
+        came = sum(len(rows) for of_hand in self.rows for rows in of_hand)
+        is_intrinsic = self.settings.sides[hand].is_intrinsic
+        if not alive or (is_intrinsic and came > _MANY * alive):
+            return None
+        return self.all_codes(hand)
+
+    def all_codes(self, hand: int) -> Whole:
         """Returns each code of which a side's rows may meet who comes, or be ended."""
         if self.settings.gathers:
             return np.empty(0, np.int64)

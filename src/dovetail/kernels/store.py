@@ -185,7 +185,7 @@ class Store:
     def _loaded(self, state: JoinState, coming: Coming) -> JoinState:
         """Returns the state with what a step asks for: who waits tells who is due."""
         waiting = [
-            kind.load(coming.codes(hand), coming.limit_of_waiting(hand))
+            kind.load(coming.codes(hand, kind.alive), coming.limit_of_waiting(hand))
             for hand, kind in enumerate(self.waiting)
         ]
         left, right = (kind.least_due(_meets) for kind in self.waiting)
@@ -193,14 +193,14 @@ class Store:
         alive = [
             kind.load_oldest(kind.alive - coming.newest(hand))
             if self.settings.newest_of_all(hand)
-            else kind.load(coming.codes(hand), coming.limit(hand))
+            else kind.load(coming.codes(hand, kind.alive), coming.limit(hand))
             for hand, kind in enumerate(self.sides)
         ]
         pairs = self.pairs.load(np.empty(0, np.int64), coming.limit_of_pairs())
         if self.settings.picks.ranks and not self.settings.gathers:
             # Candidates of a left row decide about each other, so keys are read whole.
             found = [rows.code for rows in (*alive, pairs)]
-            codes = np.concatenate([coming.codes(0), coming.codes(1), *found])
+            codes = np.concatenate([*map(coming.all_codes, (0, 1)), *found])
             some = [kind.load_more(np.unique(codes)) for kind in self.kinds]
             alive, waiting, pairs = some[:2], some[2:4], some[4]
         return replace(

@@ -8,6 +8,7 @@ column is not there before anyone knows the functions that an engine has.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from dovetail import schema
@@ -53,6 +54,26 @@ def references(expression: Expression) -> tuple[Reference, ...]:
         if word["field"] and word["name"].lower() in _HANDS.keys() - shadowed
     )
     return tuple(dict.fromkeys(found))
+
+
+def looked_at(expressions: Iterable[Expression]) -> Mapping[Hand, frozenset[str]]:
+    """Returns which columns of each side expressions look at, in lower case.
+
+    A side of which one names the whole row, perhaps, is left out.
+    """
+    known = tuple(expressions)
+    bare = frozenset[str]().union(*map(bare_names, known))
+    bare |= {
+        hand.letter
+        for hand in HANDS
+        if any(f"`{hand.letter}`" in one.text.lower() for one in known)
+    }
+    named = [one for expression in known for one in references(expression)]
+    return {
+        hand: frozenset(one.column.lower() for one in named if one.hand is hand)
+        for hand in HANDS
+        if hand.letter not in bare
+    }
 
 
 def counting_columns(join: JoinSpec) -> tuple[tuple[str, Expression], ...]:

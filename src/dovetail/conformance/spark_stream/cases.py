@@ -182,12 +182,12 @@ def _played(spark: SparkSession, query: _Query) -> list[Named]:
     parts = [group.part for group in query]
     # Of plays without a line nothing is started, and only what is lost comes out.
     has_lines = any(one.lines for part in parts for one in part.scripts)
-    raw = shared.run(spark, parts) if has_lines else [{} for _ in parts]
+    raw = shared.run(spark, parts) if has_lines else [[] for _ in parts]
     named: list[Named] = []
-    for group, part, batches in zip(query, parts, raw, strict=True):
+    for group, part, joins in zip(query, parts, raw, strict=True):
         found = [list(one.lost) for one in part.scripts]
-        if batches:
-            found = emissions(spark, part.shape, batches, part.scripts)
+        if joins:
+            found = emissions(spark, part.shape, joins, part.scripts)
         if part.shape.stepwise and part.shape.plan.join.clock is spec.Clock.ARRIVAL:
             found = [list(_marked(rows)) for rows in found]
         found = [[one for one in rows if one.row is not GONE] for rows in found]

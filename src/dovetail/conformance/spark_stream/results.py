@@ -7,17 +7,15 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
 from dovetail import spec
 from dovetail.conformance.spark_stream.script import Script
 from dovetail.conformance.spark_stream.shared import Batches, Shape
-from dovetail.engines.spark_stream.outlets import Outlets, inside
+from dovetail.engines.spark_stream.outlets import Outlets
 from dovetail.engines.spark_stream.ways import changed
 from dovetail.engines.spark_stream.worker.bucket import (
     CHANGE,
-    HEAD,
     LEFT,
     OUTLET,
     ROW_TIME,
@@ -50,17 +48,23 @@ class Result:
 
 
 def emissions(
-    spark: SparkSession, shape: Shape, raw: Batches, scripts: Sequence[Script]
+    spark: SparkSession,
+    shape: Shape,
+    raw: Sequence[Batches],
+    scripts: Sequence[Script],
 ) -> list[list[spec.Emission]]:
-    """Returns what each script put out, in the order in which it came out."""
-    whole = _whole(raw)
+    """Returns what each script put out, in the order in which it came out.
+
+    `raw` are the results of each join of the shape.
+    """
     found = [list(script.lost) for script in scripts]
     known: Counter[Hashable] = Counter()
     is_batch = shape.plan.join.clock is spec.Clock.BATCH
     # What a join inside has turned away leaves before what it lets out.
     for number in reversed(range(len(shape.plan.joins))):
         turned_away = known.copy()
-        for one, emission in _of_join(spark, shape, whole, number, scripts):
+        table = _whole(raw[number])
+        for one, emission in _of_join(spark, shape, table, number, scripts):
             if emission.outlet is spec.Outlet.LATE:
                 told = one.scope, one.batch, repr(sorted(emission.row.items()))
                 # Its input stands inside too: of the row it has been told there.
@@ -80,20 +84,12 @@ def emissions(
 def _of_join(
     spark: SparkSession,
     shape: Shape,
-    whole: pa.Table,
+    table: pa.Table,
     number: int,
     scripts: Sequence[Script],
 ) -> Iterator[tuple[Result, spec.Emission]]:
     """Gives what comes out of one join, in the order in which it does."""
     plan = shape.plan.joins[number]
-    table = whole
-    if number:
-        own = whole.column(inside(number)).combine_chunks()
-        parts = [own.field(name) for name in (*HEAD.names, "l", "r")]
-        last = [whole.column(PLACE), whole.column(BATCH)]
-        names = [*HEAD.names, "l", "r", PLACE, BATCH]
-        table = pa.Table.from_arrays([*parts, *last], names=names)
-    table = table.filter(pc.is_valid(table.column(OUTLET)))
     results = [one for one in _results(table) if _counts(one, scripts)]
     if plan.join.clock is spec.Clock.EVENT and not shape.by_row_time:
         # Buckets know no order among each other; of row time there always is one.

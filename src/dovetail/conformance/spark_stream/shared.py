@@ -12,7 +12,7 @@ and to begin its batches costs more than what plays do in it.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial, reduce
@@ -31,22 +31,14 @@ from dovetail.conformance.spark_stream.script import Script
 from dovetail.engines.kernel_settings import stream_manner, stream_settings
 from dovetail.engines.spark.lent import lend
 from dovetail.engines.spark.rules import RULES
-from dovetail.engines.spark_stream.dataflow import (
-    Frames,
-    Layout,
-    Packed,
-    as_lines,
-    by_bucket,
-    lay,
-    unpacked_rows,
-)
+from dovetail.engines.spark_stream import dataflow
 from dovetail.engines.spark_stream.failures import is_passing
 from dovetail.engines.spark_stream.feeds import Buckets, Packing, packings
 from dovetail.engines.spark_stream.fingerprint import Identity
 from dovetail.engines.spark_stream.labels import balanced_labels
+from dovetail.engines.spark_stream.outlets import Results
 from dovetail.engines.spark_stream.ways import Riders, gathered
-from dovetail.engines.spark_stream.worker import operator
-from dovetail.engines.spark_stream.worker.bucket import LINE_DDL, told_beside
+from dovetail.engines.spark_stream.worker import bucket, operator
 from dovetail.engines.tables import arrow_table
 from dovetail.kernels.arrays.blobs import read_batch
 from dovetail.kernels.settings import JoinSettings
@@ -69,7 +61,7 @@ _CONFS = {
 }
 _STARTS = 4
 Batches = dict[int, pa.Table]
-"""What comes out by batch: the raw results of a part, or the blobs of all parts."""
+"""What comes out by batch: the raw results of a join, or the lines of all parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,42 +168,49 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Laid:
-    """A part of a query, whose sides are packed."""
-
-    packed: Packed
-
-    def raw_results(self, spark: SparkSession, blobs: pa.Table) -> pa.Table:
-        """Returns the rows of blobs, in their order."""
-        # Spark takes a table for empty whose first chunk is.
-        frame = spark.createDataFrame(blobs.combine_chunks())
-        return unpacked_rows(frame, self.packed).toArrow()
-
-
-@dataclass(frozen=True, slots=True)
 class Query:
-    """A query that has not been started: blobs of all parts, and how each is read."""
+    """A query that has not been started: lines of all parts, and how each is read."""
 
-    blobs: DataFrame
-    parts: Sequence[Laid]
+    lines: DataFrame
+    parts: Sequence[Results]
 
-    def raw_results(self, spark: SparkSession, found: Batches) -> list[Batches]:
-        """Returns the raw results of each part, from the blobs of all batches."""
-        raw: list[Batches] = []
-        for number, part in enumerate(self.parts):
-            mine = {
-                batch: table.filter(pc.equal(table[together.PART], number))
-                for batch, table in sorted(found.items())
-            }
-            blobs = pa.concat_tables(mine.values()).select([together.BLOB])
-            rows = part.raw_results(spark, blobs)
-            raw.append({})
-            for batch, table in mine.items():
-                # Spark keeps the order of blobs: a batch has as many rows as its own.
-                each = (read_batch(one.as_py()) for one in table[together.BLOB])
-                count = sum(one.num_rows for one in each)
-                raw[-1][batch], rows = rows.slice(0, count), rows.slice(count)
-        return raw
+    def raw_results(self, spark: SparkSession, found: Batches) -> list[list[Batches]]:
+        """Returns the raw results of each part's joins, from lines of all batches."""
+        return [
+            [
+                _read(spark, partial(results.whole, number=join), mine)
+                for join in range(len(results.readings))
+                for mine in [_of_join(found, number, join)]
+            ]
+            for number, results in enumerate(self.parts)
+        ]
+
+
+def _of_join(found: Batches, part: int, join: int) -> Batches:
+    """Returns the lines of one join, those that bring rows."""
+    return {
+        batch: table.filter(
+            (pc.field(together.PART) == part)
+            & (pc.field(bucket.JOIN) == join)
+            & pc.field(bucket.BLOB).is_valid()
+        )
+        for batch, table in sorted(found.items())
+    }
+
+
+def _read(
+    spark: SparkSession, rows_of: Callable[[DataFrame], DataFrame], lines: Batches
+) -> Batches:
+    """Returns the rows of one join's lines, in their order."""
+    # Spark takes a table for empty whose first chunk is.
+    whole = pa.concat_tables(lines.values()).combine_chunks()
+    rows = rows_of(spark.createDataFrame(whole)).toArrow()
+    raw = {}
+    for batch, table in lines.items():
+        # Spark keeps the order of blobs: a batch has as many rows as its own.
+        count = sum(read_batch(one.as_py()).num_rows for one in table[bucket.BLOB])
+        raw[batch], rows = rows.slice(0, count), rows.slice(count)
+    return raw
 
 
 def session_of_our_own(spark: SparkSession) -> SparkSession:
@@ -223,8 +222,8 @@ def session_of_our_own(spark: SparkSession) -> SparkSession:
     return own
 
 
-def run(spark: SparkSession, parts: Sequence[Part]) -> list[Batches]:
-    """Returns the raw results of each part of a query that plays all.
+def run(spark: SparkSession, parts: Sequence[Part]) -> list[list[Batches]]:
+    """Returns the raw results of the joins of each part of a query that plays all.
 
     On a busy machine a query may need to be started more than once.
     """
@@ -237,17 +236,14 @@ def run(spark: SparkSession, parts: Sequence[Part]) -> list[Batches]:
     return _run_once(spark, parts)
 
 
-def _run_once(spark: SparkSession, parts: Sequence[Part]) -> list[Batches]:
-    """Returns the raw results of each part, if the query starts."""
+def _run_once(spark: SparkSession, parts: Sequence[Part]) -> list[list[Batches]]:
+    """Returns the raw results of the joins of each part, if the query starts."""
     with folder() as place:
         recording = place / "events.parquet"
         record_parts(recording, parts)
-        checkpoint = place / "checkpoint"
-        if parts[0].is_chain:
-            (part,) = parts
-            return [collected(_chain(spark, part, recording), checkpoint)]
-        query = lay_together(spark, parts, recording)
-        return query.raw_results(spark, collected(query.blobs, checkpoint))
+        lay_out = _chain if parts[0].is_chain else lay_together
+        query = lay_out(spark, parts, recording)
+        return query.raw_results(spark, collected(query.lines, place / "checkpoint"))
 
 
 def lay_together(spark: SparkSession, parts: Sequence[Part], recording: Path) -> Query:
@@ -259,7 +255,8 @@ def lay_together(spark: SparkSession, parts: Sequence[Part], recording: Path) ->
     spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
     labels = iter(balanced_labels(buckets, partitions))
     replayed = replay.replay(spark, recording)
-    laid: list[Laid] = []
+    laid: list[Results] = []
+    packed: list[DataFrame] = []
     joins: dict[int, together.Join] = {}
     finding: dict[int, operator.Join] = {}
     for number, part in enumerate(parts):
@@ -274,23 +271,26 @@ def lay_together(spark: SparkSession, parts: Sequence[Part], recording: Path) ->
         same = Identity.of(plan, sides, stream_manner(plan, ordered=by_row_time))
         # By it a bucket refuses what another join has left in its state.
         settings = replace(settings, fingerprint=same.fingerprint)
-        laid.append(Laid(Packed(sides, told_beside(settings))))
+        laid.append(
+            Results(plan, (dataflow.reading_of(sides, bucket.told_beside(settings)),))
+        )
+        packed += map(dataflow.as_lines, sides)
         schemas = sides[0].schema, sides[1].schema
         join = together.Join(number, settings, schemas)
         joins |= dict.fromkeys(own.labels, join)
         finding |= dict.fromkeys(front, (settings, schemas))
-    lines = reduce(
-        DataFrame.unionAll,
-        (as_lines(side) for one in laid for side in one.packed.sides),
-    )
+    lines = reduce(DataFrame.unionAll, packed)
     if finding:
-        lines = by_bucket(lines, operator.make_lives_operator(finding), LINE_DDL)
+        lines = dataflow.by_bucket(
+            lines, operator.make_lives_operator(finding), bucket.LINE_DDL
+        )
     shared = together.make_shared_operator(joins)
-    return Query(by_bucket(lines, shared, together.RESULT_DDL), laid)
+    return Query(dataflow.by_bucket(lines, shared, together.RESULT_DDL), laid)
 
 
-def _chain(spark: SparkSession, part: Part, recording: Path) -> DataFrame:
-    """Returns the raw results of joins in a row, whose operators feed each other."""
+def _chain(spark: SparkSession, parts: Sequence[Part], recording: Path) -> Query:
+    """Returns the query of joins in a row, whose operators feed each other."""
+    (part,) = parts
     shape, scopes = part.shape, len(part.scripts)
     spark.conf.set("spark.sql.shuffle.partitions", str(shape.partitions(scopes)))
     replayed = replay.replay(spark, recording)
@@ -306,11 +306,15 @@ def _chain(spark: SparkSession, part: Part, recording: Path) -> DataFrame:
         return replace(known, fingerprint=same.fingerprint)
 
     buckets = partial(shape.buckets_of, scopes=scopes)
-    layout = Layout(buckets, settings, identified, with_events=True)
-    return lay(shape.plan, _frames(shape, shape.plan, replayed), layout)
+    layout = dataflow.Layout(buckets, settings, identified, with_events=True)
+    frames = _frames(shape, shape.plan, replayed)
+    lines, results = dataflow.lay(shape.plan, frames, layout)
+    return Query(
+        lines.selectExpr(f"0 AS {together.PART}", bucket.JOIN, bucket.BLOB), [results]
+    )
 
 
-def _frames(shape: Shape, plan: StreamPlan, replayed: DataFrame) -> Frames:
+def _frames(shape: Shape, plan: StreamPlan, replayed: DataFrame) -> dataflow.Frames:
     """Returns the lines of both sides, of a join inside those of its own."""
     left, right = (
         _frames(shape, plan.inside[side.hand], replayed)

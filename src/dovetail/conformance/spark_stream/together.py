@@ -17,6 +17,7 @@ import pandas as pd
 import pyarrow as pa
 
 from dovetail.bind.travel import Carried
+from dovetail.engines.spark_stream.worker.bucket import BLOB, JOIN
 from dovetail.engines.spark_stream.worker.operator import (
     JoinOperator,
     StateShelf,
@@ -24,8 +25,8 @@ from dovetail.engines.spark_stream.worker.operator import (
 )
 from dovetail.kernels.settings import JoinSettings
 
-PART, BLOB = "part", "blob"
-RESULT_DDL = f"{PART} int, {BLOB} binary"
+PART = "part"
+RESULT_DDL = f"{PART} int, {JOIN} int, {BLOB} binary"
 
 
 class Join(NamedTuple):
@@ -49,4 +50,5 @@ def shared_results(
     part, settings, schemas = joins[int(frames[0]["bucket"].iloc[0])]
     for found in results(settings, schemas, state, iter(frames)):
         # A line without a blob only counts.
-        yield found[[BLOB]].dropna().assign(**{PART: part})[[PART, BLOB]]
+        own = found[[JOIN, BLOB]].dropna()
+        yield own.assign(**{PART: part})[[PART, JOIN, BLOB]]

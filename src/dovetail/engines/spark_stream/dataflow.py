@@ -19,7 +19,7 @@ left, right -> pack -> lives, or by -> operator by bucket -> unpack
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
 
@@ -29,9 +29,10 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
+from dovetail import spec
 from dovetail.bind.travel import travel_by_value
+from dovetail.engines.spark_stream import outlets
 from dovetail.engines.spark_stream.feeds import Buckets, Packing, packings
-from dovetail.engines.spark_stream.outlets import Outlets, inside
 from dovetail.engines.spark_stream.types import as_nullable, unpacked
 from dovetail.engines.spark_stream.ways import changed
 from dovetail.engines.spark_stream.worker import bucket, relay
@@ -42,19 +43,13 @@ from dovetail.engines.spark_stream.worker.operator import (
 )
 from dovetail.engines.spark_stream.worker.pack import make_heartbeat, make_pack
 from dovetail.kernels.arrays.names import is_reserved
+from dovetail.kernels.pairs.results import UNMATCHED
 from dovetail.kernels.settings import JoinSettings
 from dovetail.plan.stream import StreamPlan
+from dovetail.spec.references import looked_at
 
 COUNTERS = "dovetail.join"
 """The name of the counters of a join that is written; others are numbered."""
-_HEAD_TYPES = (
-    StructType()
-    .add(bucket.OUTLET, "byte")
-    .add(bucket.REASON, "byte")
-    .add(bucket.ROW_TIME, "timestamp")
-    .add(bucket.LEFT, "boolean")
-    .add(bucket.RIGHT, "boolean")
-)
 _RELAYED_TYPES = from_arrow_schema(relay.RELAYED)
 
 
@@ -72,43 +67,27 @@ def numbered_counters() -> str:
 Sides = tuple[Packing, Packing]
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
-    """Both sides of a join ready to be packed, and what stands behind its results."""
+def reading_of(sides: Sides, told: pa.Schema) -> outlets.Reading:
+    """Returns how the results of a join are read whose sides are packed so.
 
-    sides: Sides
-    told: pa.Schema
-
-    @property
-    def results(self) -> pa.Schema:
-        """Returns the columns of the join's results."""
-        left, right = self.sides
-        return bucket.result_schema((left.schema, right.schema), self.told)
-
-    def columns(self, prefix: str = "") -> tuple[list[StructField], list[Column]]:
-        """Returns the results' plain columns, and how they are shown.
-
-        Each side's are shown in a struct, between the head and what stands behind.
-        """
-        flat = [*_HEAD_TYPES]
-        structs = []
-        for letter, packing in zip("lr", self.sides, strict=True):
-            types = {field.name: field.dataType for field in packing.frame.schema}
-            columns = []
-            for number, name in enumerate(bucket.shown_names(packing.schema)):
-                numbered = f"{letter}{number}"
-                flat.append(StructField(numbered, as_nullable(types[name])))
-                own = packing.types.get(name, types[name])
-                shown = unpacked(f"{prefix}{numbered}", own)
-                columns.append(F.expr(shown).alias(name))
-            structs.append(F.struct(*columns).alias(letter))
-        flat += from_arrow_schema(self.told).fields
-        plain = [
-            [F.col(f"{prefix}{name}").alias(name) for name in names]
-            for names in (bucket.HEAD.names, self.told.names)
-        ]
-        named = [StructField(f"{prefix}{one.name}", one.dataType) for one in flat]
-        return named, [*plain[0], *structs, *plain[1]]
+    `told` stands behind both sides' columns.
+    """
+    left, right = sides
+    shown = {}
+    for hand, packing in zip(spec.HANDS, sides, strict=True):
+        types = {field.name: field.dataType for field in packing.frame.schema}
+        shown[hand] = tuple(
+            outlets.Shown(
+                name,
+                StructField(f"{hand.letter}{number}", as_nullable(types[name])),
+                unpacked(
+                    f"{hand.letter}{number}", packing.types.get(name, types[name])
+                ),
+            )
+            for number, name in enumerate(bucket.shown_names(packing.schema))
+        )
+    schema = bucket.result_schema((left.schema, right.schema), told)
+    return outlets.Reading(schema, shown, tuple(from_arrow_schema(told)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,33 +121,57 @@ def leaves(frames: Frames) -> Iterator[DataFrame]:
             yield one
 
 
-def lay(plan: StreamPlan, frames: Frames, layout: Layout) -> DataFrame:
-    """Returns the results of all outlets in one frame: the head, structs `l` and `r`.
-
-    Beside them stand the results of each join inside, as a struct of the same columns.
-    """
+def lay(
+    plan: StreamPlan, frames: Frames, layout: Layout
+) -> tuple[DataFrame, outlets.Results]:
+    """Returns the lines of all results, and how each outlet's rows are read of them."""
     travel_by_value()
-    lines, packed = _operated(plan, frames, layout, 0)
-    if len(packed) == 1:
-        return unpacked_rows(lines, packed[0])
-    return _unpacked_all(lines, packed)
+    lines, readings = _operated(plan, frames, layout, 0)
+    looked_at = _looked_at(plan)
+    return lines.select(*outlets.LINES), outlets.Results(
+        plan, tuple(readings), looked_at
+    )
+
+
+def _looked_at(plan: StreamPlan) -> Mapping[spec.Outlet, outlets.Columns]:
+    """Returns which columns of the sides the rows of outlets are made of.
+
+    Of sides left out it is all. This is found before results travel: whoever writes
+    them need not know how.
+    """
+    schemas = {side.hand: side.source.schema for side in plan.sides}
+    texts = [text for _, text in spec.selected_columns(plan.join, schemas)]
+    limit = plan.join.picks.limit
+    if isinstance(limit, spec.Limit):
+        texts += [text for _, text in limit.transform]
+    # What stands for an absent row has all of its columns.
+    selected = {
+        hand: names
+        for hand, names in looked_at(texts).items()
+        if isinstance(plan.join.absent(hand), spec.NullRow)
+    }
+    alone = zip(UNMATCHED, reversed(spec.HANDS), strict=True)
+    nothing = frozenset[str]()
+    return {spec.Outlet.MATCHED: selected} | {
+        one: {other: nothing} for one, other in alone
+    }
 
 
 def _operated(
     plan: StreamPlan, frames: Frames, layout: Layout, number: int
-) -> tuple[DataFrame, list[Packed]]:
-    """Returns the lines of results of a join, and what all joins in it have packed."""
+) -> tuple[DataFrame, list[outlets.Reading]]:
+    """Returns the lines of results of a join, and how those of all joins are read."""
     rows: list[DataFrame] = []
-    below: list[Packed] = []
+    below: list[outlets.Reading] = []
     for side, frame in zip(plan.sides, frames, strict=True):
         if not isinstance(frame, tuple):
             rows.append(frame)
             continue
         # Numbers go as the plan lists its joins: each before those inside it.
         inner, within = number + len(below) + 1, plan.inside[side.hand]
-        lines, packed = _operated(within, frame, layout, inner)
-        rows.append(_handed_on(within, lines, packed[0], inner, layout))
-        below += packed
+        lines, readings = _operated(within, frame, layout, inner)
+        rows.append(_handed_on(within, lines, readings[0], inner, layout))
+        below += readings
     left, right = rows
     buckets = layout.buckets(plan)
     settings = layout.settings(plan)
@@ -184,10 +187,9 @@ def _operated(
         finding = dict.fromkeys(buckets.lives, (settings, schemas))
         lines = by_bucket(lines, make_lives_operator(finding), bucket.LINE_DDL)
     results = by_bucket(lines, make_operator(settings, schemas), bucket.RESULT_DDL)
-    name = f"{layout.counters}.{inside(number)}" if number else layout.counters
+    name = f"{layout.counters}.join{number}" if number else layout.counters
     counted = results.observe(name, *_counters())
-    own = Packed(sides, bucket.told_beside(settings))
-    return counted.select(*bucket.RELAYED), [own, *below]
+    return counted, [reading_of(sides, bucket.told_beside(settings)), *below]
 
 
 def by_bucket(lines: DataFrame, operator: JoinOperator, types: str) -> DataFrame:
@@ -207,21 +209,25 @@ def _counters() -> Iterator[Column]:
 
 
 def _handed_on(
-    plan: StreamPlan, lines: DataFrame, packed: Packed, number: int, layout: Layout
+    plan: StreamPlan,
+    lines: DataFrame,
+    reading: outlets.Reading,
+    number: int,
+    layout: Layout,
 ) -> DataFrame:
     """Returns the results of a join as rows of a side of the join around it."""
     known = layout.buckets(plan)
     scopes = {label: at // known.per_scope for at, label in enumerate(known.labels)}
-    flat, shown = packed.columns()
-    hand_on = relay.make_relay(packed.results, number, scopes)
-    plain = lines.mapInArrow(hand_on, StructType([*flat, *_RELAYED_TYPES]))
-    results = plain.select(*shown, *_RELAYED_TYPES.names)
-    told = (name for name in packed.told.names if name not in bucket.MORE.names)
-    outlets = Outlets(plan, (*_RELAYED_TYPES.names, *told))
-    outlets.refuse_select(results)
-    rows = outlets.handed_on(results)
-    own = [name for name in rows.columns if is_reserved(name)]
-    return changed(rows, plan.onward.changes, own)
+    hand_on = relay.make_relay(reading.schema, number, scopes)
+    types = StructType([*reading.fields, *_RELAYED_TYPES])
+    plain = lines.select(*bucket.RELAYED).mapInArrow(hand_on, types)
+    results = plain.select(*reading.shown(), *_RELAYED_TYPES.names)
+    told = (one.name for one in reading.told if one.name not in bucket.MORE.names)
+    own = outlets.Outlets(plan, (*_RELAYED_TYPES.names, *told))
+    own.refuse_select(results)
+    rows = own.handed_on(results)
+    riding = [name for name in rows.columns if is_reserved(name)]
+    return changed(rows, plan.onward.changes, riding)
 
 
 def as_lines(packing: Packing) -> DataFrame:
@@ -229,23 +235,3 @@ def as_lines(packing: Packing) -> DataFrame:
     names = tuple(packing.frame.columns)
     numbered = packing.frame.toDF(*(f"c{number}" for number in range(len(names))))
     return numbered.mapInArrow(make_pack(packing.settings, names), bucket.LINE_DDL)
-
-
-def unpacked_rows(lines: DataFrame, packed: Packed) -> DataFrame:
-    """Returns the results of one join, of a frame whose lines have their blobs."""
-    flat, shown = packed.columns()
-    unpack = bucket.make_unpack(packed.results)
-    return lines.select("blob").mapInArrow(unpack, StructType(flat)).select(*shown)
-
-
-def _unpacked_all(lines: DataFrame, packed: Sequence[Packed]) -> DataFrame:
-    """Returns the results of a join, and beside them those of each join inside."""
-    flat: list[StructField] = []
-    every: list[Column] = []
-    for number, one in enumerate(packed):
-        fields, shown = one.columns(f"{inside(number)}_")
-        every += [F.struct(*shown).alias(inside(number))] if number else shown
-        flat += fields
-    unpack = relay.make_unpack_all([one.results for one in packed])
-    rows = lines.select("blob", "join").mapInArrow(unpack, StructType(flat))
-    return rows.select(*every)

@@ -1,29 +1,52 @@
-"""From raw results to what an outlet shows: the select, unmatched rows, late rows."""
+"""From results to what an outlet shows: the select, unmatched rows, late rows.
+
+    lines of all joins -> those of one join -> rows of one outlet, what is looked at
+                                            -> what the outlet shows
+
+Lines are read once for each outlet, and only what it shows becomes rows of Spark: a row
+costs there by its columns, a line next to nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import reduce
-from operator import or_
+from itertools import compress
+from operator import add, or_
+from typing import NamedTuple
 
+import pyarrow as pa
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
+from pyspark.sql.types import StructField, StructType
 
 from dovetail.engines.spark.values import absent_struct
 from dovetail.engines.spark_stream.failures import said
 from dovetail.engines.spark_stream.worker.bucket import (
+    BLOB,
     CHANGE,
+    COUNTED,
     COUNTER,
+    COUNTS,
+    JOIN,
     LEFT,
     OUTLET,
     REASON,
     RIGHT,
+    ROW_TIME,
+    make_unpack,
 )
 from dovetail.errors import SpecError
 from dovetail.kernels.arrays.names import reserved
-from dovetail.kernels.pairs.results import CHANGES, REASONS, Reason, code
+from dovetail.kernels.pairs.results import (
+    CHANGES,
+    REASONS,
+    UNMATCHED,
+    Reason,
+    code,
+)
 from dovetail.plan.nested import TIME
 from dovetail.plan.stream import StreamPlan
 from dovetail.schema import Schema, quoted
@@ -52,14 +75,159 @@ class LateInside:
 AnyOutlet = Outlet | LateInside
 
 
-def inside(number: int) -> str:
-    """Returns the name of the struct in which the results of a join inside stand."""
-    return f"join{number}"
+LINES = (BLOB, JOIN, COUNTS)
+"""What of the lines of results goes to whoever reads them."""
+_HEAD_TYPES = (
+    StructType()
+    .add(OUTLET, "byte")
+    .add(REASON, "byte")
+    .add(ROW_TIME, "timestamp")
+    .add(LEFT, "boolean")
+    .add(RIGHT, "boolean")
+)
+
+
+_ALWAYS_SAID = {OUTLET, REASON, LEFT, RIGHT}
+Columns = Mapping[Hand, frozenset[str]]
+"""Columns of sides by their names in lower case; all of sides that are left out."""
+
+
+class Shown(NamedTuple):
+    """A column of a side: its name, how it stands in results, the SQL of its value."""
+
+    name: str
+    field: StructField
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the rows of a join are read from lines of results: what of both sides.
+
+    `schema` is that of the results; `told` is what stands behind both sides.
+    """
+
+    schema: pa.Schema
+    sides: Mapping[Hand, tuple[Shown, ...]]
+    told: tuple[StructField, ...]
+
+    @property
+    def fields(self) -> list[StructField]:
+        """Returns the columns that are read; lines without a row have nulls in all."""
+        sides = [one.field for hand in HANDS for one in self.sides[hand]]
+        return [*_HEAD_TYPES, *sides, *self.told]
+
+    def shown(self) -> list[Column]:
+        """Returns how the columns are shown: of each side in a struct."""
+        sides = [
+            F.struct(*(F.expr(one.text).alias(one.name) for one in self.sides[hand]))
+            for hand in HANDS
+        ]
+        return [
+            *map(F.col, _HEAD_TYPES.names),
+            *(one.alias(hand.letter) for hand, one in zip(HANDS, sides, strict=True)),
+            *(F.col(one.name) for one in self.told),
+        ]
+
+    def only(self, looked_at: Columns) -> Reading:
+        """Returns the same with no more of some sides than these columns."""
+        sides = {
+            hand: tuple(
+                one
+                for one in columns
+                if hand not in looked_at or one.name.lower() in looked_at[hand]
+            )
+            for hand, columns in self.sides.items()
+        }
+        return replace(self, sides=sides)
+
+    def rows(
+        self, lines: DataFrame, number: int, outlets: Sequence[Outlet]
+    ) -> DataFrame:
+        """Returns the rows of a join that leave by some outlets."""
+        fields = [
+            # Spark need not ask of each row whether it says how it leaves.
+            StructField(one.name, one.dataType, nullable=one.name not in _ALWAYS_SAID)
+            for one in self.fields
+        ]
+        names = [one.name for one in fields]
+        unpack = make_unpack(self.schema, names, [code(one) for one in outlets])
+        blobs = lines.where(F.col(JOIN) == number).select(BLOB)
+        return blobs.mapInArrow(unpack, StructType(fields)).select(*self.shown())
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The results of a join and of those inside it: how each outlet is read of them.
+
+    `readings` are those of the plan's joins, `looked_at` what outlets are made of.
+    There are none where Spark joins by itself: its results are rows.
+    """
+
+    plan: StreamPlan
+    readings: tuple[Reading, ...] = ()
+    looked_at: Mapping[Outlet, Columns] = field(default_factory=dict)
+
+    def frame(self, results: DataFrame, outlet: AnyOutlet) -> DataFrame:
+        """Returns the rows of one outlet with its own columns."""
+        number, own = (
+            (outlet.number, Outlet.LATE)
+            if isinstance(outlet, LateInside)
+            else (0, outlet)
+        )
+        outlets = Outlets(self.plan.joins[number])
+        if self.readings:
+            reading = self.readings[number].only(self.looked_at.get(own, {}))
+            results = reading.rows(results, number, outlets.leaving_by(own))
+        return outlets.frame(results, own)
+
+    def whole(self, results: DataFrame, number: int = 0) -> DataFrame:
+        """Returns all rows of the results of a join, with all columns of both sides."""
+        if not self.readings:
+            return results
+        return self.readings[number].rows(results, number, tuple(Outlet))
+
+    def filled(self, results: DataFrame) -> frozenset[AnyOutlet]:
+        """Returns the outlets that have rows, in one job.
+
+        Buckets have counted their own; what a join inside turns away has own lines.
+        """
+        outlets = Outlets(self.plan)
+        if self.readings:
+            has_rows = [
+                F.sum(_counted(outlets.leaving_by(one))) > 0
+                for one in self.plan.outlets
+            ]
+            has_rows += [
+                F.count_if(F.col(JOIN) == number) > 0
+                for number, _ in enumerate(self.plan.late_inside, start=1)
+            ]
+        else:
+            leaves = map(outlets.leaves_by, self.plan.outlets)
+            has_rows = [F.count_if(one) > 0 for one in leaves]
+        named = [one.alias(f"c{number}") for number, one in enumerate(has_rows)]
+        (found,) = results.agg(*named).collect()
+        return frozenset(compress(outlets.every, found))
+
+
+_COUNTS = {
+    Outlet.MATCHED: ["matched"],
+    Outlet.LEFT_UNMATCHED: ["left_unmatched"],
+    Outlet.RIGHT_UNMATCHED: ["right_unmatched"],
+    Outlet.LATE: ["left_late", "right_late", "left_failed", "right_failed"],
+}
+"""By which names buckets count the rows of an outlet."""
+
+
+def _counted(outlets: Sequence[Outlet]) -> Column:
+    """Returns how many rows that leave by some outlets a line counts."""
+    names = [name for one in outlets for name in _COUNTS[one]]
+    return reduce(add, (F.get(COUNTS, F.lit(COUNTED.index(name))) for name in names))
 
 
 @dataclass(frozen=True, slots=True)
 class Outlets:
-    """The outlets of a join over its raw results; `extra` columns ride along."""
+    """The outlets of a join over rows of its results; `extra` columns ride along."""
 
     plan: StreamPlan
     extra: tuple[str, ...] = ()
@@ -73,24 +241,26 @@ class Outlets:
             *(LateInside(number, name) for number, name in enumerate(names, start=1)),
         )
 
-    def frame(self, raw: DataFrame, outlet: AnyOutlet) -> DataFrame:
-        """Returns the rows of one outlet with its own columns.
+    def leaving_by(self, outlet: Outlet) -> tuple[Outlet, ...]:
+        """Returns the outlets of the results that leave by one.
 
-        In rows of other joins than its own the outlet is null.
+        On one port, rows without a partner leave with the pairs.
         """
+        if outlet is Outlet.MATCHED and self.plan.join.ports == 1:
+            return (outlet, *UNMATCHED)
+        return (outlet,)
+
+    def frame(self, raw: DataFrame, outlet: Outlet) -> DataFrame:
+        """Returns the rows of one outlet with its own columns."""
         match outlet:
-            case LateInside(number):
-                own = raw.select(f"{inside(number)}.*", *self.extra)
-                within = Outlets(self.plan.joins[number], self.extra)
-                return within.frame(own, Outlet.LATE)
             case Outlet.MATCHED:
                 return self._matched(raw)
             case Outlet.LEFT_UNMATCHED:
-                return self._as_came(raw.where(self._leaves_by(outlet)), Hand.LEFT)
+                return self._as_came(raw.where(self.leaves_by(outlet)), Hand.LEFT)
             case Outlet.RIGHT_UNMATCHED:
-                return self._as_came(raw.where(self._leaves_by(outlet)), Hand.RIGHT)
+                return self._as_came(raw.where(self.leaves_by(outlet)), Hand.RIGHT)
             case Outlet.LATE:
-                return self._late(raw.where(self._leaves_by(outlet)))
+                return self._late(raw.where(self.leaves_by(outlet)))
             case _:
                 raise AssertionError(outlet)
 
@@ -102,20 +272,11 @@ class Outlets:
         time, outlet = F.col("row_time").alias(TIME), self.plan.onward.outlet
         # Of a bound there is no outlet: it must reach the next join all the same.
         if self.plan.join.ports > 1:
-            raw = raw.where(self._leaves_by(outlet) | F.col(OUTLET).isNull())
+            raw = raw.where(self.leaves_by(outlet) | F.col(OUTLET).isNull())
         for hand in HANDS:
             if outlet is own_outlets(self.plan.join).get(hand):
                 return raw.select(*self._own(hand), time, *self.extra)
         return self._known(raw).select(*self._shown(), time, *self.extra)
-
-    def filled(self, raw: DataFrame) -> frozenset[AnyOutlet]:
-        """Returns the outlets that have rows; counts them all, in one job."""
-        counts = [
-            F.count_if(self._leaves_by(outlet)).alias(outlet.value)
-            for outlet in self.every
-        ]
-        (found,) = raw.agg(*counts).collect()
-        return frozenset(outlet for outlet in self.every if found[outlet.value])
 
     def refuse_select(self, raw: DataFrame) -> None:
         """Refuses an output column that is not one value for each row.
@@ -145,12 +306,12 @@ class Outlets:
 
     def late_of(self, raw: DataFrame, hand: Hand) -> DataFrame:
         """Returns one side's late rows as they came in, with the reason."""
-        late = raw.where(self._leaves_by(Outlet.LATE)).where(PRESENT[hand])
+        late = raw.where(self.leaves_by(Outlet.LATE)).where(PRESENT[hand])
         return self._as_came(late, hand, _reason().alias("reason"))
 
     def _matched(self, raw: DataFrame) -> DataFrame:
         """Returns what the select makes of pairs and, on one port, of lone rows."""
-        known = self._known(raw.where(self._leaves_by(Outlet.MATCHED)))
+        known = self._known(raw.where(self.leaves_by(Outlet.MATCHED)))
         return known.select(*self._shown(), *_changes(known), *self.extra)
 
     def _shown(self) -> list[Column]:
@@ -188,16 +349,9 @@ class Outlets:
         start = F.col("row_time") - length
         return [start.alias("window_start"), F.col("row_time").alias("window_end")]
 
-    def _leaves_by(self, outlet: AnyOutlet) -> Column:
-        """Returns whether a raw result leaves by an outlet.
-
-        On one port, rows without a partner leave with the pairs.
-        """
-        if isinstance(outlet, LateInside):
-            return F.col(f"{inside(outlet.number)}.{OUTLET}") == code(Outlet.LATE)
-        if outlet is Outlet.MATCHED and self.plan.join.ports == 1:
-            return F.col(OUTLET) != code(Outlet.LATE)
-        return F.col(OUTLET) == code(outlet)
+    def leaves_by(self, outlet: Outlet) -> Column:
+        """Returns whether a result leaves by an outlet."""
+        return F.col(OUTLET).isin([code(one) for one in self.leaving_by(outlet)])
 
     def _has_matched(self, hand: Hand) -> Column:
         """Returns whether a side is there; of a row given once, its partner was."""

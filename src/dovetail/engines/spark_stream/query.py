@@ -20,7 +20,7 @@ from dovetail.bind.sinks import Sink, path_exists, refuse_shared
 from dovetail.bind.tick import ENDED, NO_BEAT, SECONDS, ticks
 from dovetail.engines.kernel_settings import stream_manner, stream_settings
 from dovetail.engines.spark.rules import plain_rules
-from dovetail.engines.spark_session import cores
+from dovetail.engines.spark_session import BY_THOUSANDS, cores
 from dovetail.engines.spark_stream.checkpoint import (
     NO_CHECKPOINT,
     Checkpoint,
@@ -39,7 +39,7 @@ from dovetail.engines.spark_stream.feeds import BATCH_TIME, Buckets, Packing
 from dovetail.engines.spark_stream.fingerprint import Identity
 from dovetail.engines.spark_stream.labels import balanced_labels
 from dovetail.engines.spark_stream.native import native_identity, native_results
-from dovetail.engines.spark_stream.outlets import AnyOutlet, Outlets
+from dovetail.engines.spark_stream.outlets import AnyOutlet, Outlets, Results
 from dovetail.engines.spark_stream.tables import Pin, Table, tables, with_tables
 from dovetail.errors import EngineError
 from dovetail.kernels.settings import FORMAT, JoinSettings
@@ -58,6 +58,8 @@ STORE = {
     # Spark's own choice, INT96, ends in 2262 and is read as nanoseconds elsewhere.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
 }
+_USUAL = ("67108864b", "10000")
+"""How Spark itself hands rows to Python: so many bytes at once, and so many rows."""
 PER_PARTITION = 4
 """Buckets of a state partition: each is woken in every batch, and so many times as wide
 can the state be spread later."""
@@ -150,8 +152,8 @@ class Streaming:
         checkpoint: Checkpoint = NO_CHECKPOINT,
         ticks: tuple[DataFrame, ...] = (),
         counters: str = COUNTERS,
-    ) -> DataFrame:
-        """Returns the raw results of the join, on the state that is kept.
+    ) -> tuple[DataFrame, Results]:
+        """Returns the results of the join on the state that is kept: how they are read.
 
         Refuses what Spark cannot read: whoever explains a join asks as a start does.
         """
@@ -167,12 +169,12 @@ class Streaming:
         checkpoint: Checkpoint,
         ticks: tuple[DataFrame, ...],
         counters: str,
-    ) -> DataFrame:
-        """Returns the raw results of a join that Spark makes by itself."""
+    ) -> tuple[DataFrame, Results]:
+        """Returns the results of a join that Spark makes by itself."""
         checkpoint.refuse_other(native_identity(self.plan, frames).text)
-        raw = native_results(self.plan, frames, ticks, counters)
-        self.outlets.refuse_select(raw)
-        return raw
+        rows = native_results(self.plan, frames, ticks, counters)
+        self.outlets.refuse_select(rows)
+        return rows, Results(self.plan)
 
     def _by_operators(
         self,
@@ -180,8 +182,8 @@ class Streaming:
         checkpoint: Checkpoint,
         ticks: tuple[DataFrame, ...],
         counters: str,
-    ) -> DataFrame:
-        """Returns the raw results of our operators, on the state that is kept."""
+    ) -> tuple[DataFrame, Results]:
+        """Returns the results of our operators, on the state that is kept."""
         count = self.buckets(checkpoint)
         whole = replace(self.plan, spread=self.plan.spread.over(count))
         identities: dict[int, str] = {}
@@ -210,10 +212,10 @@ class Streaming:
             )
 
         how = Layout(buckets, settings, identified, ticks, counters)
-        raw = lay(whole, frames, how)
+        lines, results = lay(whole, frames, how)
         checkpoint.refuse_other(*(identities[id(one)] for one in whole.joins))
-        self.outlets.refuse_select(raw)
-        return raw
+        self.outlets.refuse_select(results.whole(lines))
+        return lines, results
 
     def frame(self, outlet: Outlet) -> DataFrame:
         """Returns the rows of one outlet as a streaming DataFrame."""
@@ -221,9 +223,9 @@ class Streaming:
             refuse_other_store(self.spark)
         self._refuse_without_copy()
         ticks = self.ticks() if self.beats else ()
-        raw = self.lay(ticks=ticks, counters=numbered_counters())
+        frame, results = self.lay(ticks=ticks, counters=numbered_counters())
         with plain_rules(self.spark):
-            return self.outlets.frame(raw, outlet)
+            return results.frame(frame, outlet)
 
     def _refuse_without_copy(self) -> None:
         """Refuses a table that our operator would read, where no copy is kept."""
@@ -342,17 +344,17 @@ def _started(
         _refresh(streaming, checkpoint)
     has_heartbeat |= checkpoint.has_heartbeat
     ticks = streaming.ticks(ends=bool(how.finish)) if has_heartbeat else ()
-    raw = streaming.lay(checkpoint, ticks)
-    confs = dict(STORE)
+    frame, results = streaming.lay(checkpoint, ticks)
+    confs = {**STORE, **_by_thousands(spark)}
     # Without state the session's own number holds: Spark may shuffle a large table.
     if not streaming.plan.way.is_native:
         partitions = checkpoint.partitions or streaming.state_partitions()
         confs[PARTITIONS] = str(partitions)
     with plain_rules(spark, **confs):
         for outlet, sink in sinks.items():
-            frame = streaming.outlets.frame(raw, outlet)
-            sink.prepare(frame, is_new=checkpoint.is_new)
-        writer = raw.writeStream.foreachBatch(writing(streaming.outlets, sinks))
+            rows = results.frame(frame, outlet)
+            sink.prepare(rows, is_new=checkpoint.is_new)
+        writer = frame.writeStream.foreachBatch(writing(results, sinks))
         return _begun(writer, how)
 
 
@@ -412,6 +414,12 @@ def _run_out(query: StreamingQuery) -> None:
         query.stop()
 
 
+def _by_thousands(spark: SparkSession) -> Mapping[str, str]:
+    """Returns how rows go to Python, unless the session has a limit of its own."""
+    known = tuple(spark.conf.get(name, None) for name in BY_THOUSANDS)
+    return BY_THOUSANDS if known == _USUAL else {}
+
+
 def refuse_other_store(spark: SparkSession) -> None:
     """Refuses a session whose store a stateful operator in Python cannot use."""
     found = spark.conf.get(PROVIDER)
@@ -426,7 +434,7 @@ def refuse_other_store(spark: SparkSession) -> None:
 
 
 def writing(
-    outlets: Outlets, sinks: Mapping[AnyOutlet, Sink]
+    results: Results, sinks: Mapping[AnyOutlet, Sink]
 ) -> Callable[[DataFrame, int], None]:
     """Returns the function that writes one batch: every outlet into its own sink."""
 
@@ -434,9 +442,9 @@ def writing(
         batch.persist()
         try:
             # All state must reach its store, whatever the sinks look at.
-            filled = outlets.filled(batch)
+            filled = results.filled(batch)
             for outlet, sink in sinks.items():
-                rows = outlets.frame(batch, outlet)
+                rows = results.frame(batch, outlet)
                 try:
                     sink.write(rows, number, is_empty=outlet not in filled)
                 except Exception as error:

@@ -14,7 +14,7 @@ the same batch how far each side has come. Nothing here knows Spark: its operato
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
@@ -79,6 +79,7 @@ lives end that rows hand on.
 
 The last two stand on the first line of a bucket; elsewhere they are MISSING, and null.
 """
+BLOB, JOIN = RESULT_NAMES[:2]
 COUNTS, HOT = RESULT_NAMES[5:]
 OF_SIDE = ("came", "met", "unmatched", "late", "failed", *Amount._fields)
 """What is counted of each side."""
@@ -91,7 +92,7 @@ COUNTED = (
     LARGEST,
 )
 """All that a bucket counts: sums, but for bounds and the rows of the largest bucket."""
-BLOB_BYTES = 16 << 20
+BLOB_BYTES = 2 << 20
 
 
 class Line(NamedTuple):
@@ -317,7 +318,7 @@ def _went(out: Iterable[pa.RecordBatch]) -> tuple[int, list[list[int]]]:
 
 
 def _sliced(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """Gives a batch in slices of about 16 MB."""
+    """Gives a batch in slices of about 2 MB."""
     each = max(1, int(BLOB_BYTES // (batch.nbytes / batch.num_rows + 1)))
     for start in range(0, batch.num_rows, each):
         yield batch.slice(start, each)
@@ -377,14 +378,23 @@ def result_schema(
 Batches = Iterator[pa.RecordBatch]
 
 
-def make_unpack(schema: pa.Schema) -> Callable[[Batches], Batches]:
-    """Returns the function for `mapInArrow`; Spark reads its columns by position."""
+def make_unpack(
+    schema: pa.Schema, names: Sequence[str], outlets: Sequence[int]
+) -> Callable[[Batches], Batches]:
+    """Returns the function for `mapInArrow`; Spark reads its columns by position.
+
+    It gives these columns of the rows that leave by these outlets: what nobody looks
+    at costs most where Spark makes rows of it.
+    """
 
     def unpack(batches: Batches) -> Batches:
         for batch in batches:
             for blob in batch.column(0):
                 if blob.is_valid:
-                    yield unpacked(blob.as_buffer(), schema)
+                    rows = unpacked(blob.as_buffer(), schema)
+                    leaves = np.isin(rows.column(OUTLET).to_numpy(), outlets)
+                    shown = rows.select(names)
+                    yield shown if leaves.all() else shown.filter(pa.array(leaves))
 
     return unpack
 

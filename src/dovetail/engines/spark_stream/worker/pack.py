@@ -304,7 +304,7 @@ class Packer:
         return timed, late & ~timeless
 
     def _blobs(self, rows: Rows) -> Iterator[pa.RecordBatch | None]:
-        """Gives the rows as blobs of at most 16 MB, or nothing once."""
+        """Gives the rows as blobs of at most 2 MB, or nothing once."""
         if not len(rows):
             yield None
             return

@@ -13,7 +13,7 @@ its results were read twice, Spark would run the join twice, with a state for ea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -115,36 +115,3 @@ class _Said:
         ]
         schema = pa.schema([*rows.schema, *RELAYED])
         return pa.RecordBatch.from_arrays([*rows.columns, *columns], schema=schema)
-
-
-def make_unpack_all(schemas: Sequence[pa.Schema]) -> Callable[[Batches], Batches]:
-    """Returns the function for `mapInArrow` that reads the results of several joins.
-
-    Every join's columns stand beside those of the others, which are null in its rows.
-    """
-    names = [
-        f"join{join}_{name}"
-        for join, schema in enumerate(schemas)
-        for name in schema.names
-    ]
-
-    def unpack(batches: Batches) -> Batches:
-        for batch in batches:
-            blobs, joins = batch.columns
-            for blob, join in zip(blobs, joins.to_pylist(), strict=True):
-                if blob.is_valid:
-                    yield wide(unpacked(blob.as_buffer(), schemas[join]), join)
-
-    def wide(rows: pa.RecordBatch, number: int) -> pa.RecordBatch:
-        columns = [
-            column
-            for join, schema in enumerate(schemas)
-            for column in (
-                rows.columns
-                if join == number
-                else [pa.nulls(rows.num_rows, kind) for kind in schema.types]
-            )
-        ]
-        return pa.RecordBatch.from_arrays(columns, names=names)
-
-    return unpack
