@@ -40,9 +40,10 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class _Process:
-    """A process: its parent, CPU seconds with those of its ended children, memory."""
+    """A process: its parent, name, CPU seconds with those of ended children, memory."""
 
     parent: int
+    name: str
     cpu: float
     memory: int
 
@@ -137,7 +138,17 @@ def show(
 
 def memory() -> int:
     """Returns the bytes that this process and all below it hold, shared ones again."""
-    return sum(process.memory for process in _tree())
+    return sum(memory_by_kind().values())
+
+
+def memory_by_kind() -> dict[str, int]:
+    """Returns the bytes that Java holds, Python's workers and other processes."""
+    held = {"java": 0, "workers": 0, "driver": 0}
+    first, *others = _tree()
+    held["driver"] = first.memory
+    for process in others:
+        held["java" if process.name == "java" else "workers"] += process.memory
+    return held
 
 
 def cpu_seconds() -> float:
@@ -168,8 +179,9 @@ def _processes() -> Iterator[tuple[int, _Process]]:
                 continue
             # The name, in brackets, may hold anything; what follows it is numbers.
             numbers = line[line.rindex(")") + 2 :].split()
+            name = line[line.index("(") + 1 : line.rindex(")")]
             cpu = sum(map(int, numbers[11:15])) / _TICK
             yield (
                 int(folder.name),
-                _Process(int(numbers[1]), cpu, int(numbers[21]) * _PAGE),
+                _Process(int(numbers[1]), name, cpu, int(numbers[21]) * _PAGE),
             )

@@ -1,13 +1,15 @@
 """How much a long interval join keeps: state by alive row, and memory, over time.
 
-Sixty small batches of one stream join; both should level off once as much leaves the
-windows as comes in.
+Sixty batches of one stream join; state and memory should level off once as much leaves
+the windows as comes in, and the last quarter go as fast as the first.
 
     scripts/bench memory
+    scripts/bench memory --rows 170000      rows a side and batch: 20 million in all
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import shutil
 import tempfile
@@ -20,7 +22,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from bench.data import Stretch
 from bench.interval import PARTITIONS, ROCKSDB, Source, dovetail, session
-from bench.measure import memory
+from bench.measure import memory_by_kind
 from dovetail.engines.spark_stream.dataflow import COUNTERS
 
 SIZES = {
@@ -29,7 +31,8 @@ SIZES = {
 }
 """The bytes of blobs in a line of either state variable."""
 BATCHES, LATER = 60, 40
-STRETCH = Stretch(files=BATCHES, rows=10_000, keys=20_000, seconds=600)
+FIRST = 3
+"""So many batches pass before they are timed: Java and workers grow warm."""
 
 
 def state(spark: SparkSession, checkpoint: str, batch: int) -> int:
@@ -44,12 +47,12 @@ def state(spark: SparkSession, checkpoint: str, batch: int) -> int:
 
 def played(frame: DataFrame, checkpoint: str) -> list[dict]:
     """Runs the stream to its end; returns what is alive and used after each batch."""
-    used: dict[int, int] = {}
+    used: dict[int, dict[str, int]] = {}
     writer = frame.writeStream.option("checkpointLocation", checkpoint)
 
     def drop(rows: DataFrame, batch: int) -> None:
         rows.write.format("noop").mode("append").save()
-        used[batch] = memory() >> 20
+        used[batch] = {kind: held >> 20 for kind, held in memory_by_kind().items()}
 
     query = writer.foreachBatch(drop).trigger(availableNow=True).start()
     query.awaitTermination()
@@ -60,7 +63,10 @@ def played(frame: DataFrame, checkpoint: str) -> list[dict]:
                 told.observedMetrics[COUNTERS][f"{hand}_alive"]
                 for hand in ("left", "right")
             ),
-            "memory_mb": used[told.batchId],
+            "memory_mb": sum(used[told.batchId].values()),
+            **used[told.batchId],
+            "rows": told.numInputRows,
+            "ms": told.durationMs["triggerExecution"],
         }
         for told in query.recentProgress
     ]
@@ -74,15 +80,23 @@ def sampled(lines: list[dict], spark: SparkSession, checkpoint: str) -> Iterator
         yield {**line, "state_bytes": size, "bytes_a_row": each}
 
 
+def rate(lines: list[dict]) -> float:
+    """Returns how many rows a second some batches took."""
+    return sum(one["rows"] for one in lines) * 1000 / sum(one["ms"] for one in lines)
+
+
 def main() -> None:
     """Runs the join and prints every tenth batch, then one line of JSON."""
+    parser = argparse.ArgumentParser(prog="scripts/bench memory")
+    parser.add_argument("--rows", type=int, default=10_000, help="a side and batch")
+    stretch = Stretch(BATCHES, parser.parse_args().rows, keys=20_000, seconds=600)
     spark = session()
     for name, value in ROCKSDB.items():
         spark.conf.set(name, value)
     spark.conf.set("spark.sql.streaming.numRecentProgressUpdates", BATCHES)
     spark.conf.set("spark.sql.shuffle.partitions", PARTITIONS)
     checkpoint = tempfile.mkdtemp(prefix="dovetail-bench-")
-    lines = played(dovetail(Source(spark, STRETCH, 1, BATCHES)), checkpoint)
+    lines = played(dovetail(Source(spark, stretch, 1, BATCHES)), checkpoint)
     told = list(sampled(lines, spark, checkpoint))
     for line in told:
         print(json.dumps(line))
@@ -91,7 +105,15 @@ def main() -> None:
     spark.stop()
     shutil.rmtree(Path(checkpoint))
     growth = round(median(late) / median(early), 3)
-    print(json.dumps({"memory_growth": growth, "sampled": told}))
+    quarter = (BATCHES - FIRST) // 4
+    first, last = rate(lines[FIRST:][:quarter]), rate(lines[-quarter:])
+    held = [
+        {kind: line[kind] for kind in ("batch", "java", "workers", "driver")}
+        for line in lines[9::10]
+    ]
+    told_of = {"first_quarter_rows_s": round(first), "last_quarter_rows_s": round(last)}
+    told_of["last_to_first"] = round(last / first, 3)
+    print(json.dumps({"memory_growth": growth, **told_of, "memory_mb": held}))
 
 
 if __name__ == "__main__":

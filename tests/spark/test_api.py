@@ -171,7 +171,7 @@ def test_a_checkpoint_of_another_program_is_refused(spark, tmp_path):
         kept_in(spark, str(tmp_path))
 
 
-@pytest.mark.parametrize(("own", "used"), [("10000", "1000"), ("500", "500")])
+@pytest.mark.parametrize(("own", "used"), [("", "1000"), ("500", "500")])
 def test_rows_go_to_python_by_the_thousand_unless_the_session_says_how(
     spark, recorded, own, used
 ):
@@ -180,10 +180,11 @@ def test_rows_go_to_python_by_the_thousand_unless_the_session_says_how(
     def take(rows, _):
         seen.append(rows.sparkSession.conf.get(RECORDS))
 
-    spark.conf.set(RECORDS, own)
+    if own:
+        spark.conf.set(RECORDS, own)
     try:
         run(query.join(spark, recorded), recorded, matched=take)
-        assert spark.conf.get(RECORDS) == own
+        assert spark.conf.get(RECORDS) == (own or "10000")
     finally:
         spark.conf.unset(RECORDS)
     assert set(seen) == {used}

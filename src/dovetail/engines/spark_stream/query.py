@@ -58,8 +58,6 @@ STORE = {
     # Spark's own choice, INT96, ends in 2262 and is read as nanoseconds elsewhere.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
 }
-_USUAL = ("67108864b", "10000")
-"""How Spark itself hands rows to Python: so many bytes at once, and so many rows."""
 PER_PARTITION = 4
 """Buckets of a state partition: each is woken in every batch, and so many times as wide
 can the state be spread later."""
@@ -416,8 +414,8 @@ def _run_out(query: StreamingQuery) -> None:
 
 def _by_thousands(spark: SparkSession) -> Mapping[str, str]:
     """Returns how rows go to Python, unless the session has a limit of its own."""
-    known = tuple(spark.conf.get(name, None) for name in BY_THOUSANDS)
-    return BY_THOUSANDS if known == _USUAL else {}
+    is_set = any(spark.conf.get(name, None) for name in BY_THOUSANDS)
+    return {} if is_set else BY_THOUSANDS
 
 
 def refuse_other_store(spark: SparkSession) -> None:
