@@ -126,7 +126,7 @@ def test_nothing_starts_where_all_is_refused():
     def start():
         raise AssertionError
 
-    name = "batch/kind_inner"
+    name = "lacking/late_stretches"
     refused = stream_play(name, CASES[name].join.play(), parse_split("whole"))
     [(_, outcome)] = play_all(start, [refused])
     assert isinstance(outcome, UnsupportedError)
