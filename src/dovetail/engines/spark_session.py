@@ -70,11 +70,7 @@ which takes longer than to write it. A blob of ours is at most a thousandth of w
 array of them can hold."""
 
 FOR_MANY_ROWS = {
-    # Arrow proves each access to its memory sound unless it is told not to.
-    "spark.driver.extraJavaOptions": (
-        "-XX:+UseParallelGC -Darrow.enable_unsafe_memory_access=true "
-        "-Darrow.enable_null_check_for_get=false"
-    ),
+    "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
     **BY_THOUSANDS,
 }
 """What a local session takes that is to be fast on many rows, as benchmarks are."""
