@@ -1,7 +1,7 @@
 """Random joins of several sets, the same for one seed, whoever asks.
 
-Keys are few, null and NaN at times; the sets need not have the same columns, a set may
-be a table whose keys come again, and one set may stand twice.
+Keys are few, null and NaN at times; a set may be a table whose keys come again, or a
+stream, and one set may stand twice.
 """
 
 from random import Random
@@ -12,6 +12,7 @@ from dovetail.spec.inputs import Arrive, Input, InputKind, Remove
 from dovetail.spec.join import Columns, Play, SetJoinSpec, SetKind
 from dovetail.spec.rules import checked
 
+KINDS = [InputKind.DATASET, InputKind.DATASET, InputKind.TABLE, InputKind.STREAM]
 SCHEMA = {"k": "int", "x": "double", "n": "int", "g": "int"}
 STEPPED = [(), ("k",), ("k",), ("k",), ("x",), ("k", "x"), ("K",)]
 PAIRS = ["true", "true", "l.g = r.g", "l.n < r.n", "l.g <> r.g or l.g is null"]
@@ -40,18 +41,20 @@ def random_set_play(seed):
     inputs = {name: _input(chance, name, numbers) for name in "abcd"[:count]}
     names = [*inputs, *(["a"] if chance.randrange(4) == 0 else [])]
     chance.shuffle(names)
-    tables = [one for one in inputs.values() if one.kind is InputKind.TABLE]
+    moving = [one for one in inputs.values() if one.kind is not InputKind.DATASET]
+    streams = sum(one.kind is InputKind.STREAM for one in moving)
     events = tuple(
-        _event(chance, chance.choice(tables), numbers)
-        for _ in range(chance.randrange(4) if tables else 0)
+        _event(chance, chance.choice(moving), numbers)
+        for _ in range(chance.randrange(4 + 4 * streams) if moving else 0)
     )
     return checked(Play(_join(chance, tuple(names)), inputs, events))
 
 
 def _input(chance, name, numbers):
-    is_table = chance.randrange(4) == 0
-    rows = tuple(_row(chance, numbers) for _ in range(chance.randrange(6)))
-    kind = InputKind.TABLE if is_table else InputKind.DATASET
+    kind = chance.choice(KINDS)
+    is_stream, is_table = kind is InputKind.STREAM, kind is InputKind.TABLE
+    count = 0 if is_stream else chance.randrange(6)
+    rows = tuple(_row(chance, numbers) for _ in range(count))
     key = ("k",) if is_table and chance.randrange(3) else ()
     return Input(name, kind, Schema.of(SCHEMA), key, rows=rows)
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from dovetail.api.joined import Joined
     from dovetail.api.progress import Progress, follow
     from dovetail.api.samples import Sample
+    from dovetail.api.sets import Together
     from dovetail.api.sources import Sources
     from dovetail.api.state import State, state
     from dovetail.api.streams import Rows, dataset, spl, stream, table
@@ -83,6 +84,7 @@ __all__ = [
     "Sources",
     "SpecError",
     "State",
+    "Together",
     "UnsupportedError",
     "Window",
     "asof",
@@ -127,6 +129,7 @@ _ROOMS = {
     "api.joined": ("Joined",),
     "api.progress": ("Progress", "follow"),
     "api.samples": ("Sample",),
+    "api.sets": ("Together",),
     "api.sources": ("Sources",),
     "api.state": ("State", "state"),
     "api.streams": ("Rows", "dataset", "spl", "stream", "table"),

@@ -59,6 +59,7 @@ TYPES = [
     "Sink",
     "Sources",
     "State",
+    "Together",
     "Window",
 ]
 

@@ -59,6 +59,21 @@ def test_decimals_are_measured_exactly(values, width):
     assert found == expected
 
 
+@given(st.lists(st.none() | st.integers(-(2**63), 2**63 - 1), max_size=6), WIDTHS)
+def test_wide_decimals_are_measured_exactly(units, width):
+    values = [None if one is None else Decimal(one).scaleb(-9) for one in units]
+    found, expected = judged(values, pa.decimal128(28, 9), width)
+    assert found == expected
+
+
+@pytest.mark.parametrize("value", [2**63, -(2**63) - 1])
+def test_a_decimal_that_is_too_large_is_told(value):
+    values = pa.array([None, Decimal(1), Decimal(value)], pa.decimal128(20, 0))
+    assert len(measures(values[:2], Decimal(1))[0]) == 2
+    with pytest.raises(OverflowError, match=f"up to {2**63 - 1}, not to {value}"):
+        measures(values, Decimal(1))
+
+
 @given(st.lists(st.integers(-5, 5), max_size=6), st.integers(0, 5))
 def test_times_are_measured_in_seconds(halves, width):
     times = [

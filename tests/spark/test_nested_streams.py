@@ -16,6 +16,7 @@ from dovetail.errors import UnsupportedError
 from dovetail.plan.stream import plan_play
 from dovetail.spec.join import Clock
 from tests.nested_plays import random_nested_play
+from tests.range_plays import random_range_play
 from tests.spark.rows import bag
 from tests.spark.test_stream_cases import CASES, HOUR, differences, faults, outcomes
 
@@ -61,6 +62,20 @@ CLOCKS = (Clock.EVENT, Clock.ARRIVAL)
 @pytest.mark.parametrize("clock", CLOCKS)
 def test_a_random_join_of_joins_gives_the_rows_of_the_oracle(spark, clock):
     assert differences(spark, dict(islice(accepted(clock), 1)), "random:1") == {}
+
+
+RANGES = {
+    f"nested/range/{seed}": random_range_play(seed) for seed in (12, 9, *range(40))
+}
+LONG_RANGES = [
+    pytest.param(split, 40, marks=pytest.mark.long) for split in ("whole", "each")
+]
+
+
+@pytest.mark.timeout(HOUR)
+@pytest.mark.parametrize(("split", "count"), [("random:1", 2), *LONG_RANGES])
+def test_null_rows_of_ranges_come_with_the_row_that_moved_the_time(spark, split, count):
+    assert differences(spark, dict(islice(RANGES.items(), count)), split) == {}
 
 
 @pytest.mark.long

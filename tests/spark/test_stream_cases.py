@@ -28,10 +28,17 @@ CASES = {
     for case in (*neutral_cases(TESTS / "cases"), *neutral_cases(SAMPLES))
 }
 FEW = [
-    name
-    for name in CASES
-    if name.startswith(("event_range/seed", "arrival_rows/seed", "event_versions/"))
-][:8]
+    *[
+        name
+        for name in CASES
+        if name.startswith(("event_range/seed", "arrival_rows/seed", "event_versions/"))
+    ][:8],
+    *(
+        "nested/inherited_of_versions",
+        "nested/inherited_end_learnt_after_its_row_has_left",
+    ),
+    *("nested/batch_inside_arrival", "state/bad_interval_inside", "sets/inner"),
+]
 """Played event by event: a batch each."""
 HOUR = 3600
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 
 from dovetail import spec
-from dovetail.api import choices, terms
+from dovetail.api import choices, sets, terms
 from dovetail.api.flows import Flow, flow_of
 from dovetail.api.joined import Joined
+from dovetail.api.sets import Together
 from dovetail.bind.schemas import frame_given, refusing_beyond, schema_of
 from dovetail.dialects.spl import translate
 from dovetail.engines.spark.lent import lend
@@ -110,6 +111,7 @@ class Rows:
         suffixes: tuple[str, str] = ("", ""),
         unmatched: str = "joined",
         unbounded: bool = False,
+        at_end: bool = False,
     ) -> Joined:
         """Returns the join of these rows (`l`) with others (`r`); nothing runs yet.
 
@@ -117,10 +119,12 @@ class Rows:
         condition in Spark SQL over `l` and `r`. `keep=3` gives the first three pairs of
         a left row, `asof=dt.asof(..)` the one nearest in time. `unmatched="outlet"`
         lets rows without a partner leave by their own outlet. `unbounded` allows state
-        without a bound.
+        without a bound. `at_end`: streams are joined as DataFrames are, once both have
+        ended.
         """
         given = dict(zip(spec.HANDS, (self, _rows_given(other)), strict=True))
-        clock, sides = _on_one_clock(given)
+        waits = arguments.truth("at_end", at_end)
+        clock, sides = (spec.Clock.BATCH, given) if waits else _on_one_clock(given)
         _refuse_half_a_sequence(sides)
         schemas = {hand: side.source.schema for hand, side in sides.items()}
         kind = terms.kind_named(how)
@@ -152,6 +156,50 @@ class Rows:
             picks=choices.picks_of(keep, asof),
         )
         return _checked(join, sides, unbounded=unbounded)
+
+    @arguments.public
+    def together(
+        self,
+        *others: Rows,
+        on: str | Sequence[str] = (),
+        select: Mapping[str, str],
+        how: str = "inner",
+        least: int = 0,
+        most: int = 0,
+        where: str = "true",
+        having: str = "true",
+        skip_when: str = "false",
+        order: str | Sequence[str] = (),
+    ) -> Together:
+        """Returns the join of several sets: of each key the rows that stand together.
+
+        One of these rows stands with one of every other set, if the columns `on` are
+        equal; `how`: "inner", "left" or "anti" of these rows, or "some": so many sets
+        have the key, at `least` and at `most`. `where`: a condition on neighbours, `l`
+        and `r`; `having`: one on all rows, as in "ROWS_COUNT() > 2"; `order`: columns
+        that they are sorted by. On streams rows come out once all have ended.
+        """
+        told = {
+            "on": on,
+            "select": select,
+            "least": least,
+            "most": most,
+            "where": where,
+            "having": having,
+            "skip_when": skip_when,
+            "order": order,
+        }
+        given = map(_set_given, others)
+        return sets.joined_sets((self, *given), how, told)
+
+
+def _set_given(other: object) -> Rows:
+    """Returns another set that a user gives, or refuses what is none."""
+    if isinstance(other, Rows):
+        return other
+    hint = 'write for example a.together(b, c, on="id", select={"id": "l.id"})'
+    expected = "rows of dt.stream, dt.table or dt.dataset"
+    raise arguments.wrong("a set", other, expected, hint)
 
 
 def _checked(

@@ -16,6 +16,7 @@ from typing import assert_never
 from dovetail import schema, spec
 from dovetail.errors import UnsupportedError
 from dovetail.expression import (
+    ALWAYS,
     BARE,
     NEVER,
     Expression,
@@ -26,6 +27,8 @@ from dovetail.expression import (
     references,
 )
 from dovetail.kernels import settings as known
+from dovetail.kernels.firing import Queues, Windows
+from dovetail.plan import sets as several
 from dovetail.plan import sides
 from dovetail.plan.keys import key_types
 from dovetail.plan.stream import StreamPlan
@@ -58,7 +61,8 @@ class Manner:
     compared once more by value, in so many columns. `live` are the inputs of
     which rows may come or go though they have no row time. Of the sides `told` another
     operator tells when rows end. Its rows' lives may be `inherited` by a join around;
-    those that sides inherit wait for so many bounds: `holds`.
+    those that sides inherit wait for so many bounds: `holds`. Both sides may be the
+    rows of a join of several `sets`.
     """
 
     arrival: spec.Arrival
@@ -73,6 +77,7 @@ class Manner:
     told: tuple[spec.Hand, ...] = ()
     inherited: bool = False
     holds: tuple[int, int] = (0, 0)
+    sets: tuple[spec.SetJoinSpec, ...] = ()
 
 
 def stream_settings(plan: StreamPlan, *, ordered: bool = False) -> known.JoinSettings:
@@ -127,6 +132,7 @@ def stream_manner(plan: StreamPlan, *, ordered: bool = False) -> Manner:
         told=plan.spread.told,
         inherited=plan.inherited,
         holds=_holds(plan),
+        sets=plan.sets,
     )
 
 
@@ -172,9 +178,49 @@ def kernel_settings(
         caused=manner.ordered and join.clock is spec.Clock.ARRIVAL,
         inherited=manner.inherited,
         gathers=join.clock is spec.Clock.BATCH,
+        sets=tuple(_of_sets(one, left.schema) for one in manner.sets),
         outer_rows=manner.outer_rows,
         picks=picks,
     )
+
+
+def _of_sets(join: spec.SetJoinSpec, columns: schema.Schema) -> known.SetSettings:
+    """Returns the kernels' settings of a join of several sets."""
+    shown = several.shown_of(columns)
+    scope, kind = several.scope_of(shown), join.kind
+    blank = absent_row(spec.BlankRow(), shown).items()
+    alone = {("r", name): value for name, value in blank}
+
+    def seen(text: Expression) -> known.SeenFormula:
+        return known.SeenFormula(_formula(text, scope), _formula(text, scope, alone))
+
+    def unless(plain: Expression, text: Expression) -> tuple[known.SeenFormula, ...]:
+        return () if text == plain else (seen(text),)
+
+    fits = () if join.pair_condition == ALWAYS else (join.pair_condition,)
+    # Sorted by is what comes out, and what does not is the first row's.
+    output = {name.lower(): text for name, text in join.select.columns}
+    own = {name.lower(): Expression(f"l.{schema.quoted(name)}") for name in shown.names}
+    return known.SetSettings(
+        count=len(join.sets),
+        columns=shown.names,
+        bounds=(join.least, join.most),
+        gives_whole=kind is not spec.SetKind.LEFT_ONLY,
+        gives_alone=kind in (spec.SetKind.LEFT_ONLY, spec.SetKind.LEFT_OUTER),
+        fits=tuple(_formula(text, Scope.pair(shown, shown)) for text in fits),
+        holds=unless(ALWAYS, join.rows_condition),
+        skips=unless(NEVER, join.skip_when),
+        order=tuple(seen((own | output)[name.lower()]) for name in join.ordered_by),
+    )
+
+
+def firing_settings(step: spec.Windowed | spec.Aligned) -> Windows | Queues:
+    """Returns what the kernel knows of an operator that keeps rows and is no join."""
+    match step:
+        case spec.Windowed(window=window, gives=gives, by=by, drops=drops):
+            return Windows(window, gives, by, drops, step.fires_dropped)
+        case spec.Aligned(port=port, parts=parts, by=by):
+            return Queues(port, parts, by)
 
 
 def _side(

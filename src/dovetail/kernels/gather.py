@@ -16,6 +16,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from dovetail.kernels import sets
 from dovetail.kernels import step as steps
 from dovetail.kernels.arrays.rows import (
     BEGINNING,
@@ -56,6 +57,11 @@ def gather(
     late = steps.turned_away(arrived, self_join=settings.self_join, in_order=True)
     if not has_ended(arrived):
         return _keeping(state, arrived, (ours, theirs), out=late)
+    nobody = ours.take(slice(0)), theirs.take(slice(0))
+    if settings.sets:
+        out, met = sets.together(settings, (ours, theirs))
+        left_over = _keeping(state, arrived, nobody, out=(*late, *out))
+        return replace(left_over, until=NEVER, met=met)
     both = zip(settings.sides, (ours, theirs), strict=True)
     ended = [
         arrival.Parcel(_end_of(hand), _found(side, rows))
@@ -63,7 +69,6 @@ def gather(
     ]
     # Rows have their places by now, and nothing is held back for what is still to come.
     whole = replace(settings, arrival=Arrival.SEQUENCE, ordered=False)
-    nobody = ours.take(slice(0)), theirs.take(slice(0))
     beginning = replace(state, alive=nobody, waiting=nobody)
     done = steps.step(whole, beginning, ended, now)
     out = _in_left_order(settings, done.out)

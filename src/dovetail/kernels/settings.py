@@ -175,6 +175,44 @@ class PickSettings:
         return isinstance(self.limit, Limit) and self.limit.on_exceed is how
 
 
+@dataclass(frozen=True, slots=True)
+class SeenFormula:
+    """A formula over rows that stand together: of several, and of one that is alone.
+
+    Of one alone, what stands for the second row is written into the formula.
+    """
+
+    several: Formula
+    alone: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class SetSettings:
+    """A join of so many sets, whose rows all have the same `columns`.
+
+    Of a key so many sets have a row as `bounds` say, where they are counted; elsewhere
+    all have one. What is whole comes out (`gives_whole`), and so do left
+    rows that are in no whole (`gives_alone`).
+    Neighbours must `fit`, and of all that stand together something `holds`; what is
+    said to be skipped does not come out. Results stand in the `order` of values.
+    """
+
+    count: int
+    columns: tuple[str, ...]
+    bounds: tuple[int, int]
+    gives_whole: bool
+    gives_alone: bool
+    fits: tuple[Formula, ...]
+    holds: tuple[SeenFormula, ...]
+    skips: tuple[SeenFormula, ...]
+    order: tuple[SeenFormula, ...]
+
+    @property
+    def is_counted(self) -> bool:
+        """Tells whether it matters how many sets have a key, and not which."""
+        return self.bounds != (0, 0)
+
+
 _INTRINSIC = windows.Between | windows.HopUnit | windows.HopSize | windows.Forever
 
 
@@ -288,6 +326,7 @@ class JoinSettings:
     row stands who let it out, by which a join around knows when it came. `inherited`:
     beside each row stands until when it lives, and the join around is told of ends.
     `gathers`: rows are kept until all have come, and `ordered` is what they ask to be.
+    Of several `sets` the first is the left side, the right one has all others.
     A key that is its own code is of the `key_type`; hashed ones are hidden columns.
     Over so many `buckets` keys are spread; state fits only where that and the
     `fingerprint` of the join are the same. The `identity` says in full what is hashed.
@@ -307,6 +346,7 @@ class JoinSettings:
     caused: bool = False
     inherited: bool = False
     gathers: bool = False
+    sets: tuple[SetSettings, ...] = ()
     outer_rows: OuterRows = OuterRows.EXPIRY
     picks: PickSettings = PickSettings()
     key_type: str = ""

@@ -104,6 +104,7 @@ class Combination(Enum):
     )
     SWITCH_INSIDE = "a switch in a join of a join"
     CHANGELOG_INSIDE = "a join of the changelog of two tables"
+    MIXED_SETS = "sets whose columns of one name differ in type"
     KEYS_OF_PARTS = "an equality of arrays or structs"
     NO_STREAM = "a join without a stream on a clock that moves"
     CHANGES_WITHOUT_TIME = "a table without a time that changes on the clock event"
@@ -125,10 +126,11 @@ class FlowLimit(Enum):
     """What a stream lacks of a program of several operators, by its name."""
 
     MIXED_PORT = "a port on which rows of a join run together with others"
-    MIXED_OUTPUT = "a stream that comes out, of rows of a join together with others"
+    MIXED_OUTPUT = "a stream that comes out, of rows of a join's outlet and others"
     SEVERAL_WAYS = "rows of a join that come to another one on several ways"
     NO_SEQUENCE = "streams without a sequence that run together, or go several ways"
     ENDS = "the end of a stream in front of several joins, or together with others"
+    TIME = "a window of time of an operator in front of a join, or behind one"
 
     def refused(self) -> UnsupportedError:
         """Returns the refusal."""

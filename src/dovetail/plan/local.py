@@ -12,6 +12,7 @@ from dovetail.plan.features import (
 )
 from dovetail.plan.kernels import TOGETHER, missing_together
 from dovetail.plan.nested import missing_inside
+from dovetail.plan.sets import missing_of_sets
 
 LOCAL = Engine(
     "local",
@@ -22,13 +23,15 @@ LOCAL = Engine(
         Combination.SWITCH_INSIDE,
         Combination.CHANGELOG_INSIDE,
         Combination.JUDGED_INHERITED,
+        Combination.MIXED_SETS,
     },
 )
 
 
-def refuse_sets(play: spec.Play) -> None:
+def refuse_sets(play: spec.Play, join: spec.SetJoinSpec) -> None:
     """Raises what cannot be done of a join of several sets."""
     LOCAL.refuse_unsupported(features_of_play(play))
+    LOCAL.refuse_together(missing_of_sets(join, play.inputs))
 
 
 def refuse_inner(play: spec.Play, join: spec.JoinSpec, hand: spec.Hand) -> None:

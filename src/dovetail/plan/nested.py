@@ -20,6 +20,7 @@ TIME = "__dovetail_time"
 """The column of a join's row with its row time, beside its own."""
 CAUSE = "__dovetail_hidden_place"
 """The column by which such a row stands in the order of arrival: that of its cause."""
+NO_DATA_SETS: Mapping[str, spec.Nested] = {}
 NOTHING_KNOWN: Mapping[spec.Hand, spec.Input] = {}
 
 
@@ -83,6 +84,42 @@ def unnested(
     select = spec.Columns(tuple(spec.selected_columns(join, schemas)))
     flat = replace(join, left=left, right=right, select=select)
     return flat, {**inputs, **{source.name: source for source in rows.values()}}
+
+
+DataSets = Mapping[str, spec.Nested]
+"""Joins on the clock batch inside others, by the names of their rows as data sets."""
+
+
+def with_data_sets(
+    join: spec.JoinSpec, inputs: spec.Inputs, known: DataSets = NO_DATA_SETS
+) -> tuple[spec.JoinSpec, spec.Inputs, DataSets]:
+    """Returns a join in which batches inside stand as data sets, and those batches.
+
+    Such a batch is one of data sets and tables, so it can be joined before the start;
+    rows of streams are not there by then.
+    """
+    for hand in spec.HANDS:
+        side = join.side(hand)
+        source = side.source
+        if not isinstance(source, spec.Nested):
+            continue
+        kinds = {inputs[name].kind for name in spec.source_names(source.join)}
+        name = source.name
+        waits = spec.InputKind.STREAM in kinds
+        if spec.is_batch_inside(join, side, inputs) and not waits:
+            while name in inputs:
+                name = f"the {name}"
+            inputs = {**inputs, name: spec.data_set_of(source, inputs, name)}
+            known, side = (
+                {**known, name: source},
+                replace(side, source=spec.Named(name)),
+            )
+        else:
+            inner, inputs, known = with_data_sets(source.join, inputs, known)
+            side = replace(side, source=spec.Nested(inner, name))
+        is_left = hand is spec.Hand.LEFT
+        join = replace(join, left=side) if is_left else replace(join, right=side)
+    return join, inputs, known
 
 
 def missing_inside(

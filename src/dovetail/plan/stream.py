@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 
 from dovetail import schema, spec
 from dovetail.errors import SpecError, UnsupportedError
+from dovetail.plan import sets as several
 from dovetail.plan.features import (
     ORDERED,
     Combination,
@@ -33,7 +34,14 @@ from dovetail.plan.features import (
 )
 from dovetail.plan.kernels import TOGETHER, judges_pairs, missing_together
 from dovetail.plan.keys import Keys, keys_of
-from dovetail.plan.nested import CAUSE, TIME, inner_joins, missing_inside, unnested
+from dovetail.plan.nested import (
+    CAUSE,
+    TIME,
+    inner_joins,
+    missing_inside,
+    unnested,
+    with_data_sets,
+)
 from dovetail.plan.sides import (
     ends_by_key,
     input_of,
@@ -52,10 +60,7 @@ from dovetail.spec.spans import NO_TIME
 
 STREAM = Engine(
     "stream",
-    frozenset(Feature)
-    - {
-        Feature.SETS,
-    },
+    frozenset(Feature),
     lacks=TOGETHER
     | {
         Combination.OTHER_CLOCK_INSIDE,
@@ -64,6 +69,7 @@ STREAM = Engine(
         Combination.CHANGELOG_INSIDE,
         Combination.JUDGED_INHERITED,
         Combination.KEYS_OF_PARTS,
+        Combination.MIXED_SETS,
     },
 )
 _USUAL = spec.Settings()
@@ -165,7 +171,8 @@ class StreamPlan:
 
     Where a side is the rows of another join, `inside` is the plan of that one, and its
     `onward` says what becomes of its results; here it is an input like any other. Its
-    rows' lives may be `inherited` by a join around it.
+    rows' lives may be `inherited` by a join around it. Of a join of several `sets` the
+    rows of the first are the left side here, those of all others the right one.
     """
 
     join: spec.JoinSpec
@@ -178,6 +185,7 @@ class StreamPlan:
     inside: Mapping[spec.Hand, StreamPlan] = field(default_factory=dict)
     inherited: bool = False
     onward: Onward = Onward()
+    sets: tuple[spec.SetJoinSpec, ...] = ()
 
     @property
     def joins(self) -> tuple[StreamPlan, ...]:
@@ -292,7 +300,8 @@ def plan_stream(
     STREAM.refuse_unsupported(
         features_of_join(join, inputs) | features_of_settings(settings)
     )
-    assert isinstance(join, spec.JoinSpec)  # noqa: S101 - sets are refused
+    if isinstance(join, spec.SetJoinSpec):
+        return _plan_of_sets(join, inputs, feeds)
     inside = inside or _inside(join, inputs, feeds, settings, changes)
     join, inputs = unnested(join, inputs)
     _refuse_driven_out(join, feeds)
@@ -322,13 +331,24 @@ def plan_stream(
         )
         for hand in spec.HANDS
     )
-    kinds = [source.kind for source in sources.values()]
-    spread = _spread(join, settings, arrival, kinds)
+    spread = _spread(join, settings, arrival, [*sources.values()])
     way = _way(join, settings, (left, right), inside)
     notes = tuple(_notes(join, feeds))
     sides = (left, right)
     plan = StreamPlan(join, settings, arrival, sides, spread, notes, way, inside)
     return plan if way.is_native else plan.with_operators()
+
+
+def _plan_of_sets(
+    join: spec.SetJoinSpec, inputs: spec.Inputs, feeds: Feeds
+) -> StreamPlan:
+    """Returns the plan of a join of several sets, which knows no switches."""
+    STREAM.refuse_together(several.missing_of_sets(join, inputs))
+    plan = plan_stream(*several.side_by_side(join, inputs), feeds)
+    reason = several.reason_for_one(join, inputs)
+    if reason and plan.spread.is_wide:
+        plan = replace(plan, spread=Spread(is_wide=False, reason=reason))
+    return replace(plan, sets=(join,))
 
 
 def _inside(
@@ -357,7 +377,13 @@ def within(plan: StreamPlan, onward: Onward) -> StreamPlan:
     """Returns the plan of a join whose rows go on to another one, or refuses it."""
     if _leaves_untold(plan.join):
         STREAM.refuse_together([Combination.UNTOLD_INSIDE])
-    spread = _LET_OUT if plan.spread.told else plan.spread
+    # A row of any key may move the time that ends a range, and let out its null row.
+    ranges = plan.join.clock is Clock.ARRIVAL and any(
+        plan.join.kind.preserves(hand)
+        and isinstance(plan.join.side(hand).window, spec.Range)
+        for hand in HANDS
+    )
+    spread = _LET_OUT if plan.spread.told or ranges else plan.spread
     return replace(plan, spread=spread, onward=onward)
 
 
@@ -379,19 +405,25 @@ def _leaves_untold(join: spec.JoinSpec) -> bool:
         side.partition_evict != spec.KeepPartitions() for side in sides.values()
     )
     waits = judges_pairs(join) and (bool(closed) or evicts)
-    return waits or any(map(join.kind.preserves, closed))
+    # What ends a range is a row that has come, and no time that passes by itself.
+    timed = (hand for hand in closed if isinstance(sides[hand].window, spec.Seconds))
+    return waits or any(map(join.kind.preserves, timed))
 
 
 def plan_play(play: spec.Play, place: str = "place") -> StreamPlan:
     """Returns the plan of a play, whose events are one sequence by the column `place`.
 
+    A batch of data sets inside a join is made before the start, as Spark does it.
     Raises what a stream cannot do of it yet.
     """
     STREAM.refuse_unsupported(features_of_play(play))
+    join, inputs = play.join, play.inputs
+    if isinstance(join, spec.JoinSpec):
+        join, inputs, _ = with_data_sets(join, inputs)
     return plan_stream(
-        play.join,
-        play.inputs,
-        feeds_of_play(play.join, schema.quoted(place)),
+        join,
+        inputs,
+        feeds_of_play(join, schema.quoted(place)),
         settings=play.settings,
         changes=changing(play),
     )
@@ -400,7 +432,7 @@ def plan_play(play: spec.Play, place: str = "place") -> StreamPlan:
 def feeds_of_play(join: spec.JoinSpec | spec.SetJoinSpec, place: str) -> Feeds:
     """Returns how rows come that stand in one sequence, to a join and those inside."""
     if isinstance(join, spec.SetJoinSpec):
-        return {}
+        return dict.fromkeys(spec.HANDS, Feed(sequence=place))
     return {
         hand: feed_of_rows(feeds_of_play(source.join, place), source.join.clock)
         if isinstance(source := join.side(hand).source, spec.Nested)
@@ -678,11 +710,11 @@ def _spread(
     join: spec.JoinSpec,
     settings: spec.Settings,
     arrival: spec.Arrival,
-    kinds: Sequence[spec.InputKind],
+    sources: Sequence[spec.Input],
 ) -> Spread:
     """Returns one bucket where rows of different keys must know of each other.
 
-    Of some it is enough to be told when others end them. `kinds` are the inputs'.
+    Of some it is enough to be told when others end them.
     """
     # Rows of two buckets never see each other, and a bucket has its own order.
     if not join.hard:
@@ -692,7 +724,7 @@ def _spread(
     if join.clock is Clock.BATCH and join.picks.strategy in ORDERED:
         said = "one bucket: the left rows leave in the order in which they came"
         return Spread(is_wide=False, reason=said)
-    if join.clock is spec.Clock.EVENT and _asks_bounds(settings):
+    if join.clock is spec.Clock.EVENT and _asks_bounds(settings, sources):
         said = "one bucket: null rows look at what came before them, whatever its key"
         return Spread(is_wide=False, reason=said)
     ended = {
@@ -704,7 +736,7 @@ def _spread(
         return Spread(is_wide=True, reason="many buckets, by the equality")
     reasons = " and ".join(ended.values())
     # In row time an end is known late, and changes and late rows ask for more than it.
-    is_changelog = spec.InputKind.STREAM not in kinds
+    is_changelog = all(one.kind is not spec.InputKind.STREAM for one in sources)
     waits = settings.late_table_rows != spec.IgnoreLateTableRows()
     if join.clock is not Clock.ARRIVAL or is_changelog or waits:
         return Spread(is_wide=False, reason=f"one bucket: {reasons}")
@@ -732,10 +764,18 @@ def _ended_by_others(
     return "" if is_parted else f"the {hand.value} window is not parted by the equality"
 
 
-def _asks_bounds(settings: spec.Settings) -> bool:
-    """Tells whether it matters how far bounds were when each row came."""
+def _asks_bounds(settings: spec.Settings, sources: Sequence[spec.Input]) -> bool:
+    """Tells whether it matters how far bounds were when each row came.
+
+    So it does where rows wait for some time for a table without a time.
+    """
     is_early = settings.outer_rows in (
         spec.OuterRows.EAGER,
         spec.OuterRows.EAGER_RETRACT,
     )
-    return is_early or isinstance(settings.late_table_rows, spec.EmitLateTableRows)
+    match settings.late_table_rows:
+        case spec.EmitLateTableRows(spec.Span()):
+            kinds = {one.kind for one in sources if not one.is_timed}
+            return is_early or InputKind.TABLE in kinds
+        case _:
+            return is_early

@@ -52,6 +52,8 @@ _EACH_ALONE = (
 ON_SPARK = "Spark's own join of each batch with all of the table; nothing is kept"
 COPIED = "are copied beside the checkpoint at the first start, and read from there"
 ON_STREAMS = "a stateful operator of ours: Arrow chunks in Spark's state store"
+_ASKED_FOR = "all rows at once, when the DataFrame is asked for them"
+_AT_THE_END = "all rows at once, when all inputs have ended"
 _WHEN_ARRIVED = "when the later of the two arrives", "when it leaves its window"
 _WHEN_SURE = (
     "once both rows are there and neither can change",
@@ -109,6 +111,8 @@ def explained(plan: StreamPlan, reads_all: Callable[[StreamPlan], str]) -> str:
 
     `reads_all` gives why a batch reads all that is kept, or nothing where it does not.
     """
+    if plan.sets:
+        return paragraphs([*_of_sets(plan)])
     join, sources = plan.join, {side.hand: _shown(side.source) for side in plan.sides}
     silent = "after {} without a row it no longer holds the {} side back"
     silences = [
@@ -123,7 +127,7 @@ def explained(plan: StreamPlan, reads_all: Callable[[StreamPlan], str]) -> str:
         *_sides(join, sources),
         ("order", _EACH_ALONE if plan.way.is_native else _ORDERS[plan.arrival]),
         *picked(join.picks),
-        ("out", _when(join)),
+        ("out", _AT_THE_END if join.clock is spec.Clock.BATCH else _when(join)),
         *switched(plan.settings),
         ("late", _late(sources)),
         *(() if plan.way.is_native else _states(plan, reads_all(plan))),
@@ -142,6 +146,43 @@ def explained(plan: StreamPlan, reads_all: Callable[[StreamPlan], str]) -> str:
         for hand, inner in plan.inside.items()
     )
     return paragraphs(lines) + "".join(inside)
+
+
+def _of_sets(plan: StreamPlan) -> Iterator[Line]:
+    """Gives how streams of several sets are joined."""
+    for join in plan.sets:
+        yield "join", title_of_sets(join)
+        for order in _in_order(join):
+            yield "out in", order
+    yield "out", _AT_THE_END
+    yield "state", plan.sides[0].bound
+    yield "a batch", reads_of(plan, "")
+    yield from _engine(plan)
+    for note in plan.notes:
+        yield "note", note
+
+
+def explained_sets(join: spec.SetJoinSpec) -> str:
+    """Returns how DataFrames of several sets are joined."""
+    return paragraphs(
+        [
+            ("join", title_of_sets(join)),
+            *(("out in", one) for one in _in_order(join)),
+            ("out", _ASKED_FOR),
+            ("engine", f"batch: all sets are finite: one native Spark plan; {_SETS}"),
+        ]
+    )
+
+
+def _in_order(join: spec.SetJoinSpec) -> Iterator[str]:
+    """Gives the order of the rows of several sets, if they have one."""
+    if join.ordered_by:
+        yield f"the order of {', '.join(join.ordered_by)}"
+
+
+def title_of_sets(join: spec.SetJoinSpec) -> str:
+    """Returns the kind of a join of several sets, and which they are."""
+    return f"{join.kind.value} of the sets {', '.join(join.sets)}"
 
 
 def _shown(source: spec.Input) -> spec.Input:
@@ -207,7 +248,7 @@ def described(
 
 def paragraphs(lines: Sequence[Line]) -> str:
     """Returns headings with their sentences beside them, wrapped to the screen."""
-    margin = max(len(heading) for heading, _ in lines) + 2
+    margin = max((len(heading) for heading, _ in lines), default=0) + 2
     return "\n".join(
         textwrap.fill(
             text,
@@ -301,7 +342,7 @@ def _stretch(preceding: spec.Span, following: spec.Span, moment: str) -> str:
 def _when(join: spec.JoinSpec) -> str:
     """Returns when rows come out."""
     if join.clock is spec.Clock.BATCH:
-        return "all rows at once, when the DataFrame is asked for them"
+        return _ASKED_FOR
     if join.clock is spec.Clock.ARRIVAL:
         pairs, alone = _WHEN_ARRIVED
     else:

@@ -26,7 +26,7 @@ class Spread:
         stage, plan = Stage.of(play), plan_play(play)
         # Keys are numbers here, of which none need be compared once more by value.
         manner = replace(stream_manner(plan), key_columns=0)
-        settings = kernel_settings(stage.join, play.inputs, manner)
+        settings = kernel_settings(stage.join, plan.inputs, manner)
         front = (count,) if plan.spread.told else ()
         labels = {"labels": tuple(range(count)), "per_scope": count, "lives": front}
         frames = [

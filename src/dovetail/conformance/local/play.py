@@ -15,7 +15,6 @@ from itertools import pairwise
 from dovetail import spec
 from dovetail.conformance.local.nested import Flat, has_inner
 from dovetail.conformance.local.outlets import late_row
-from dovetail.conformance.local.sets import play_sets
 from dovetail.conformance.local.stage import (
     InPlace,
     Played,
@@ -29,8 +28,6 @@ from dovetail.kernels.pairs.results import Reason
 
 def play(play: spec.Play) -> list[spec.Emission]:
     """Returns every row that comes out, in the order in which they come out."""
-    if isinstance(play.join, spec.SetJoinSpec):
-        return play_sets(play, play.join)
     if has_inner(play.join):
         flat = Flat.of(play)
         stage = Stage.of(flat.play, flat.told)

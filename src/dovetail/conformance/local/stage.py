@@ -27,6 +27,7 @@ from dovetail.conformance.local.frames import (
     side_frames,
 )
 from dovetail.conformance.local.outlets import OutputRow, Writer, output_rows
+from dovetail.conformance.local.sets import SetWriter, as_sides
 from dovetail.engines.kernel_settings import Manner, kernel_settings
 from dovetail.engines.spark_stream.worker import bucket
 from dovetail.engines.spark_stream.worker.pack import heartbeat
@@ -67,7 +68,7 @@ class Stage:
     events: tuple[spec.Event, ...]
     openings: int
     frames: tuple[SideFrame, SideFrame]
-    writer: Writer
+    writer: Writer | SetWriter
     ends: tuple[int, ...]
     schema: pa.Schema
 
@@ -79,6 +80,8 @@ class Stage:
 
         Its rows' lives may be inherited by a join around it.
         """
+        if isinstance(play.join, spec.SetJoinSpec):
+            return cls._of_sets(play, play.join)
         join = refuse(play)
         manner = Manner(
             spec.Arrival.SEQUENCE,
@@ -102,6 +105,28 @@ class Stage:
             told.ends or tuple(range(1, len(play.opening) + len(play.events) + 1)),
             # Streams refuse what asks for more than the head and both rows.
             bucket.result_schema((left.schema, right.schema), [*bucket.MORE, *HANDED]),
+        )
+
+    @classmethod
+    def _of_sets(cls, play: spec.Play, join: spec.SetJoinSpec) -> Stage:
+        """Returns the stage of a join of several sets, whose rows are two sides."""
+        flat = as_sides(play, join)
+        two, sets = flat.join, (join,)
+        assert isinstance(two, spec.JoinSpec)  # noqa: S101 - of two sides by now
+        manner = Manner(spec.Arrival.SEQUENCE, sets=sets)
+        settings = kernel_settings(two, flat.inputs, manner)
+        left, right = side_frames(flat, two, settings, {})
+        schemas = left.schema, right.schema
+        more = [*bucket.MORE, *HANDED, *bucket.told_beside(settings, schemas)]
+        return cls(
+            two,
+            settings,
+            (*flat.opening, *flat.events),
+            len(flat.opening),
+            (left, right),
+            SetWriter.of(join, play.inputs),
+            tuple(range(1, len(flat.opening) + len(flat.events) + 1)),
+            bucket.result_schema(schemas, more),
         )
 
     @property

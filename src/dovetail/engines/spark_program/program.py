@@ -117,6 +117,8 @@ def _rows(book: lines.Book, step: spec.Step, sources: list[lines.Rows]) -> lines
             return steps.sets_joined(book, sources, step)
         case spec.Appended():
             return steps.appended(book, sources, step)
+        case spec.Windowed() | spec.Aligned() | spec.Marked():
+            raise TypeError(step)  # of rows that come one by one
         case _:
             return _changed(book, sources[0], step)
 
@@ -213,7 +215,14 @@ def _asks(step: spec.Step, source: spec.Step, *, asks: bool) -> bool:
             | spec.Unfolded()
         ):
             return asks
-        case spec.Given() | spec.Inline() | spec.Written():
+        case (
+            spec.Given()
+            | spec.Inline()
+            | spec.Written()
+            | spec.Windowed()
+            | spec.Aligned()
+            | spec.Marked()
+        ):
             return False
         case _:
             assert_never(step)

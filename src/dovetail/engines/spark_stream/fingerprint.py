@@ -23,6 +23,7 @@ from typing import Any
 from dovetail import schema, spec
 from dovetail.engines.kernel_settings import Manner
 from dovetail.engines.spark_stream.feeds import Packing, partition_code
+from dovetail.expression import Expression
 from dovetail.kernels.settings import FORMAT
 from dovetail.plan.stream import StreamPlan, live_inputs
 from dovetail.spec.reader import read_inputs, read_join
@@ -117,15 +118,45 @@ class Identity:
 
 
 def _nameless(manner: object) -> object:
-    """Returns a manner without the names of inputs; which are live says the join."""
+    """Returns a manner without the names of inputs; which are live says the join.
+
+    Of the columns that come out it says those that rows are sorted by.
+    """
     if not isinstance(manner, dict):
         return manner
-    return {name: value for name, value in manner.items() if name != "live"}
+    told = {name: value for name, value in manner.items() if name != "live"}
+    for one in told.get("sets", ()):
+        sorts = {name.lower() for name in one.get("ordered_by", ())}
+        columns = one.pop("select").get("columns", ())
+        one["output"] = [it for it in columns if it[0].lower() in sorts]
+    return told
 
 
 def _canonical(told: object) -> str:
     """Returns the one text of JSON in which a value is written."""
     return json.dumps(told, sort_keys=True, separators=(",", ":"))
+
+
+def _read_sets(told: dict[str, Any]) -> spec.SetJoinSpec:
+    """Returns a join of several sets as it stands in a manner."""
+    # What is as usual is not said.
+    conditions = {
+        name: Expression(told[name]["text"])
+        for name in ("pair_condition", "rows_condition", "skip_when")
+        if name in told
+    }
+    return spec.SetJoinSpec(
+        tuple(told["sets"]),
+        spec.SetKind(told["kind"]),
+        tuple(told.get("stepped", ())),
+        tuple(told.get("ordered_by", ())),
+        spec.Columns(
+            tuple((name, Expression(it["text"])) for name, it in told["output"])
+        ),
+        least=told.get("least", 0),
+        most=told.get("most", 0),
+        **conditions,
+    )
 
 
 def read_identity(
@@ -166,6 +197,7 @@ def read_identity(
         told=tuple(map(spec.Hand, manner.get("told", ()))),
         inherited=manner.get("inherited", False),
         holds=(left_holds, right_holds),
+        sets=tuple(map(_read_sets, manner.get("sets", ()))),
     )
     return join, (left, right), how
 

@@ -264,7 +264,7 @@ def with_causes(
     own = pa.concat_arrays([_own_turns(left), _own_turns(right)]).take(pa.array(at))
     side = pa.array([b"\0", b"\1"]).take(pa.array((at >= len(left)) * 1))
     turn = pc.binary_join_element_wise(
-        _in_order(number), side, own, _in_order(np.arange(len(at))), b""
+        in_order(number), side, own, in_order(np.arange(len(at))), b""
     )
     clock = np.concatenate([rows.hidden(CLOCK) for rows in fresh])[at]
     told = leaving.drop_columns([WHEN])
@@ -285,7 +285,7 @@ def _numbers(settings: JoinSettings, rows: Rows) -> Whole:
             return np.zeros(len(rows), np.int64)
 
 
-def _in_order(numbers: Whole) -> pa.Array:
+def in_order(numbers: Whole) -> pa.Array:
     """Returns whole numbers as bytes that stand in the same order."""
     raised = (numbers.astype(np.int64).view(np.uint64) ^ _SIGN).astype(">u8")
     ends = np.arange(len(numbers) + 1, dtype=np.int32) * raised.itemsize
@@ -297,4 +297,4 @@ def _own_turns(rows: Rows) -> pa.Array:
     """Returns what decides among the rows of one side and number, as bytes."""
     if TURN in rows.payload.schema.names:
         return rows.payload.column(TURN)
-    return _in_order(rows.hidden(PLACE))
+    return in_order(rows.hidden(PLACE))

@@ -20,7 +20,7 @@ from dovetail.kernels.arrays.rows import MISSING, NEVER, Mask, Whole
 
 MEASURE, REACH = hidden("measure"), hidden("reach")
 SECOND = 1_000_000
-_DIGITS = 18
+_DIGITS, _SIGN = 18, 63
 
 Doubles = npt.NDArray[np.float64]
 
@@ -37,12 +37,11 @@ def measures(values: pa.Array, width: Decimal) -> tuple[Whole, Whole]:
 
 
 def fits(kind: pa.DataType) -> bool:
-    """Tells whether all values of a type have measures."""
-    if pa.types.is_decimal(kind):
-        return bool(kind.precision <= _DIGITS)
+    """Tells whether values of a type have measures."""
     return any(
         is_kind(kind)
         for is_kind in (
+            pa.types.is_decimal128,
             pa.types.is_integer,
             pa.types.is_floating,
             pa.types.is_timestamp,
@@ -68,13 +67,25 @@ def _whole(values: pa.Array) -> tuple[Whole, int]:
     """Returns exact values as whole numbers, and how many of them are one."""
     kind = values.type
     if pa.types.is_decimal(kind):
-        # a decimal of up to 18 digits is a whole number in the low half of its bytes
+        # a decimal is a whole number, a small one the low half of its bytes
         halves = np.frombuffer(values.buffers()[1], np.int64)
-        whole = halves[::2][values.offset : values.offset + len(values)]
-        return whole, 10**kind.scale
+        low, high = halves.reshape(-1, 2)[values.offset :][: len(values)].T
+        # Eighteen digits always fit; of wider ones the high half must be all sign.
+        if kind.precision > _DIGITS:
+            _refuse_large(values, high != low >> _SIGN)
+        return low, 10**kind.scale
     if pa.types.is_timestamp(kind):
         return _filled(values.view(pa.int64())), SECOND
     return _filled(values.cast(pa.int64())), 1
+
+
+def _refuse_large(values: pa.Array, is_large: Mask) -> None:
+    """Raises for a decimal that has no room in the low half of its bytes."""
+    is_large &= np.asarray(values.is_valid())
+    if is_large.any():
+        found = values[int(np.argmax(is_large))].as_py()
+        most = Decimal(int(NEVER)).scaleb(-values.type.scale)
+        raise OverflowError(f"a delta window goes up to {most}, not to {found}")
 
 
 def _filled(values: pa.Array) -> Whole:

@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail.kernels.arrays.blobs import read_batch, read_rows, write_batch
-from dovetail.kernels.arrays.names import HIDDEN, TURN
+from dovetail.kernels.arrays.names import HIDDEN, REST, TURN
 from dovetail.kernels.arrays.rows import (
     BEGINNING,
     MISSING,
@@ -340,10 +340,12 @@ MORE = pa.schema([(COUNTER, pa.int64()), (CHANGE, pa.int8())])
 """What may stand behind them: each batch has what can be seen of its own rows."""
 
 
-_NOTHING = {TURN: b""}
+_NOTHING = {TURN: b"", REST: ()}
 
 
-def told_beside(settings: JoinSettings) -> pa.Schema:
+def told_beside(
+    settings: JoinSettings, schemas: tuple[pa.Schema, pa.Schema]
+) -> pa.Schema:
     """Returns what stands behind both sides of a join's rows that come out."""
     asked = {
         COUNTER: settings.picks.numbered,
@@ -352,6 +354,9 @@ def told_beside(settings: JoinSettings) -> pa.Schema:
     told = [MORE.field(name) for name, is_asked in asked.items() if is_asked]
     told += [*CAUSES] if settings.caused else []
     told += [*life.HANDED] if settings.inherited else []
+    for one in settings.sets:
+        row = pa.struct([(name, schemas[0].field(name).type) for name in one.columns])
+        told.append(pa.field(REST, pa.list_(row)))
     return pa.schema(told)
 
 
@@ -406,7 +411,7 @@ def unpacked(blob: bytes | pa.Buffer, schema: pa.Schema) -> pa.RecordBatch:
     them goes by its name; where nothing is said of it, it is 0, or empty.
     """
     found = read_batch(blob)
-    behind = {*MORE.names, *CAUSES.names, *life.HANDED.names}
+    behind = {*MORE.names, *CAUSES.names, *life.HANDED.names, REST}
     last = [name for name in schema.names if name in behind]
     columns = found.columns[: len(schema) - len(last)]
     for name in last:
