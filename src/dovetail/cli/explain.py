@@ -12,13 +12,13 @@ from rich.text import Text
 
 from dovetail import spec
 from dovetail.bind.files import Root
-from dovetail.cli.programs import ENDING, Files, Texts, modules_of, read_program
+from dovetail.cli.programs import ENDINGS, BatchProgram, Files, Texts, read_program
+from dovetail.cli.streams import StreamProgram
 from dovetail.cli.terminal import BROKEN, reported, waiting
 from dovetail.conformance.case import Broken, Case, Neutral, Script, read_joins
 from dovetail.conformance.explain import explained, explained_text
 from dovetail.conformance.flows import spl_play
 from dovetail.conformance.programs import ecl_play
-from dovetail.dialects.ecl import translate
 from dovetail.errors import DovetailError, SpecError
 from dovetail.plan.words import explained_program
 
@@ -26,11 +26,12 @@ Paths = Annotated[
     list[Path],
     typer.Argument(
         help="Files with joins: cases, or cases without name and expect, or programs "
-        "in ECL in files that end in .ecl.",
+        "in files that end in .ecl or .spl, these with a job file in .toml.",
         metavar="PATH",
         show_default=False,
     ),
 ]
+_JOB = ".toml"
 Only = Annotated[
     str, typer.Option(metavar="TEXT", help="Only joins with this in their name.")
 ]
@@ -56,9 +57,9 @@ def explain(
     How long rows live, when results come out, what becomes of late rows
     and how much is kept; then, for each engine, yes and how, or not yet and
     what it lacks. A join that breaks a law is told by the law. Of a program in
-    ECL each JOIN: what became of its options, and how Spark joins. The exit
-    status is 0 where all joins are sound, 2 where a file is broken or a join
-    is not.
+    ECL each JOIN: what became of its options, and how Spark joins. Of one in SPL
+    each Join, and with a job file its queries on Spark. The exit status is 0
+    where all joins are sound, 2 where a file is broken or a join is not.
 
     [bold]Try[/]
 
@@ -67,25 +68,22 @@ def explain(
     dovetail explain tests/cases --only table
 
     dovetail explain sales.ecl --files data
+
+    dovetail explain bargains.spl job.toml
     """
     out = Console(highlight=False, soft_wrap=True)
-    programs = [path for path in paths if path.suffix.lower() == ENDING]
-    is_planned = plan or files is not None
     with reported("explain"):
-        if is_planned and not programs:
-            raise SpecError(
-                "--plan or --files without a program in ECL",
-                f"a file that ends in {ENDING}",
-                "how a case runs on Spark is told without them",
-            )
+        programs, job_files = _programs(paths, is_planned=plan or files is not None)
+        job = next(iter(job_files), None)
         # All is read before anything is told: a broken file is told alone.
         texts = [
             text
             for path in programs
             if only in path.stem
-            for text in _told(path, files, modules, is_planned=is_planned)
+            for known in [read_program(path, job, files=files, modules=modules)]
+            for text in _told(path, known, is_planned=plan)
         ]
-        joins = read_joins([it for it in paths if it not in programs])
+        joins = read_joins([it for it in paths if it not in (*programs, *job_files)])
         cases = [case for case in joins if only in case.name]
         if not cases and not texts:
             raise SpecError(f'no join has "{only}" in its name')
@@ -95,20 +93,38 @@ def explain(
     raise typer.Exit(0 if all(sound) else BROKEN)
 
 
+def _programs(paths: list[Path], *, is_planned: bool) -> tuple[list[Path], list[Path]]:
+    """Returns which paths are programs and which are job files, or refuses them."""
+    programs = [path for path in paths if path.suffix.lower() in ENDINGS]
+    jobs = [path for path in paths if path.suffix.lower() == _JOB]
+    if is_planned and not programs:
+        raise SpecError(
+            "--plan or --files without a program",
+            f"a file that ends in {' or '.join(ENDINGS)}",
+            "how a case runs on Spark is told without them",
+        )
+    if len(jobs) > 1 or (jobs and len(programs) != 1):
+        found = f"{len(jobs)} job files and {len(programs)} programs"
+        raise SpecError(found, "one of each")
+    return programs, jobs
+
+
 def _told(
-    path: Path, files: Path | None, modules: Path | None, *, is_planned: bool
+    path: Path, found: BatchProgram | StreamProgram, *, is_planned: bool
 ) -> Iterator[Text]:
     """Yields what is told of a program, with Spark's plans where they are asked for."""
-    from dovetail.api import catalogs  # noqa: PLC0415 - Arrow is slow
-
-    text, texts = read_program(path), modules_of(path, modules)
-    root = None if files is None else Root.of(files)
-    # Without a folder what the text says of its files is believed.
-    known = catalogs.Unseen() if root is None else catalogs.FolderCatalog(root)
-    program = translate(text, known, texts)
+    if isinstance(found, StreamProgram):
+        if is_planned:
+            hint = "dovetail explain program.spl job.toml tells how Spark runs it"
+            raise SpecError("--plan of a program in SPL", "a job file", hint)
+        yield Text(path.stem, "bold")
+        yield Text(f"{found.explained()}\n")
+        return
+    program = found.translated()
     yield Text(path.stem, "bold")
     yield Text(explained_program(program))
-    for name, lines in (_plans(program, root) if is_planned else {}).items():
+    asked = is_planned or found.root is not None
+    for name, lines in (_plans(program, found.root) if asked else {}).items():
         yield Text("\n".join([f"\nSpark's plan of {name}", *lines]))
     yield Text()
 

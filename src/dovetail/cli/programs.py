@@ -1,11 +1,13 @@
-"""`dovetail run` and `dovetail translate`: programs in ECL on the files of a folder.
+"""`dovetail run` and `dovetail translate`: programs in ECL and SPL on files.
 
-The one carries a program out, the other prints the PySpark program that it becomes.
+The one carries a program out, the other prints the PySpark program that it becomes. A
+program in ECL has the files of a folder; the streams of one in SPL are bound by a job
+file.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,7 +18,8 @@ from rich.console import Console
 from dovetail import spec
 from dovetail.bind.files import Format, Root
 from dovetail.bind.files.names import check_format, place_of
-from dovetail.cli.terminal import Outcome, reported, screen, table, waiting, watched
+from dovetail.cli import terminal
+from dovetail.cli.streams import StreamProgram
 from dovetail.dialects import ecl
 from dovetail.errors import SpecError
 
@@ -24,14 +27,24 @@ from dovetail.errors import SpecError
 if TYPE_CHECKING:
     from dovetail.api.catalogs import ModuleFolder
 
-ENDING = ".ecl"
+ECL, SPL = ".ecl", ".spl"
+ENDINGS = (ECL, SPL)
 _SHOWN = 20
 
 Program = Annotated[
     Path,
     typer.Argument(
-        help="A program in ECL, in a file that ends in .ecl.",
+        help="A program in ECL or in SPL, in a file that ends in .ecl or .spl.",
         metavar="PROGRAM",
+        show_default=False,
+    ),
+]
+JobFile = Annotated[
+    Path | None,
+    typer.Argument(
+        help="From where the streams of a program in SPL come, and where they go, in "
+        "TOML.",
+        metavar="[JOB]",
         show_default=False,
     ),
 ]
@@ -90,18 +103,11 @@ Who = Annotated[
     Engine,
     typer.Option("--engine", help="Spark, or for small files the kernels without it."),
 ]
-Master = Annotated[
-    str,
-    typer.Option(
-        metavar="URL",
-        help="Where Spark runs, such as local[4].",
-        show_default="local[*]",
-    ),
-]
 
 
 def run(
     program: Program,
+    job: JobFile = None,
     *,
     files: Files = None,
     modules: Texts = None,
@@ -109,41 +115,52 @@ def run(
     written: Written = None,
     show: Show = None,
     engine: Who = Engine.SPARK,
-    master: Master = "",
+    master: terminal.Master = "",
 ) -> None:
-    """Carry out a program in ECL on files, and print or write what it puts out.
+    """Carry out a program on files, and print or write what it puts out.
 
-    The records of the program say which columns its files have, names whatever
-    their case; a value that does not fit is told and ends the run. The exit
-    status is 1 where the run fails, as by a LIMIT, 2 where the program, a file or
-    an option is wrong.
+    The program says which columns its files have; a value that does not fit ends
+    the run. Of streams, in SPL, what is there is read. The exit status is 1 where
+    the run fails, as by a LIMIT, 2 where the program, a file or an option is wrong.
 
     [bold]Try[/]
 
     dovetail run sales.ecl --files data
 
     dovetail run sales.ecl --files data --output out --format csv
-    """
-    with reported("run"):
-        from dovetail.api.catalogs import FolderCatalog  # noqa: PLC0415 - Arrow
 
-        text, stores = read_program(program), output is not None
+    dovetail run bargains.spl job.toml
+    """
+    with terminal.reported("run"):
+        stores = output is not None
         if stores and show is not None:
             raise SpecError("--show with --output", "one of them")
         if not stores and written is not None:
             raise SpecError("--format without --output", "both", "--output says where")
-        root, texts = Root.of(files or Path()), modules_of(program, modules)
-        found = ecl.translate(text, FolderCatalog(root), texts)
         if master and engine is Engine.LOCAL:
             raise SpecError("--master with --engine local", "one of them")
-        outcome = _outcome(
-            _with_files(found) if stores else found, root, engine, master
-        )
+        found = read_program(program, job, files=files, modules=modules)
+        written, show = written or Format.PARQUET, _SHOWN if show is None else show
+        if isinstance(found, StreamProgram):
+            if engine is Engine.LOCAL:
+                raise SpecError(
+                    "--engine local with a program in SPL",
+                    "streams of Spark",
+                    "a case with some rows plays without Spark: dovetail check",
+                )
+            found.run(output, written, show=show, master=master)
+            return
+        outcome = found.outcome(engine, master, stores=stores)
         if output is None:
-            _print(outcome, _SHOWN if show is None else show)
+            for one in outcome.program.outputs:
+                terminal.print_first(outcome, one.name, show)
         else:
-            _write(outcome, output, written or Format.PARQUET)
-        _remark(outcome)
+            _write(outcome, output, written)
+        for told in outcome.program.remarks:
+            terminal.remark(told)
+        for file in outcome.program.files:
+            told = f'the file "{file.name}" is not written: --output says where'
+            terminal.remark(told)
 
 
 def modules_of(program: Path, folder: Path | None) -> ModuleFolder:
@@ -153,22 +170,78 @@ def modules_of(program: Path, folder: Path | None) -> ModuleFolder:
     return ModuleFolder.of(folder or program.parent, program.parent)
 
 
-def read_program(path: Path) -> str:
-    """Returns the text of a program."""
-    if path.suffix.lower() != ENDING:
+@dataclass(frozen=True, slots=True)
+class BatchProgram:
+    """A text in ECL with the folder of its files, and of the texts that it imports."""
+
+    text: str
+    files: Path | None
+    modules: ModuleFolder
+
+    def translated(self) -> spec.Program:
+        """Returns the program; without a folder what it says of its files is so."""
+        from dovetail.api import catalogs  # noqa: PLC0415 - Arrow is slow
+
+        root = self.root
+        known = catalogs.Unseen() if root is None else catalogs.FolderCatalog(root)
+        return ecl.translate(self.text, known, self.modules)
+
+    @property
+    def root(self) -> Root | None:
+        """Returns the folder of files, if one is given."""
+        return None if self.files is None else Root.of(self.files)
+
+    def outcome(self, engine: Engine, master: str, *, stores: bool) -> terminal.Outcome:
+        """Returns the program with its rows at hand; `stores`: also those of files."""
+        root = self.root or Root.of(Path())
+        found = replace(self, files=root.path).translated()
+        program = _with_files(found) if stores else found
+        if engine is Engine.LOCAL:
+            from dovetail.conformance.folder import played  # noqa: PLC0415
+
+            return played(program, root)
+        from dovetail.api.programs import on_spark  # noqa: PLC0415 - Spark is slow
+        from dovetail.engines.spark_session import program_session  # noqa: PLC0415
+
+        with terminal.waiting("starting Spark"):
+            return on_spark(program_session(master), program, root)
+
+    def script(self) -> str:
+        """Returns the PySpark program that it becomes."""
+        from dovetail.api import programs  # noqa: PLC0415 - Spark is slow
+
+        if self.root is None:
+            return programs.bare_script(self.text, self.modules)
+        return programs.file_script(self.text, self.root, self.modules)
+
+
+def read_program(
+    path: Path, job: Path | None, *, files: Path | None, modules: Path | None
+) -> BatchProgram | StreamProgram:
+    """Returns a program with its files, in the language that its ending says."""
+    if path.suffix.lower() not in ENDINGS:
         raise SpecError(
             f'"{path}" is no program',
-            f"a file that ends in {ENDING}",
+            f"a file that ends in {' or '.join(ENDINGS)}",
             "dovetail check plays cases in .json" if path.suffix == ".json" else "",
         )
     try:
-        return path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise SpecError(
             f'"{path}" cannot be read',
             "a text in UTF-8, in a file that is there",
             "a path that is not whole begins where the command runs",
         ) from error
+    if path.suffix.lower() == SPL:
+        if files is not None or modules is not None:
+            hint = "dovetail run program.spl job.toml: the job says where its files are"
+            raise SpecError("--files or --modules with SPL", "a job file", hint)
+        return StreamProgram(text, job)
+    if job is not None:
+        hint = "--files says where the files are that the program names"
+        raise SpecError(f'the job file "{job}" of a program in ECL', "none", hint)
+    return BatchProgram(text, files, modules_of(path, modules))
 
 
 def _with_files(program: spec.Program) -> spec.Program:
@@ -183,33 +256,7 @@ def _with_files(program: spec.Program) -> spec.Program:
     return replace(program, outputs=(*program.outputs, *program.files), files=())
 
 
-def _outcome(program: spec.Program, root: Root, engine: Engine, master: str) -> Outcome:
-    """Returns a program with its rows at hand, on the engine that is asked for."""
-    if engine is Engine.LOCAL:
-        from dovetail.conformance.folder import played  # noqa: PLC0415
-
-        return played(program, root)
-    from dovetail.api.programs import on_spark  # noqa: PLC0415 - Spark is slow
-    from dovetail.engines.spark_session import program_session  # noqa: PLC0415
-
-    with waiting("starting Spark"):
-        return on_spark(program_session(master), program, root)
-
-
-def _print(outcome: Outcome, count: int) -> None:
-    """Prints the first rows of every output."""
-    out = screen()
-    for output in outcome.program.outputs:
-        with watched(outcome, output.name):
-            # One more than is printed tells whether there are more.
-            rows = outcome.first(output.name, count + 1)
-        out.print(output.name, style="bold")
-        out.print(table(output.step.schema, rows[:count]))
-        if len(rows) > count:
-            out.print(f"the first {count} rows; --show N prints more\n", style="dim")
-
-
-def _write(outcome: Outcome, folder: Path, written: Format) -> None:
+def _write(outcome: terminal.Outcome, folder: Path, written: Format) -> None:
     """Writes every output, and says where."""
     out = Console(highlight=False, markup=False, soft_wrap=True)
     places = {}
@@ -218,43 +265,27 @@ def _write(outcome: Outcome, folder: Path, written: Format) -> None:
         check_format(output.name, output.step.schema, written)
         places[output.name] = place_of(folder, output.name)
     for name, place in places.items():
-        with watched(outcome, name):
+        with terminal.watched(outcome, name):
             found = outcome.write(name, place, written)
         out.print(f"{name}: {found}")
 
 
-def _remark(outcome: Outcome) -> None:
-    """Says what of the text had no effect."""
-    # On stderr: stdout has the rows, and may be a pipe.
-    errors = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
-    for remark in outcome.program.remarks:
-        errors.print(f"note: {remark}", style="dim")
-    for file in outcome.program.files:
-        told = f'the file "{file.name}" is not written: --output says where'
-        errors.print(f"note: {told}", style="dim")
+def translate(
+    program: Program, job: JobFile = None, *, files: Files = None, modules: Texts = None
+) -> None:
+    """Print the PySpark program that a program becomes; nothing is run.
 
-
-def translate(program: Program, *, files: Files = None, modules: Texts = None) -> None:
-    """Print the PySpark program that a program in ECL becomes; nothing is run.
-
-    It is what dovetail run runs, and gives the same rows. With --files it reads
-    the files of that folder and shows its outputs; without, it is a function of
-    its inputs. It needs pyspark, and dovetail for its joins.
+    It is what dovetail run runs, and gives the same rows. With its files it reads
+    them and shows its outputs; without, it is a function of its inputs. It needs
+    pyspark, and dovetail for its joins.
 
     [bold]Try[/]
 
     dovetail translate sales.ecl --files data > sales.py
 
+    dovetail translate bargains.spl job.toml > bargains.py
+
     python sales.py
     """
-    with reported("translate"):
-        text = read_program(program)
-        from dovetail.api import programs  # noqa: PLC0415 - Spark is slow
-
-        root = None if files is None else Root.of(files)
-        texts = modules_of(program, modules)
-        typer.echo(
-            programs.bare_script(text, texts)
-            if root is None
-            else programs.file_script(text, root, texts)
-        )
+    with terminal.reported("translate"):
+        typer.echo(read_program(program, job, files=files, modules=modules).script())

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dovetail.cli.terminal import reported, waiting
+from dovetail.cli.terminal import Master, reported, waiting
 
 Folder = Annotated[
     str,
@@ -29,14 +29,6 @@ Key = Annotated[
 Buckets = Annotated[bool, typer.Option("--buckets", help="Each bucket by itself too.")]
 Json = Annotated[
     bool, typer.Option("--json", help="One JSON object, all buckets in it.")
-]
-Master = Annotated[
-    str,
-    typer.Option(
-        metavar="URL",
-        help="Where Spark runs, such as local[4].",
-        show_default="local[*]",
-    ),
 ]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
-from typing import Protocol
+from typing import Annotated, Protocol
 
 import typer
 from rich import box
@@ -27,6 +27,15 @@ from dovetail.errors import DovetailError, EngineError
 from dovetail.schema import Schema, shown
 
 FAILED, BROKEN = 1, 2
+Master = Annotated[
+    str,
+    typer.Option(
+        metavar="URL",
+        help="Where Spark runs, such as local[4].",
+        show_default="local[*]",
+    ),
+]
+"""The option of every command that starts Spark."""
 
 
 @contextmanager
@@ -48,8 +57,8 @@ def _ended(command: str, error: DovetailError, code: int) -> typer.Exit:
     return typer.Exit(code)
 
 
-class Outcome(Protocol):
-    """A program with its rows at hand, on whichever engine."""
+class Readable(Protocol):
+    """A program with rows that can be looked at, on whichever engine."""
 
     @property
     def program(self) -> spec.Program:
@@ -58,11 +67,15 @@ class Outcome(Protocol):
     def first(self, name: str, count: int) -> Sequence[spec.Row]:
         """Returns the first rows of an output."""
 
-    def write(self, name: str, place: Path, written: Format) -> Path:
-        """Writes an output as a new file or folder of parts, and returns it."""
-
     def done(self) -> tuple[int, int]:
         """Returns how many parts of the work at hand are done, and how many are."""
+
+
+class Outcome(Readable, Protocol):
+    """A program with its rows at hand."""
+
+    def write(self, name: str, place: Path, written: Format) -> Path:
+        """Writes an output as a new file or folder of parts, and returns it."""
 
 
 # Seconds before a bar is shown, and between two looks at the work.
@@ -80,7 +93,7 @@ def waiting(what: str) -> Iterator[None]:
 
 
 @contextmanager
-def watched(outcome: Outcome, name: str) -> Iterator[None]:
+def watched(outcome: Readable, name: str) -> Iterator[None]:
     """Shows how far the work on an output is, until it is done."""
     if not _is_watched():
         yield
@@ -101,7 +114,7 @@ def _is_watched() -> bool:
     return Console().is_terminal
 
 
-def _follow(outcome: Outcome, name: str, over: Event) -> None:
+def _follow(outcome: Readable, name: str, over: Event) -> None:
     """Draws the bar until the work is over."""
     if over.wait(_PATIENCE):
         return
@@ -142,3 +155,22 @@ def _cell(value: object) -> str:
     """Returns a value as a person reads it."""
     plain = shown(value)
     return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
+
+
+def print_first(outcome: Readable, name: str, count: int) -> None:
+    """Prints the first rows of an output."""
+    out = screen()
+    with watched(outcome, name):
+        # One more than is printed tells whether there are more.
+        rows = outcome.first(name, count + 1)
+    out.print(name, style="bold")
+    out.print(table(spec.schema_of(outcome.program, name), rows[:count]))
+    if len(rows) > count:
+        out.print(f"the first {count} rows; --show N prints more\n", style="dim")
+
+
+def remark(told: str) -> None:
+    """Says what of a text had no effect."""
+    # On stderr: stdout has the rows, and may be a pipe.
+    errors = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    errors.print(f"note: {told}", style="dim")

@@ -16,7 +16,14 @@ from dovetail.conformance.oracle import joined_alone
 from dovetail.conformance.oracle.refusals import refuse as refuse_oracle
 from dovetail.errors import UnsupportedError
 from dovetail.plan import batch, local, stream
-from dovetail.plan.words import Line, described, paragraphs, reads_of, switched
+from dovetail.plan.words import (
+    Line,
+    described,
+    paragraphs,
+    reads_of,
+    switched,
+    title_of_sets,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +92,7 @@ def _described(
 ) -> Iterator[Line]:
     """Gives headings and sentences; the joins inside follow the one they feed."""
     if isinstance(join, spec.SetJoinSpec):
-        sets = ", ".join(join.sets)
-        yield "join", f"{join.kind.value} of the sets {sets}"
+        yield "join", title_of_sets(join)
         return
     yield from described(
         join,

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import pyarrow as pa
@@ -22,6 +23,8 @@ class Good:
     columns: dict
     rows: list
     layout: object = field(default_factory=AnyLayout)
+    exact: bool = False
+    optional: tuple = ()
 
 
 @dataclass(frozen=True)
@@ -34,14 +37,21 @@ class Bad:
     says: str
     expected: str
     ranges: tuple = ()
+    exact: bool = False
 
 
 def given(case):
     """The input that a program declares."""
     logical = case.name.partition("/")[0].partition(".")[0]
     layout = getattr(case, "layout", AnyLayout())
-    ranges = getattr(case, "ranges", ())
-    return Given(logical, Schema.of(case.columns), layout=layout, ranges=ranges)
+    return Given(
+        logical,
+        Schema.of(case.columns),
+        layout=layout,
+        ranges=getattr(case, "ranges", ()),
+        exact=case.exact,
+        optional=getattr(case, "optional", ()),
+    )
 
 
 def write(folder, case):
@@ -181,10 +191,62 @@ GOOD = [
         [(12, "7", Decimal("1.3")), (0, "", Decimal("0.0"))],
     ),
 ]
+GOOD += [
+    Good(
+        "exact_texts.csv",
+        'a,b,n\n x  ,y ,1\n"",, 2 \n',
+        {"a": "string", "b": "string", "n": "int"},
+        [(" x  ", "y ", 1), ("", None, 2)],
+        exact=True,
+        optional=("b",),
+    ),
+    Good(
+        "exact_values.jsonl",
+        '{"m":{"1":[" a "],"2":[]},"o":null,"s":"b ","l":["1",2]}\n'
+        '{"m":{},"o":{"x":null},"l":[]}\n',
+        {
+            "m": "map<int,array<string>>",
+            "o": "struct<x:int>",
+            "s": "string",
+            "l": "array<bigint>",
+        },
+        [
+            ({1: [" a "], 2: []}, None, "b ", [1, 2]),
+            ({}, {"x": None}, "", []),
+        ],
+        exact=True,
+        optional=("o",),
+    ),
+    Good(
+        "exact_types.parquet",
+        pa.table(
+            {
+                "m": pa.array([[("a", 1)], []], pa.map_(pa.string(), pa.int32())),
+                "n": [1, None],
+            }
+        ),
+        {"m": "map<string,bigint>", "n": "bigint"},
+        [({"a": 1}, 1), ({}, None)],
+        exact=True,
+        optional=("n",),
+    ),
+    Good(
+        "times.csv",
+        "at,day\n2026-01-02T03:04:05.5Z,2026-01-02\n",
+        {"at": "timestamp", "day": "date"},
+        [(datetime(2026, 1, 2, 3, 4, 5, 500000, UTC), date(2026, 1, 2))],
+        exact=True,
+    ),
+]
 SMALL = (NumberRange("x", 0, 65535, "UNSIGNED2"),)
 # The first lines are read by us, for the names; what is odd stands behind them.
 MANY, TEXTS = "Rita\n" * 20_000, {"x": "string"}
 BAD = [
+    Bad("lacks.csv", "x,y\n,1\n", {"x": "int"}, "no value", "int", exact=True),
+    Bad("lacks.json", {"y": 1, "x": None}, {"x": "int"}, "no value", "int", exact=True),
+    Bad("keys.json", {"x": {"a": 1}}, {"x": "map<int,int>"}, '"a"', "int"),
+    Bad("map.json", {"x": 7}, {"x": "map<int,int>"}, '"x" has "7"', "map<int,int>"),
+    Bad("day.csv", "x\nMay\n", {"x": "date"}, '"x" has "May"', "date"),
     Bad("whole.csv", "id\n1\n2x\n", {"id": "bigint"}, '"id" has "2x"', "bigint"),
     Bad("part.csv", "id\n1.5\n", {"id": "bigint"}, '"id" has "1.5"', "bigint"),
     Bad("range.csv", f"id\n{2**63}\n", {"id": "bigint"}, "has", "bigint"),

@@ -26,13 +26,14 @@ from dovetail.bind.files.rows import (
     parquet_schema,
     parquet_size,
 )
-from dovetail.bind.files.texts import Digits, read_part
+from dovetail.bind.files.texts import Digits, Reading
 from dovetail.errors import SchemaError
 from dovetail.schema import (
     ArrayType,
     AtomicType,
     Column,
     DecimalType,
+    MapType,
     Schema,
     StructType,
     Type,
@@ -121,6 +122,9 @@ def _of_arrow(kind: pa.DataType, where: str) -> Type:
         return StructType(
             tuple((one.name, _of_arrow(one.type, where)) for one in kind.fields)
         )
+    if pa.types.is_map(kind):
+        key, item = (_of_arrow(one, where) for one in (kind.key_type, kind.item_type))
+        return MapType(key, item)
     if pa.types.is_dictionary(kind):
         return _of_arrow(kind.value_type, where)
     if pa.types.is_timestamp(kind):
@@ -235,7 +239,8 @@ class Fitted:
                 if column.name in self.owns:
                     value = cell.get(self.owns[column.name].name)
                     of_it = f'{where}: the column "{column.name}"'
-                    found[column.name] = read_part(value, column.type, of_it)
+                    reading = Reading(of_it, self.given.lack(column.name))
+                    found[column.name] = reading.part(value, column.type)
                 else:
                     # Only what numbers the rows is null: the place tells it then.
                     is_number = column.name == self.given.position
@@ -342,7 +347,12 @@ def _can_be(own: Type, wanted: Type) -> bool:
                 name.lower() in have and _can_be(have[name.lower()], kind)
                 for name, kind in parts
             )
-        case (ArrayType() | StructType(), _) | (_, ArrayType() | StructType()):
+        case MapType(key, value), MapType(name, item):
+            return _can_be(key, name) and _can_be(value, item)
+        case (ArrayType() | StructType() | MapType(), _) | (
+            _,
+            ArrayType() | StructType() | MapType(),
+        ):
             return False
         case (AtomicType.FLOAT | AtomicType.DOUBLE | DecimalType(), _):
             return wanted not in {AtomicType.STRING, AtomicType.BINARY}

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
 from urllib.parse import unquote
@@ -19,7 +19,7 @@ from urllib.parse import unquote
 from pyspark.sql import DataFrame, SparkSession
 
 from dovetail import spec
-from dovetail.bind.files.columns import Fitted, Own, matched
+from dovetail.bind.files.columns import Fitted, Own, matched, own_schema
 from dovetail.bind.files.names import Format
 from dovetail.bind.files.rows import csv_layout, heading, is_list
 from dovetail.bind.files.texts import ValuePlace, column, ranged
@@ -50,15 +50,30 @@ class Scan:
     conditions: tuple[str, ...]
     columns: tuple[str, ...]
 
-    def frame(self, spark: SparkSession) -> DataFrame:
-        """Returns the rows of the part."""
-        reader = spark.read.format(self.format).options(**dict(self.options))
+    def frame(self, spark: SparkSession, *, streams: bool = False) -> DataFrame:
+        """Returns the rows of the part, or a stream of what comes there."""
+        source = spark.readStream if streams else spark.read
+        reader = source.format(self.format).options(**dict(self.options))
         if self.schema:
             reader = reader.schema(self.schema)
         found = reader.load(self.path)
         for condition in self.conditions:
             found = found.where(condition)
         return found.selectExpr(*self.columns)
+
+    def calls(self, reader: str) -> Iterator[str]:
+        """Yields the calls that read the part, `read` or `readStream`, a line each."""
+        yield f"spark.{reader}.format({self.format!r})"
+        for name, value in self.options:
+            yield f".option({name!r}, {value!r})"
+        if self.schema:
+            yield f".schema({self.schema!r})"
+        yield f".load({self.path!r})"
+        for condition in self.conditions:
+            yield f".where({condition!r})"
+        yield ".selectExpr("
+        yield from (f"{_STEP}{text!r}," for text in self.columns)
+        yield ")"
 
 
 def frame(spark: SparkSession, fitted: Fitted) -> DataFrame:
@@ -80,18 +95,39 @@ def readings(fitted: Fitted) -> Iterator[Scan]:
     Each is read by itself: of several Spark would read the longest first.
     """
     for part in fitted.file.parts:
-        source = _source(fitted, part)
-        owns = {
-            name: Own(source.names[name], own.type) for name, own in fitted.owns.items()
-        }
-        yield Scan(
-            fitted.file.format.value,
-            source.options,
-            source.schema,
-            _GLOB.sub(r"\\\1", str(part.absolute())),
-            source.conditions,
-            tuple(declared(fitted.given, owns, f'the file "{part}"')),
-        )
+        yield _scan(fitted, part, part)
+
+
+def coming(fitted: Fitted) -> Scan:
+    """Returns how a file, or all that a folder has and gets, is read as a stream.
+
+    Its columns are those of what is there now.
+    """
+    scan = _scan(fitted, fitted.file.parts[0], fitted.file.place)
+    # A stream is told its columns: Spark looks into no file before it runs.
+    if fitted.file.format is Format.PARQUET:
+        own = own_schema(fitted.file, fitted.given.layout)
+        scan = replace(scan, schema=own.to_sql())
+    if not fitted.file.place.is_dir():
+        # Spark takes what is no pattern for a folder; an ending's last letter is one.
+        scan = replace(scan, path=f"{scan.path[:-1]}[{scan.path[-1]}]")
+    return scan
+
+
+def _scan(fitted: Fitted, part: Path, place: Path) -> Scan:
+    """Returns how a place is read, all parts of which are as one of them is."""
+    source = _source(fitted, part)
+    owns = {
+        name: Own(source.names[name], own.type) for name, own in fitted.owns.items()
+    }
+    return Scan(
+        fitted.file.format.value,
+        source.options,
+        source.schema,
+        _GLOB.sub(r"\\\1", str(place.absolute())),
+        source.conditions,
+        tuple(declared(fitted.given, owns, f'the file "{place}"')),
+    )
 
 
 @contextmanager
@@ -178,7 +214,7 @@ def declared(given: spec.Given, owns: Mapping[str, Own], where: str) -> Iterator
     for one in given.schema.columns:
         if one.name in owns:
             own = owns[one.name]
-            place = ValuePlace(where, one.name)
+            place = ValuePlace(where, one.name, given.lack(one.name))
             text = column(own.name, (own.type, one.type), place)
             for wanted in (it for it in given.ranges if it.column == one.name):
                 text = ranged(text, wanted, place)
@@ -216,21 +252,6 @@ def files_function(
             target = f"inputs[{name!r}]"
             start, end = ("(", ")") if number == 0 else (f"{target}.union(", ")")
             lines.append(f"{_STEP}{target} = {start}")
-            lines += [f"{_STEP * 2}{text}" for text in _chain(part)]
+            lines += [f"{_STEP * 2}{text}" for text in part.calls("read")]
             lines.append(f"{_STEP}{end}")
     return "\n".join([*lines, f"{_STEP}return inputs", ""])
-
-
-def _chain(part: Scan) -> Iterator[str]:
-    """Gives the calls that read a part, a line each."""
-    yield f"spark.read.format({part.format!r})"
-    for name, value in part.options:
-        yield f".option({name!r}, {value!r})"
-    if part.schema:
-        yield f".schema({part.schema!r})"
-    yield f".load({part.path!r})"
-    for condition in part.conditions:
-        yield f".where({condition!r})"
-    yield ".selectExpr("
-    yield from (f"{_STEP}{text!r}," for text in part.columns)
-    yield ")"

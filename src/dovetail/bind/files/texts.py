@@ -8,7 +8,10 @@
     sets and records   JSON
 
 Blanks around a number do not count, nor does the end of a text. Nothing at all is the
-blank value of the type. The second half of the file writes the same rules in Spark SQL:
+blank value of the type. Of an exact input a text is as it is written, also an empty
+one, and nothing at all is null where a column may lack a value, else refused.
+
+The second half of the file writes the same rules in Spark SQL:
 
     coalesce(rtrim(`name`), '')
     IF(trim(`id`) RLIKE '..', CAST(trim(`id`) AS BIGINT), raise_error('the file ..'))
@@ -22,7 +25,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import combinations
 from typing import TypeGuard
@@ -61,90 +64,115 @@ class Digits(str):
         return is_digits and -(1 << 63) <= int(self) < 1 << 63
 
 
-def read_text(text: str, kind: schema.Type, where: str) -> object:
-    """Returns the value of a text; `where` names the file in the error."""
-    if not text.strip(" "):
-        return schema.blank(kind)
-    try:
-        return _value(text, kind, where)
-    except (ValueError, TypeError, SchemaError) as error:
-        raise misfit(where, text, kind) from error
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a value is read: `where` names its file in errors."""
 
+    where: str
+    lack: spec.Lack = spec.Lack.BLANK
 
-def read_part(value: object, kind: schema.Type, where: str) -> object:
-    """Returns a value of a file as a type."""
-    match value, kind:
-        case None, _:
-            return schema.blank(kind)
-        case list(), schema.ArrayType(element):
-            return [read_part(item, element, where) for item in value]
-        case dict(), schema.StructType(fields):
-            known = {name.lower(): item for name, item in value.items()}
-            return {
-                name: read_part(known.get(name.lower()), part, where)
-                for name, part in fields
-            }
-        case bool(), _:
-            return read_text(str(value).lower(), kind, where)
-        case str(), _:
-            return read_text(value, kind, where)
-        case list() | dict(), _:
-            return read_text(_written(value), kind, where)
-        case _:
-            return _read_typed(value, kind, where)
+    def text(self, text: str, kind: schema.Type) -> object:
+        """Returns the value of a text."""
+        is_whole = kind is schema.AtomicType.STRING and self.lack is not spec.Lack.BLANK
+        # An empty text is a text, but where there may be none: there it is none.
+        if is_whole and (text or self.lack is spec.Lack.REFUSED):
+            return text
+        if not text.strip(" "):
+            return self.nothing(kind)
+        try:
+            return self._value(text, kind)
+        except (ValueError, TypeError, SchemaError) as error:
+            raise misfit(self.where, text, kind) from error
 
+    def nothing(self, kind: schema.Type) -> object:
+        """Returns what stands for a value that is not there."""
+        match self.lack:
+            case spec.Lack.BLANK:
+                return schema.blank(kind)
+            case spec.Lack.NULL:
+                return None
+            case spec.Lack.REFUSED if kind is schema.AtomicType.STRING:
+                return ""
+            case spec.Lack.REFUSED:
+                raise SchemaError(f"{self.where} has no value", str(kind))
 
-def _read_typed(value: object, kind: schema.Type, where: str) -> object:
-    """Returns a value that is no text in its file."""
-    match value, kind:
-        case float(), schema.AtomicType.FLOAT | schema.AtomicType.DOUBLE:
-            return schema.read_value(value, kind, where)
-        case bytes(), schema.AtomicType.BINARY:
-            return value
-        case int(), _:
-            return read_text(str(value), kind, where)
-        case (float() | Decimal(), _) if kind is not schema.AtomicType.STRING:
-            return read_text(str(value), kind, where)
-        case _:
-            raise misfit(where, str(value), kind)
+    def part(self, value: object, kind: schema.Type) -> object:
+        """Returns a value of a file as a type."""
+        match value, kind:
+            case None, _:
+                return self.nothing(kind)
+            case list(), schema.ArrayType(element):
+                return [self.part(item, element) for item in value]
+            case dict(), schema.StructType(fields):
+                known = {name.lower(): item for name, item in value.items()}
+                return {
+                    name: self.part(known.get(name.lower()), part)
+                    for name, part in fields
+                }
+            case dict(), schema.MapType(key, item):
+                return {
+                    self.part(name, key): self.part(one, item)
+                    for name, one in value.items()
+                }
+            case bool(), _:
+                return self.text(str(value).lower(), kind)
+            case str(), _:
+                return self.text(value, kind)
+            case list() | dict(), _:
+                return self.text(_written(value), kind)
+            case _:
+                return self._typed(value, kind)
+
+    def _typed(self, value: object, kind: schema.Type) -> object:
+        """Returns a value that is no text in its file."""
+        match value, kind:
+            case float(), schema.AtomicType.FLOAT | schema.AtomicType.DOUBLE:
+                return schema.read_value(value, kind, self.where)
+            case bytes(), schema.AtomicType.BINARY:
+                return value
+            case int(), _:
+                return self.text(str(value), kind)
+            case (float() | Decimal(), _) if kind is not schema.AtomicType.STRING:
+                return self.text(str(value), kind)
+            case _:
+                raise misfit(self.where, str(value), kind)
+
+    def _value(self, text: str, kind: schema.Type) -> object:
+        """Returns the value of a text that is not blank, or raises."""
+        plain = text.strip(" ")
+        match kind:
+            case schema.AtomicType.STRING:
+                return text.rstrip(" ")
+            case schema.AtomicType.BOOLEAN:
+                if plain.lower() not in TRUE + FALSE:
+                    raise ValueError(text)
+                return plain.lower() in TRUE
+            case schema.AtomicType.FLOAT | schema.AtomicType.DOUBLE:
+                _need(plain, DOUBLE)
+                # Those that are no number have names, which `read_value` knows.
+                is_named = plain.endswith(("NaN", "Infinity"))
+                number = plain.lstrip("+") if is_named else float(plain)
+                return schema.read_value(number, kind, self.where)
+            case schema.DecimalType():
+                _need(plain, DECIMAL)
+                return schema.read_value(plain, kind, self.where)
+            case schema.AtomicType() if kind in WHOLES:
+                _need(plain, WHOLE)
+                return schema.read_value(int(plain), kind, self.where)
+            case schema.ArrayType() | schema.StructType() | schema.MapType():
+                found = read_json(plain)
+                wanted = list if isinstance(kind, schema.ArrayType) else dict
+                if not isinstance(found, wanted):
+                    raise TypeError(text)
+                return self.part(found, kind)
+            case _:
+                return schema.read_value(plain, kind, self.where)
 
 
 def misfit(where: str, text: str, kind: schema.Type) -> SchemaError:
     """Returns the error for a text that is not of a type."""
     cut = text if len(text) <= SHOWN else f"{text[:SHOWN]}.."
     return SchemaError(f"{where} has {schema.cited(cut)}", str(kind))
-
-
-def _value(text: str, kind: schema.Type, where: str) -> object:
-    """Returns the value of a text that is not blank, or raises."""
-    plain = text.strip(" ")
-    match kind:
-        case schema.AtomicType.STRING:
-            return text.rstrip(" ")
-        case schema.AtomicType.BOOLEAN:
-            if plain.lower() not in TRUE + FALSE:
-                raise ValueError(text)
-            return plain.lower() in TRUE
-        case schema.AtomicType.FLOAT | schema.AtomicType.DOUBLE:
-            _need(plain, DOUBLE)
-            # Those that are no number have names, which `read_value` knows.
-            is_named = plain.endswith(("NaN", "Infinity"))
-            number = plain.lstrip("+") if is_named else float(plain)
-            return schema.read_value(number, kind, where)
-        case schema.DecimalType():
-            _need(plain, DECIMAL)
-            return schema.read_value(plain, kind, where)
-        case schema.AtomicType() if kind in WHOLES:
-            _need(plain, WHOLE)
-            return schema.read_value(int(plain), kind, where)
-        case schema.ArrayType() | schema.StructType():
-            found = read_json(plain)
-            wanted = list if isinstance(kind, schema.ArrayType) else dict
-            if not isinstance(found, wanted):
-                raise TypeError(text)
-            return read_part(found, kind, where)
-        case _:
-            return schema.read_value(plain, kind, where)
 
 
 def _need(text: str, pattern: str) -> None:
@@ -184,11 +212,33 @@ class ValuePlace:
 
     where: str
     column: str
+    lack: spec.Lack = spec.Lack.BLANK
     depth: int = 0
 
     def deeper(self) -> ValuePlace:
         """Returns the place of values inside a value."""
-        return ValuePlace(self.where, self.column, self.depth + 1)
+        return replace(self, depth=self.depth + 1)
+
+    def nothing(self, wanted: schema.Type) -> str:
+        """Returns what stands for a value that is not there, or stops the job."""
+        match self.lack:
+            case spec.Lack.BLANK:
+                return literal_text(schema.blank(wanted), wanted)
+            case spec.Lack.NULL:
+                return f"CAST(NULL AS {wanted})"
+            case spec.Lack.REFUSED:
+                told = f'{self.where}: the column "{self.column}" has no value'
+                return f"raise_error({text_of(f'{told}; expected {wanted}')})"
+
+    def text(self, text: str) -> str:
+        """Returns a text as a text."""
+        match self.lack:
+            case spec.Lack.BLANK:
+                return f"coalesce(rtrim({text}), '')"
+            case spec.Lack.NULL:
+                return f"nullif({text}, '')"
+            case spec.Lack.REFUSED:
+                return f"coalesce({text}, '')"
 
     @property
     def item(self) -> str:
@@ -204,7 +254,7 @@ class ValuePlace:
 
 
 def column(name: str, types: tuple[schema.Type, schema.Type], place: ValuePlace) -> str:
-    """Returns a column of a file, of the first type, as the second; none is null."""
+    """Returns a column of a file, of the first type, as the second."""
     own, wanted = types
     return _read(schema.quoted(name), own, wanted, place)
 
@@ -217,10 +267,10 @@ def ranged(text: str, wanted: spec.NumberRange, place: ValuePlace) -> str:
 
 def _read(text: str, own: schema.Type, wanted: schema.Type, place: ValuePlace) -> str:
     """Returns a value as a type."""
-    nothing = literal_text(schema.blank(wanted), wanted)
+    nothing = place.nothing(wanted)
     match own, wanted:
         case schema.AtomicType.STRING, schema.AtomicType.STRING:
-            return f"coalesce(rtrim({text}), '')"
+            return place.text(text)
         case schema.AtomicType.STRING, _:
             plain = f"trim({text})"
             lacks = f"{text} IS NULL OR {plain} = ''"
@@ -228,6 +278,8 @@ def _read(text: str, own: schema.Type, wanted: schema.Type, place: ValuePlace) -
         case schema.ArrayType(element), schema.ArrayType(item):
             inside = _read(place.item, element, item, place.deeper())
             return f"coalesce(transform({text}, {place.item} -> {inside}), {nothing})"
+        case schema.MapType(), schema.MapType():
+            return f"coalesce({_pairs(text, (own, wanted), place)}, {nothing})"
         case schema.StructType(), schema.StructType():
             return f"IF({text} IS NULL, {nothing}, {_record(text, own, wanted, place)})"
         case _ if own == wanted or (own, wanted) in _WIDER:
@@ -237,6 +289,19 @@ def _read(text: str, own: schema.Type, wanted: schema.Type, place: ValuePlace) -
             return _read(
                 f"CAST({text} AS STRING)", schema.AtomicType.STRING, wanted, place
             )
+
+
+def _pairs(
+    text: str, types: tuple[schema.MapType, schema.MapType], place: ValuePlace
+) -> str:
+    """Returns a map of the first type as one of the second."""
+    own, wanted = types
+    # Keys first: where two of them become one, Spark says so before it reads values.
+    inside = place.deeper()
+    keys = _read("k", own.key, wanted.key, inside)
+    values = _read("v", own.value, wanted.value, inside)
+    text = f"transform_keys({text}, (k, v) -> {keys})"
+    return f"transform_values({text}, (k, v) -> {values})"
 
 
 def _record(
@@ -273,6 +338,16 @@ def _of_text(plain: str, wanted: schema.Type, place: ValuePlace) -> str:
             )
         case schema.StructType():
             return _json_record(plain, wanted, place)
+        case schema.MapType():
+            texts = schema.MapType(schema.AtomicType.STRING, schema.AtomicType.STRING)
+            pairs = _json_parts(plain, "map<string,string>")
+            return f"coalesce({_pairs(pairs, (texts, wanted), place)}, {otherwise})"
+        case (
+            schema.AtomicType.DATE
+            | schema.AtomicType.TIMESTAMP
+            | schema.AtomicType.TIMESTAMP_NTZ
+        ):
+            return f"coalesce(try_cast({plain} AS {wanted}), {otherwise})"
         case schema.AtomicType.BINARY:
             return f"coalesce(try_to_binary({plain}, 'base64'), {otherwise})"
         case _:

@@ -1,0 +1,148 @@
+"""Programs in SPL on the command line, as far as no Spark is asked."""
+
+import ast
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from dovetail.cli.main import app
+from tests.spl_examples import FOLDER, NAMES, expected
+
+TEXT = """\
+composite Main {
+  graph
+    stream<int32 k, rstring v> L = FileSource() { param file : "left.csv"; }
+    stream<int32 k, int64 w> R = Beacon() {}
+    stream<rstring v, int64 w> Out = Join(L; R) {
+      window L : sliding, count(2); R : sliding, count(0);
+      param equalityLHS : L.k; equalityRHS : R.k;
+    }
+}
+"""
+JOB = '[streams.L]\nfile = "left.csv"\n[streams.R]\nfile = "right.csv"\n'
+
+
+@pytest.fixture
+def call(tmp_path):
+    """Calls a command on the program above and a job file beside its data."""
+    (tmp_path / "left.csv").write_text("k,v\n1,a\n")
+    (tmp_path / "right.csv").write_text("k,w\n1,2\n")
+
+    def call(command, job, *options, text=TEXT):
+        (tmp_path / "join.spl").write_text(text)
+        words = [command, str(tmp_path / "join.spl")]
+        if job:
+            (tmp_path / "job.toml").write_text(job)
+            words.append(str(tmp_path / "job.toml"))
+        return CliRunner().invoke(app, [*words, *options])
+
+    return call
+
+
+UNBOUND = 'line 3, column 5: nothing is bound to the stream "L"'
+
+
+@pytest.mark.parametrize(
+    ("job", "options", "says"),
+    [
+        ("", (), UNBOUND),
+        ("", (), 'a FileSource of the file "left.csv"'),
+        ("", (), 'expected a job file with [streams.L] and file = ".."'),
+        ("sequence = 'n'", (), 'expected [streams.L] with file = ".." in job.toml'),
+        ("", (), "    stream<int32 k, rstring v> L = FileSource()"),
+        ("files = 'gone'", (), 'gone" is no folder'),
+        (JOB, ("--files", "."), "--files or --modules with SPL"),
+        ("[", (), 'job.toml" is no TOML'),
+        ("[stream.L]", (), '"job.toml" has the key "stream"; expected one of'),
+        (JOB + 'order = "n"\nfile2 = "x"', (), 'job.toml.streams.R" has the key "fil'),
+        ("[streams.L]\n", (), '"job.toml.streams.L" has no "file"'),
+        ("[streams.L]\nfile = 3", (), '"job.toml.streams.L.file" is 3; expected a te'),
+        ("[streams.LL]\nfile = 'left.csv'", (), '"job.toml.streams" names "LL"'),
+        ("[streams.LL]\nfile = 'left.csv'", (), 'did you mean "L"?'),
+        (JOB + "[sinks.Outt]\nfolder = 'a'", (), '"job.toml.sinks" names "Outt"'),
+        (JOB + "[sinks.Out]\nfolder = 'a'\nformat = 'xml'", (), "xml"),
+        (JOB.replace("right", "gone"), (), "gone.csv"),
+        (JOB.replace("right", "left"), (), 'has no column "w"'),
+        (JOB, ("--engine", "local"), "--engine local with a program in SPL"),
+    ],
+)
+def test_what_is_wrong_is_told_before_spark_starts(call, job, options, says):
+    found = call("run", job, *options)
+    assert (found.exit_code, found.stdout) == (2, ""), found.stdout
+    assert found.stderr.startswith("dovetail run: ")
+    assert says in found.stderr
+
+
+def test_a_job_file_that_is_not_there_is_told(tmp_path):
+    (tmp_path / "join.spl").write_text(TEXT)
+    words = ["run", str(tmp_path / "join.spl"), str(tmp_path / "gone.toml")]
+    found = CliRunner().invoke(app, words)
+    assert (found.exit_code, "cannot be read" in found.stderr) == (2, True)
+
+
+def test_a_job_file_is_none_of_a_program_in_ecl(tmp_path):
+    (tmp_path / "one.ecl").write_text("OUTPUT(1);")
+    (tmp_path / "job.toml").write_text("")
+    words = ["run", str(tmp_path / "one.ecl"), str(tmp_path / "job.toml")]
+    found = CliRunner().invoke(app, words)
+    assert found.exit_code == 2
+    assert 'job.toml" of a program in ECL; expected none\nhint: --f' in found.stderr
+
+
+@pytest.mark.parametrize("command", ["run", "translate", "explain"])
+def test_a_broken_text_is_told_with_a_caret(call, command):
+    found = call(command, "", text=TEXT.replace("R.k;", "R.j;"))
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert found.stderr.startswith(f"dovetail {command}: line 7, column ")
+    assert "^" in found.stderr
+
+
+def test_a_program_is_explained_without_spark(call):
+    found = call("explain", "")
+    assert found.exit_code == 0, found.stderr
+    lines = [line.split() for line in found.stdout.splitlines()]
+    assert lines[0] == ["join"]
+    assert ["output", "Out:", "v,", "w"] in lines
+
+
+@pytest.mark.parametrize("words", [["a.toml"], ["a.spl", "b.spl", "a.toml"]])
+def test_a_job_file_goes_with_one_program(tmp_path, words):
+    for word in words:
+        (tmp_path / word).write_text("")
+    paths = [str(tmp_path / word) for word in words]
+    found = CliRunner().invoke(app, ["explain", *paths])
+    assert found.exit_code == 2
+    assert "expected one of each" in found.stderr
+
+
+def functions(found):
+    return [
+        node.name
+        for node in ast.parse(found.stdout).body
+        if isinstance(node, ast.FunctionDef)
+    ]
+
+
+def test_without_files_a_script_is_a_function_of_its_streams(call):
+    found = call("translate", "")
+    assert found.exit_code == 0, found.stderr
+    assert functions(found) == ["program"]
+    assert "rows of dt.stream by the names L and R" in found.stdout
+
+
+def test_with_files_a_script_reads_them_itself(call, tmp_path):
+    found = call("translate", JOB)
+    assert found.exit_code == 0, found.stderr
+    assert functions(found) == ["streams", "program", "show"]
+    assert str(tmp_path / "left.cs[v]") in found.stdout
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_stream_of_an_example_has_rows(name):
+    assert all(expected(name).values())
+
+
+def test_examples_are_as_many_as_pages_say():
+    assert NAMES == ["document", "orders", "plant"]
+    assert all(Path(FOLDER / f"{name}.toml").is_file() for name in NAMES)
