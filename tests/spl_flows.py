@@ -1,10 +1,13 @@
 """Random texts in SPL with operators between joins, and events for them."""
 
+import json
+from pathlib import Path
 from random import Random
 
 from dovetail.conformance.case import CaseData
 from dovetail.conformance.flows import FlowPlay, spl_play
 
+CASES = Path(__file__).parent / "cases"
 TYPE = "int32 k, int32 v"
 INPUTS = ("A", "B", "C")
 KINDS = ("inner", "leftOuter", "rightOuter", "outer")
@@ -17,7 +20,10 @@ def random_text(chance, count):
         [f"stream<{TYPE}> {name} = Beacon() {{}}" for name in INPUTS],
     )
     for number in range(count):
-        made = (_joined, _joined, _filtered, _changed, _united, _custom, _split)
+        made = (
+            *(_joined, _joined, _filtered, _changed, _united, _custom, _split),
+            *(_aggregated, _sorted, _punctuated, _barred),
+        )
         text, names = chance.choice(made)(chance, streams, f"S{number}")
         texts.append(text)
         streams += names
@@ -86,6 +92,101 @@ def _split(chance, streams, name):
     heads = f"(stream<{TYPE}> {name}; stream<{TYPE}> {name}O)"
     text = f"{heads} = Split({source}) {{ param index: (int64) (v % 3 - 1); }}"
     return text, [name, f"{name}O"]
+
+
+TUMBLING = ("count(1)", "count(3)", "delta(v, 2)", "punct()")
+EVICTIONS = ("count(2)", "count(3)", "delta(v, 2)")
+TRIGGERS = ("", ", count(1)", ", count(2)", ", delta(v, 1)")
+PARTITIONS = ("", ", partitionCount(1)", ", tupleCount(3)")
+
+
+def window(chance, tumbling=TUMBLING, evictions=EVICTIONS, triggers=TRIGGERS):
+    """A window, and the parameter by which it is partitioned, if it is."""
+    text = (
+        f"tumbling, {chance.choice(tumbling)}"
+        if chance.random() < 0.5
+        else f"sliding, {chance.choice(evictions)}{chance.choice(triggers)}"
+    )
+    if chance.random() < 0.5:
+        return text, ""
+    return f"{text}, partitioned{chance.choice(PARTITIONS)}", " partitionBy: k;"
+
+
+def _aggregated(chance, streams, name, **windows):
+    source, (text, params) = chance.choice(streams), window(chance, **windows)
+    if chance.random() < 0.5:
+        params += " groupBy: v % 2;"
+    if "sliding" in text and chance.random() < 0.5:
+        params += " aggregateIncompleteWindows: true;"
+    if "tumbling" in text and ("Count(" in text):
+        params += " aggregateEvictedPartitions: true;"
+    value = chance.choice(
+        ("Sum(v)", "Max(v)", "Count()", "ArgMin(v, k + v)", "CountAll()", "v")
+    )
+    body = (
+        f"window I: {text};{params and f' param{params}'} output {name}: v = {value};"
+    )
+    return f"stream<{TYPE}> {name} = Aggregate({source} as I) {{ {body} }}", [name]
+
+
+def _sorted(chance, streams, name):
+    source = chance.choice(streams)
+    order = chance.choice(("", " order: descending;", " order: ascending, descending;"))
+    keys = "k, v" if "," in order else "v"
+    text, params = window(chance, TUMBLING, ("count(2)", "count(3)"), ("",))
+    body = f"window I: {text}; param sortBy: {keys};{order}{params}"
+    return f"stream<{TYPE}> {name} = Sort({source} as I) {{ {body} }}", [name]
+
+
+def _punctuated(chance, streams, name):
+    source, position = chance.choice(streams), chance.choice(("before", "after"))
+    body = f"param punctuate: v > 2; position: {position};"
+    return f"stream<{TYPE}> {name} = Punctor({source}) {{ {body} }}", [name]
+
+
+def _barred(chance, streams, name):
+    first, second = chance.choice(streams), chance.choice(streams)
+    by = chance.choice(("", " param partitionByLHS: A.k; partitionByRHS: B.k;"))
+    body = f"{by} output {name}: k = A.k, v = B.v;"
+    return (
+        f"stream<{TYPE}> {name} = Barrier({first} as A; {second} as B) {{ {body} }}",
+        [name],
+    )
+
+
+def random_windows(seed, events=30):
+    """An Aggregate with a window of time, and events that stand apart."""
+    chance, times = Random(seed), ("time(2)", "time(3)")
+    text, _ = _aggregated(
+        chance,
+        ["A"],
+        "S",
+        tumbling=(*times, *TUMBLING),
+        evictions=(*times, *EVICTIONS),
+        triggers=(*(f", {one}" for one in times), *TRIGGERS),
+    )
+    clock, given = 0, []
+    for _ in range(events):
+        clock += chance.choice((0, 0, 1, 2, 5))
+        row = {"k": chance.randrange(3), "v": chance.randrange(6)}
+        told = {"in": "A", "row": row} if chance.random() < 0.8 else {}
+        given.append({**told, "at": clock})
+    whole = f"stream<{TYPE}> A = Beacon() {{}}\n{text}"
+    inputs = {"A": {"kind": "stream"}}
+    return whole, spl_play(whole, CaseData(inputs, {}, tuple(given), has_events=True))
+
+
+def flow_cases(file, names=()):
+    """The programs of a file of cases by their names, all of them or some."""
+    cases = json.loads((CASES / file).read_text())
+    return {
+        one["name"]: spl_play(
+            one["text"],
+            CaseData(one["inputs"], {}, tuple(one["events"]), has_events=True),
+        )
+        for one in cases
+        if not names or one["name"].partition("/")[2] in names
+    }
 
 
 def random_flow(seed, operators=5, events=14):

@@ -19,7 +19,8 @@ import dovetail.conformance.oracle
 import dovetail.expression
 from dovetail.conformance.case import Neutral, Refusal, Script, read_cases
 from dovetail.conformance.compare import compare_lines
-from dovetail.conformance.lines import Sight, emitted
+from dovetail.conformance.flows import FlowPlay, JoinPlay, spl_play
+from dovetail.conformance.lines import MARK, Line, Sight, emitted
 from dovetail.conformance.programs import (
     ProgramPlay,
     ecl_play,
@@ -96,6 +97,8 @@ def prepared(case):
                 return case, join.play()
             case Script("ecl", text, inputs):
                 return replace(case, expect=told(case.expect)), ecl_play(text, inputs)
+            case Script("spl", text, inputs):
+                return case, spl_play(text, inputs)
             case _:
                 return None
     except DovetailError:
@@ -121,9 +124,34 @@ def fails(oracle, case, play):
 
 def lines_of(oracle, play):
     """What an oracle puts out."""
-    if isinstance(play, ProgramPlay):
-        return output_lines(oracle.play_program(play.program, play.rows, oracle.play))
-    return [emitted(one, Sight.EVENTS) for one in oracle.play(play)]
+    match play:
+        case ProgramPlay():
+            rows = oracle.play_program(play.program, play.rows, oracle.play)
+            return output_lines(rows)
+        case FlowPlay():
+            events = play.opening, play.events
+            players = oracle.Players(oracle.play, oracle.fire)
+            found = oracle.play_flow(play.program, *events, players)
+            return [item_line(oracle, *one) for one in found]
+        case JoinPlay():
+            return [named(it, play.names) for it in lines_of(oracle, play.play)]
+        case _:
+            return [emitted(one, Sight.EVENTS) for one in oracle.play(play)]
+
+
+def named(line, names):
+    """A line whose outlet has the name that a text gives it."""
+    outlet = line.facts["out"]
+    return Line(line.row, {**line.facts, "out": names.get(outlet, outlet)})
+
+
+def item_line(oracle, name, item):
+    """What comes out of a program of streams as a line; a flip has signs of its own."""
+    after = item.place[0]
+    facts = {"out": name} | ({"after": after} if after >= 0 else {})
+    if item.content is oracle.Sign.MARK:
+        return Line({}, {**facts, MARK: "window"})
+    return Line(item.content, facts)
 
 
 @contextmanager

@@ -5,7 +5,13 @@ import pytest
 from dovetail.dialects.spl import translate
 from dovetail.errors import UnsupportedError
 from dovetail.plan.features import FlowLimit
-from dovetail.plan.flow import JoinQuery, PlainQuery, in_sequence, plan_flow
+from dovetail.plan.flow import (
+    JoinQuery,
+    PlainQuery,
+    TailQuery,
+    in_sequence,
+    plan_flow,
+)
 from dovetail.plan.stream import Feed
 
 IN_SEQUENCE = in_sequence()
@@ -25,6 +31,8 @@ def join(name, left, right):
 
 
 J = join("J", "A", "B")
+TIMED = """stream<int32 k, int32 v> G = Aggregate(A) { window A: tumbling, time(10); }
+"""
 KEPT = "stream<A> F = Filter(A) { param filter: v > 1; }\n"
 
 
@@ -43,6 +51,7 @@ REFUSED = {
     FlowLimit.SEVERAL_WAYS: (J + join("K", "J", "J"), IN_SEQUENCE, False),
     FlowLimit.NO_SEQUENCE: (KEPT + join("K", "F", "A"), in_order, False),
     FlowLimit.ENDS: (J + join("K", "J", "C"), IN_SEQUENCE, True),
+    FlowLimit.TIME: (TIMED + join("K", "G", "C"), IN_SEQUENCE, False),
 }
 
 
@@ -75,3 +84,41 @@ def test_what_comes_out_without_a_join_has_a_query_of_its_own():
     (query,) = planned("stream<A> U = Union(A; B) {}" + KEPT.replace("F =", "G ="))[:1]
     assert isinstance(query, PlainQuery)
     assert [path.input for path in query.paths] == ["A", "B"]
+
+
+COUNTED = """stream<int32 k, int32 v> G = Aggregate({0}) {{
+  window {0}: tumbling, count(2);
+}}
+"""
+
+
+def test_what_keeps_rows_of_a_join_is_behind_it_in_its_query():
+    (query,) = planned(J + COUNTED.format("J"))
+    assert isinstance(query, TailQuery)
+    assert query.plan.onward.keeps_rows
+    assert not query.plan.onward.asks_marks
+
+
+def test_rows_of_several_ways_run_together_in_front_of_what_keeps_them():
+    text = KEPT + "stream<int32 k, int32 v> U = Union(A; F; B) {}\n"
+    (query,) = planned(text + COUNTED.format("U"))
+    assert isinstance(query, PlainQuery)
+    (path,) = query.paths
+    assert path.inputs == ("A", "A", "B")
+    # The row that comes on the way of no filter is gone first.
+    assert [one.rank for one in path.of] == [0, 1, 2]
+
+
+def test_a_window_behind_a_join_and_others_needs_one_way():
+    with pytest.raises(UnsupportedError) as refused:
+        planned(J + "stream<J> U = Union(J; C) {}\n" + COUNTED.format("U"))
+    assert refused.value.missing == (FlowLimit.MIXED_PORT.value,)
+
+
+def test_rows_of_one_outlet_come_out_together_on_several_ways():
+    code = "if (T.v > 1) { submit(T, U); } submit({k = T.k, v = 0}, U);"
+    text = f"stream<J> U = Custom(J as T) {{ logic onTuple T: {{ {code} }} }}\n"
+    (query,) = planned(J + text)
+    assert isinstance(query, JoinQuery)
+    (out,) = query.exits
+    assert len(out.onwards) == 2

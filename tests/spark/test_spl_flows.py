@@ -7,7 +7,7 @@ import pytest
 from dovetail.conformance.engines import EngineName, parse_split
 from dovetail.conformance.flows import NamedFlow, streamed
 from dovetail.errors import UnsupportedError
-from tests.spl_flows import random_flow
+from tests.spl_flows import flow_cases, random_flow
 
 HOUR = 3600
 
@@ -51,3 +51,28 @@ def test_random_texts_give_the_rows_of_the_oracle(split, count):
         assert rows(found, *facts) == rows(wanted, *facts), text
         judged += 1
     assert judged >= count // 3
+
+
+# Each is a query of its own, so that of all cases the rest are run when there is time.
+OFTEN = ("sliding_delta", "sort_sliding", "punctor_before", "barrier_partitioned")
+
+
+@pytest.mark.timeout(HOUR)
+@pytest.mark.parametrize(
+    ("split", "names"),
+    [
+        ("random:3", OFTEN),
+        *(
+            pytest.param(split, (), marks=pytest.mark.long)
+            for split in ("whole", "each")
+        ),
+    ],
+)
+def test_cases_of_windows_come_out(split, names):
+    cases = flow_cases("spl_windows.json", names)
+    named = [NamedFlow(name, flow, in_order=True) for name, flow in cases.items()]
+    facts = ("out", "after") if split == "each" else ("out",)
+    for name, found in streamed(named, parse_split(split)):
+        assert not isinstance(found, Exception), f"{name}: {found}"
+        wanted = cases[name].lines(EngineName.ORACLE)
+        assert rows(found, *facts) == rows(wanted, *facts), name

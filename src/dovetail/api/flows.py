@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
@@ -23,14 +23,18 @@ from dovetail.engines.spark.rules import plain_rules
 from dovetail.engines.spark_stream import query as running
 from dovetail.engines.spark_stream import ways
 from dovetail.engines.spark_stream.dataflow import Frames
+from dovetail.engines.spark_stream.feeds import BATCH_TIME
+from dovetail.engines.spark_stream.firing import rows_alone
 from dovetail.engines.spark_stream.outlets import AnyOutlet
 from dovetail.errors import SpecError
-from dovetail.kernels.arrays.names import reserved
+from dovetail.kernels.arrays.names import LineKind, reserved
+from dovetail.kernels.firing import KIND, NOW
 from dovetail.plan import flow as planned
 from dovetail.plan import words
+from dovetail.plan.features import FlowLimit
 from dovetail.plan.nested import TIME
 from dovetail.plan.stream import Feed, StreamPlan
-from dovetail.plan.ways import Path
+from dovetail.plan.ways import Fired, Path
 from dovetail.schema import Column, Schema, quoted
 from dovetail.spec import arguments
 
@@ -40,8 +44,13 @@ if TYPE_CHECKING:
 _PLACE = reserved("given_place")
 _ONCE = (
     "each batch's offsets, state and rows are one: after a crash it comes again, and "
-    "each row is in its sink once, as in a consistent region"
+    "each row is in its folder once, as in a consistent region; a function is called "
+    "with it again"
 )
+_KEEPING = (
+    "operators that keep rows: one task has all that come to each of them, in order"
+)
+_LINES = (KIND, NOW)
 _PLAIN = "stream: by Spark itself, row by row, without state"
 
 
@@ -79,14 +88,27 @@ class Flow:
         told = []
         for query in self.queries:
             names = ", ".join(_names(query))
-            told_of = words.paragraphs([("engine", _PLAIN)])
-            if isinstance(query, planned.JoinQuery):
-                self._streaming(query).lay()
-                told_of = words.explained(query.plan, partial(reads_all, query.plan))
+            told_of = self._explained(query)
             told.append(words.paragraphs([("query", f"of {names}")]) + "\n" + told_of)
         remarks = [("remark", one) for one in self.program.remarks]
         told.append(words.paragraphs([("exactly once", _ONCE), *remarks]))
         return "\n\n".join(told)
+
+    def _explained(self, query: planned.Query) -> str:
+        """Returns the plan of a query in words, after Spark has been asked."""
+        if isinstance(query, planned.PlainQuery):
+            self._plain(query)
+            keeps = any(path.keeps_rows for path in query.paths)
+            return words.paragraphs([("engine", _KEEPING if keeps else _PLAIN)])
+        keeps = any(one.keeps_rows for each in query.paths.values() for one in each)
+        if isinstance(query, planned.TailQuery):
+            self._tail(query)
+            keeps = True
+        else:
+            self._streaming(query).lay()
+        told = words.explained(query.plan, partial(reads_all, query.plan))
+        beside = words.paragraphs([("beside it", _KEEPING)] if keeps else [])
+        return "\n".join(filter(None, (told, beside)))
 
     @arguments.public
     def frame(self, name: str) -> DataFrame:
@@ -95,10 +117,12 @@ class Flow:
         match query:
             case planned.PlainQuery():
                 return self._plain(query)
+            case planned.TailQuery():
+                return self._tail(query)
             case planned.JoinQuery(exits=exits):
                 (out,) = (one for one in exits if one.name == name)
                 streaming = self._streaming(query)
-                rows = streaming.frame(out.onward.outlet)
+                rows = streaming.frame(out.outlet)
                 with plain_rules(streaming.spark):
                     return _leaving(rows, out)
 
@@ -109,6 +133,8 @@ class Flow:
         *,
         checkpoint: arguments.AnyPath,
         trigger: Mapping[str, object] | None = None,
+        name: str = "",
+        finish: bool | None = None,
         partitions: int | None = None,
     ) -> tuple[StreamingQuery, ...]:
         """Returns the running queries that write each stream into its own sink.
@@ -116,18 +142,22 @@ class Flow:
         Sinks go by the names of streams, `{"Bargain": dt.folder("out/bargain")}`. After
         a crash each row is in its sink once. A query keeps its state in the folder of
         the checkpoint that has the name of its first stream, in so many `partitions`.
+        With a `name` each query has it, and that of its first stream behind a dot.
+
+        `finish` says that all streams end with what is there now, as it does of a join:
+        rows that wait for others in the order of their times come out.
         """
-        how = start_given(checkpoint, trigger, "")
+        how = start_given(checkpoint, trigger, name, finish=finish)
         example = '{"Bargain": dt.folder("out/bargain")}'
         given = arguments.mapping("sinks", sinks, example)
-        for name in given:
-            self._query(str(name))
-        for name in self.outputs:
-            if name not in given:
-                found = f'the stream "{name}" has no sink: its rows would be lost'
-                hint = f'{{"{name}": dt.folder(path)}} keeps them'
-                raise SpecError(found, f'a sink for "{name}"', hint)
-        known = {str(name): sink_given(str(name), one) for name, one in given.items()}
+        for stream in given:
+            self._query(str(stream))
+        for stream in self.outputs:
+            if stream not in given:
+                found = f'the stream "{stream}" has no sink: its rows would be lost'
+                hint = f'{{"{stream}": dt.folder(path)}} keeps them'
+                raise SpecError(found, f'a sink for "{stream}"', hint)
+        known = {str(it): sink_given(str(it), one) for it, one in given.items()}
         # Asked of all at once: the queries know nothing of each other's sinks.
         refuse_shared(known.values())
         wanted = 0
@@ -150,20 +180,33 @@ class Flow:
         for query in self.queries:
             names = _names(query)
             # Another first stream is another query: state of this one does not fit it.
-            own = replace(how, checkpoint=f"{how.checkpoint}/{names[0]}")
+            place = f"{how.checkpoint}/{names[0]}"
+            title = f"{how.name}.{names[0]}" if how.name else ""
+            own = replace(how, checkpoint=place, name=title)
+            if how.finish is not None:
+                _refuse_finish(query)
             match query:
                 case planned.PlainQuery(name=name):
+                    if how.finish:
+                        # Row by row: there is nothing that could wait.
+                        own = replace(own, trigger=running.NOW)
                     yield running.start_plain(self._plain(query), sinks[name], own)
+                case planned.TailQuery(name=name):
+                    shown = partial(_shown, query.schema)
+                    streaming = self._streaming(query, partitions)
+                    yield running.start_tail(
+                        streaming, shown, sink=sinks[name], how=own
+                    )
                 case planned.JoinQuery(exits=exits):
                     outlets: dict[AnyOutlet, Sink] = {
                         outlet: _Exits(
                             tuple(
                                 (one, sinks[one.name])
                                 for one in exits
-                                if one.onward.outlet is outlet
+                                if one.outlet is outlet
                             )
                         )
-                        for outlet in {one.onward.outlet for one in exits}
+                        for outlet in {one.outlet for one in exits}
                     }
                     yield running.start(
                         self._streaming(query, partitions), outlets, own
@@ -181,7 +224,7 @@ class Flow:
         )
 
     def _streaming(
-        self, query: planned.JoinQuery, partitions: int = 0
+        self, query: planned.JoinQuery | planned.TailQuery, partitions: int = 0
     ) -> running.Streaming:
         """Returns the joins of a query with their frames."""
         # The kernels refuse here what they cannot read.
@@ -193,7 +236,16 @@ class Flow:
             frames = self._frames(query, query.plan)
         return running.Streaming(query.plan, frames, partitions)
 
-    def _frames(self, query: planned.JoinQuery, plan: StreamPlan) -> Frames:
+    def _tail(self, query: planned.TailQuery) -> DataFrame:
+        """Returns what comes out behind operators that keep rows of a join."""
+        streaming = self._streaming(query)
+        rows = streaming.rows()
+        with plain_rules(streaming.spark):
+            return _shown(query.schema, rows)
+
+    def _frames(
+        self, query: planned.JoinQuery | planned.TailQuery, plan: StreamPlan
+    ) -> Frames:
         """Returns the rows of both sides of a join, of one inside those of its own."""
         left, right = (
             self._frames(query, plan.inside[side.hand])
@@ -205,19 +257,24 @@ class Flow:
 
     def _plain(self, query: planned.PlainQuery) -> DataFrame:
         """Returns the rows of a stream that comes out without a join."""
-        frame = self.sources[query.paths[0].input].frame
+        frame = self.sources[query.paths[0].inputs[0]].frame
         assert isinstance(frame, DataFrame)  # noqa: S101 - as they were given
         with plain_rules(frame.sparkSession):
             rows = self._gathered(query.paths, query.ranks)
-            return rows.select(*map(quoted, query.schema.names))
+            return _shown(query.schema, rows)
 
     def _gathered(self, paths: Sequence[Path], ranks: int) -> DataFrame:
         """Returns the rows that come on some ways, with their times and places."""
-        rows = [self.sources[path.input] for path in paths]
+        rows = [self.sources[name] for path in paths for name in path.inputs]
         columns = _carried(rows)
         place = _PLACE if _PLACE in columns else ""
+        if any(path.keeps_rows for path in paths):
+            if not place:
+                raise FlowLimit.NO_SEQUENCE.refused()
+            columns = (*columns, *_LINES)
         riders = ways.Riders(columns, place, ranks)
-        return ways.gathered(lambda name: self._given(name, columns), paths, riders)
+        every = ways.gathered(lambda name: self._given(name, columns), paths, riders)
+        return rows_alone(every).drop(*_LINES)
 
     def _given(self, name: str, columns: Sequence[str]) -> DataFrame:
         """Returns the rows of an input, with columns of ours that go along."""
@@ -227,16 +284,39 @@ class Flow:
             one.schema for one in spec.givens_of(self.program) if one.input == name
         )
         number = rows.feed.sequence or rows.feed.order
-        carried = {TIME: quoted(rows.source.time), _PLACE: f"CAST({number} AS BIGINT)"}
+        carried = {
+            TIME: quoted(rows.source.time),
+            _PLACE: f"CAST({number} AS BIGINT)",
+            KIND: f"{int(LineKind.ROW)}",
+            NOW: BATCH_TIME,
+        }
         # Beside them the user's own columns, which the text does not name, stay behind.
         ours = (F.expr(carried[one]).alias(one) for one in columns)
         return rows.frame.select(*map(quoted, schema.names), *ours)
 
 
+def _refuse_finish(query: planned.Query) -> None:
+    """Refuses an end that operators would have to hear which keep rows."""
+    paths = (
+        query.paths
+        if isinstance(query, planned.PlainQuery)
+        else [one for every in query.paths.values() for one in every]
+    )
+    changes = [it for path in paths for it in path.every_change]
+    asks = any(isinstance(it, Fired) and it.looks_at_ends for it in changes)
+    if asks or isinstance(query, planned.TailQuery):
+        raise SpecError(
+            f"finish=.. of {_names(query)[0]}, for which an operator keeps rows",
+            "none: it goes on for ever",
+            "the end of a stream fires no window, but lets a sliding Sort go; leave "
+            "finish out, and all that has come out is there",
+        )
+
+
 def _names(query: planned.Query) -> tuple[str, ...]:
     """Returns the names of the streams that come out of a query."""
     match query:
-        case planned.PlainQuery(name=name):
+        case planned.PlainQuery(name=name) | planned.TailQuery(name=name):
             return (name,)
         case planned.JoinQuery(exits=exits):
             return tuple(one.name for one in exits)
@@ -250,9 +330,15 @@ def _carried(rows: Sequence[Rows]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _shown(schema: Schema, rows: DataFrame) -> DataFrame:
+    """Returns rows with the columns that come out."""
+    return rows.select(*map(quoted, schema.names))
+
+
 def _leaving(rows: DataFrame, out: planned.Exit) -> DataFrame:
     """Returns the rows of an outlet as they come out of the program."""
-    return ways.changed(rows, out.onward.changes).select(*map(quoted, out.schema.names))
+    every = [_shown(out.schema, ways.changed(rows, one.changes)) for one in out.onwards]
+    return reduce(DataFrame.unionAll, every)
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +369,7 @@ def flow_of(program: spec.Program, sources: Mapping[str, Rows]) -> Flow:
     def leaf(
         name: str, paths: tuple[Path, ...], schema: Schema
     ) -> tuple[spec.Input, Feed]:
-        rows = [sources[path.input] for path in paths]
+        rows = [sources[name] for path in paths for name in path.inputs]
         # What one of the rows lacks none has: they run together on the side.
         columns = _carried(rows)
         is_timed, place = TIME in columns, quoted(_PLACE) if _PLACE in columns else ""

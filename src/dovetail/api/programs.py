@@ -80,13 +80,18 @@ class SparkOutcome:
 
     def done(self) -> tuple[int, int]:
         """Returns how many tasks of the stages at work are done, and how many are."""
-        tracker = self.spark.sparkContext.statusTracker()
-        stages = [tracker.getStageInfo(one) for one in tracker.getActiveStageIds()]
-        known = [one for one in stages if one is not None]
-        return (
-            sum(one.numCompletedTasks for one in known),
-            sum(one.numTasks for one in known),
-        )
+        return tasks_done(self.spark)
+
+
+def tasks_done(spark: SparkSession) -> tuple[int, int]:
+    """Returns how many tasks of the stages at work are done, and how many are."""
+    tracker = spark.sparkContext.statusTracker()
+    stages = [tracker.getStageInfo(one) for one in tracker.getActiveStageIds()]
+    known = [one for one in stages if one is not None]
+    return (
+        sum(one.numCompletedTasks for one in known),
+        sum(one.numTasks for one in known),
+    )
 
 
 def on_spark(spark: SparkSession, program: spec.Program, root: Root) -> SparkOutcome:

@@ -60,16 +60,16 @@ class FlowPlay:
         """Returns what an engine puts out, each row with its output and event."""
         match engine:
             case EngineName.ORACLE:
-                player = oracle.play
+                players = oracle.Players(oracle.play, oracle.fire)
             case EngineName.LOCAL:
                 from dovetail.conformance import local  # noqa: PLC0415 - Arrow is slow
 
-                player = local.play
+                players = oracle.Players(local.play, local.fire)
             case _:
                 raise UnsupportedError.not_yet(
                     engine.value, "a text that is more than one join"
                 )
-        found = oracle.play_flow(self.program, self.opening, self.events, player)
+        found = oracle.play_flow(self.program, self.opening, self.events, players)
         return [_line(name, item) for name, item in found]
 
 

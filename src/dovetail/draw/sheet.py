@@ -15,23 +15,7 @@ from xml.etree.ElementTree import Element
 
 from dovetail import spec
 from dovetail.conformance.oracle import Axis, RowOutcome, Trace, TracedRow
-from dovetail.draw import labels
-from dovetail.draw.marks import (
-    BASELINE,
-    CLASSES,
-    DOT,
-    LINE,
-    Mark,
-    cross,
-    dot,
-    drawn,
-    has_place,
-    height_of,
-    label_text,
-    lines_of,
-    mark_of,
-    on_lines,
-)
+from dovetail.draw import labels, marks
 from dovetail.draw.scale import Scale, moment_words, scale_of
 from dovetail.draw.shapes import (
     LETTER,
@@ -75,22 +59,30 @@ class Sheet:
             lanes[hand] = Lane(
                 hand,
                 f"{hand.value}: {words[hand.value]}",
-                on_lines(mark_of(*row, scale) for row in rows if has_place(row[1])),
-                [Placeless(*row, trace.axis) for row in rows if not has_place(row[1])],
+                marks.on_lines(
+                    marks.mark_of(*row, scale)
+                    for row in rows
+                    if marks.has_place(row[1])
+                ),
+                [
+                    Placeless(*row, trace.axis)
+                    for row in rows
+                    if not marks.has_place(row[1])
+                ],
                 trace.axis,
                 bound if is_shown else inf,
             )
         return cls(join, trace, scale, words["join"].partition(", ")[2], lanes)
 
     @property
-    def marks(self) -> list[Mark]:
+    def marks(self) -> list[marks.Mark]:
         """Returns the marks of both lanes."""
         return [mark for lane in self.lanes.values() for mark in lane.marks]
 
     def heights(self, edges: Mapping[spec.Hand, float]) -> dict[int, float]:
         """Returns the middle of each mark's line, where the lanes' edges are."""
         return {
-            mark.number: height_of(mark.line, hand, edges[hand])
+            mark.number: marks.height_of(mark.line, hand, edges[hand])
             for hand, lane in self.lanes.items()
             for mark in lane.marks
         }
@@ -112,16 +104,16 @@ class Placeless:
     @property
     def width(self) -> float:
         """Returns the room of its sign, its label and the space behind it."""
-        return 4 * DOT + self.label.width + 2 * DOT
+        return 4 * marks.DOT + self.label.width + 2 * marks.DOT
 
     def at(self, across: float, middle: float) -> Iterator[Element]:
         """Yields its sign and its label."""
-        css = f"row {self.row.hand.value} {CLASSES[self.row.outcome]}"
-        sign = dot(across + DOT, middle)
+        css = f"row {self.row.hand.value} {marks.CLASSES[self.row.outcome]}"
+        sign = marks.dot(across + marks.DOT, middle)
         if self.row.outcome is RowOutcome.LATE:
-            sign = cross(across + DOT, middle)
-        place = across + 3 * DOT
-        words = label_text(self.label, place, middle)
+            sign = marks.cross(across + marks.DOT, middle)
+        place = across + 3 * marks.DOT
+        words = marks.label_text(self.label, place, middle)
         row = group(css, [sign, words], data_row=str(self.number))
         yield titled(row, labels.whole_row(self.row, self.axis))
 
@@ -135,7 +127,7 @@ class Lane:
 
     hand: spec.Hand
     heading: str
-    marks: Sequence[Mark]
+    marks: Sequence[marks.Mark]
     placeless: Sequence[Placeless]
     axis: Axis
     bound: float = inf
@@ -143,7 +135,7 @@ class Lane:
     @property
     def height(self) -> float:
         """Returns the height of its lines."""
-        return max(lines_of(self.marks), 1) * LINE
+        return max(marks.lines_of(self.marks), 1) * marks.LINE
 
     @property
     def shows_bound(self) -> bool:
@@ -154,15 +146,15 @@ class Lane:
         """Writes what the side is, and lists the rows that have no place."""
         # The lanes are mirrored: the list is always next to the rows.
         if self.hand is spec.Hand.RIGHT:
-            column.flow(self.placeless, LINE)
+            column.flow(self.placeless, marks.LINE)
         column.prose(self.heading, f"lane {self.hand.value}")
         if self.hand is spec.Hand.LEFT:
-            column.flow(self.placeless, LINE)
+            column.flow(self.placeless, marks.LINE)
 
     def rows(self, edge: float) -> list[Element]:
         """Returns the rows of the lane, which grows away from its edge."""
         return [
-            drawn(mark, height_of(mark.line, self.hand, edge), self.axis)
+            marks.drawn(mark, marks.height_of(mark.line, self.hand, edge), self.axis)
             for mark in self.marks
         ]
 
@@ -206,7 +198,7 @@ class Sample:
         """Yields the sign and the words beside it."""
         moved = f"translate({across + SAMPLE / 2 - 4:.1f} {middle:.1f})"
         yield group("sign", [self.sign], transform=moved)
-        yield text(self.words, "quiet", x=across + SAMPLE, y=middle + BASELINE)
+        yield text(self.words, "quiet", x=across + SAMPLE, y=middle + marks.BASELINE)
 
 
 def legend(sheet: Sheet) -> Iterator[Sample]:
@@ -217,11 +209,13 @@ def legend(sheet: Sheet) -> Iterator[Sample]:
         # Late rows have one sign on both sides.
         for outcome in RowOutcome:
             if outcome in found and outcome is not RowOutcome.LATE:
-                css = f"row {hand.value} {CLASSES[outcome]}"
+                css = f"row {hand.value} {marks.CLASSES[outcome]}"
                 bar = path(_box(), "bar", closed=True)
                 yield Sample(group(css, [bar]), outcome_meaning(join, hand, outcome))
     if any(row.outcome is RowOutcome.LATE for row in trace.rows):
-        yield Sample(group("late", [cross(0, 0)]), "too late or faulty: takes no part")
+        yield Sample(
+            group("late", [marks.cross(0, 0)]), "too late or faulty: takes no part"
+        )
     yield from _of_marks(sheet.marks)
     yield from _of_meetings(trace, join.kind)
     if any(lane.shows_bound for lane in sheet.lanes.values()):
@@ -241,17 +235,17 @@ def outcome_meaning(join: spec.JoinSpec, hand: spec.Hand, outcome: RowOutcome) -
             return f"{hand.value}, {outcome.value}"
 
 
-def _of_marks(marks: Sequence[Mark]) -> Iterator[Sample]:
+def _of_marks(laid: Sequence[marks.Mark]) -> Iterator[Sample]:
     """Yields the signs that tell of the shape of a life."""
-    if any(mark.is_dot and mark.row.outcome is not RowOutcome.LATE for mark in marks):
-        moment = shape("circle", "sample", cx=0, cy=0, r=DOT - 0.5)
+    if any(mark.is_dot and mark.row.outcome is not RowOutcome.LATE for mark in laid):
+        moment = shape("circle", "sample", cx=0, cy=0, r=marks.DOT - 0.5)
         yield Sample(moment, "at one moment only")
-    if any(mark.goes_on or mark.comes_from_before for mark in marks):
+    if any(mark.goes_on or mark.comes_from_before for mark in laid):
         half = HIGH / 2
         near, far = [(-LONG / 2, -half), (0, -half)], [(0, half), (-LONG / 2, half)]
         pointed = path([*near, (LONG / 2, 0), *far], "sample", closed=True)
         yield Sample(pointed, "goes on beyond the page")
-    if any(mark.has_notch for mark in marks):
+    if any(mark.has_notch for mark in laid):
         notch = path([(-4, -3), (4, -3), (0, 3)], "sample filled", closed=True)
         yield Sample(notch, "the row's own time")
 

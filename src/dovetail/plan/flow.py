@@ -27,16 +27,25 @@ from dovetail import spec
 from dovetail.plan import stream, ways
 from dovetail.plan.features import FlowLimit
 from dovetail.schema import Schema, quoted
+from dovetail.spec.inputs import Outlet
 from dovetail.spec.rules import checked
 
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """What comes out of a query under a name: what of its join, or of its inputs."""
+    """What comes out of a query's last join under a name.
+
+    Rows of one outlet may go several ways, and come out together: in their order.
+    """
 
     name: str
     schema: Schema
-    onward: ways.Onward
+    onwards: tuple[ways.Onward, ...]
+
+    @property
+    def outlet(self) -> Outlet:
+        """Returns the outlet by which the rows leave the join."""
+        return self.onwards[0].outlet
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +62,31 @@ class JoinQuery:
 
 
 @dataclass(frozen=True, slots=True)
+class TailQuery:
+    """What comes out behind an operator that keeps rows of a join: no outlet of it.
+
+    The plan's `onward` says what becomes of the join's rows.
+    """
+
+    name: str
+    schema: Schema
+    plan: stream.StreamPlan
+    paths: ways.Paths
+    ranks: int
+
+
+@dataclass(frozen=True, slots=True)
 class PlainQuery:
     """What comes out without a join."""
 
     name: str
     schema: Schema
     paths: tuple[ways.Path, ...]
-
-    @property
-    def ranks(self) -> int:
-        """Returns how many places each row of an input has."""
-        return len(self.paths)
+    ranks: int
+    """How many places each row of an input has."""
 
 
-Query = JoinQuery | PlainQuery
+Query = JoinQuery | TailQuery | PlainQuery
 Leaf = Callable[[str, tuple[ways.Path, ...], Schema], tuple[spec.Input, stream.Feed]]
 """Returns the rows of a side as an input of a name, and how they come."""
 
@@ -94,16 +114,22 @@ def plan_flow(
     found: list[Query] = []
     last: dict[int, list[tuple[spec.Joined, Exit]]] = {}
     for output in program.outputs:
-        routes = [*ways.ways_to(output.step, numbers)]
-        begins = [way.begin for way in routes]
-        first = begins[0]
-        if isinstance(first, spec.Joined) and len(routes) == 1:
-            out = Exit(output.name, output.step.schema, routes[0].onward)
-            last.setdefault(id(first.join), []).append((first, out))
-        elif any(isinstance(one, spec.Joined) for one in begins):
+        routes = sorted(ways.ways_to(output.step, numbers), key=lambda way: way.numbers)
+        first = routes[0].begin
+        if not any(isinstance(way.begin, spec.Joined) for way in routes):
+            found.append(PlainQuery(output.name, output.step.schema, *_ranked(routes)))
+            continue
+        out = Exit(output.name, output.step.schema, tuple(way.onward for way in routes))
+        keeps = any(one.keeps_rows for one in out.onwards)
+        if not isinstance(first, spec.Joined) or (
+            len(routes) > 1 and (keeps or not _is_one_outlet(routes))
+        ):
             raise FlowLimit.MIXED_OUTPUT.refused()
+        if keeps:
+            query = _Tree(numbers, leaf, ends=ends).query(first, (out,))
+            found.append(_tail(query, out))
         else:
-            found.append(PlainQuery(output.name, output.step.schema, _ranked(routes)))
+            last.setdefault(id(first.join), []).append((first, out))
     # Ports of one join leave it together: one query for all of them.
     for ended in last.values():
         known = _Tree(numbers, leaf, ends=ends)
@@ -111,14 +137,34 @@ def plan_flow(
     return tuple(found)
 
 
-def _ranked(routes: list[ways.Way]) -> tuple[ways.Path, ...]:
-    """Returns the ways of inputs, in the order in which a row goes on them."""
-    ordered = sorted(routes, key=lambda way: way.numbers)
-    return tuple(
-        ways.Path(way.begin.input, way.changes, rank)
-        for rank, way in enumerate(ordered)
-        if isinstance(way.begin, spec.Given)
+def _is_one_outlet(routes: list[ways.Way]) -> bool:
+    """Tells whether all ways begin at the same outlet of the same join."""
+    begins = {
+        (id(way.begin.join), way.begin.outlet)
+        if isinstance(way.begin, spec.Joined)
+        else ()
+        for way in routes
+    }
+    return len(begins) == 1
+
+
+def _tail(query: JoinQuery, out: Exit) -> TailQuery:
+    """Returns the query of what comes out behind an operator that keeps rows."""
+    # To the plan it is a join inside another one: its rows say where they stand.
+    plan = stream.within(query.plan, out.onwards[0])
+    return TailQuery(out.name, out.schema, plan, query.paths, query.ranks)
+
+
+def _ranked(routes: list[ways.Way]) -> tuple[tuple[ways.Path, ...], int]:
+    """Returns the ways of inputs as paths, and how many ranks they have."""
+    leaves = sorted(
+        (place, number, way)
+        for number, (way, place) in enumerate(
+            one for it in routes for one in it.leaves()
+        )
     )
+    ranks = {id(way): rank for rank, (_, _, way) in enumerate(leaves)}
+    return tuple(way.path(ranks) for way in routes), len(leaves)
 
 
 @dataclass(slots=True)
@@ -135,35 +181,39 @@ class _Tree:
     def query(self, step: spec.Joined, exits: tuple[Exit, ...]) -> JoinQuery:
         """Returns the query of a last join."""
         self._visit(step, "", ())
-        # The definition puts a row behind another one by its event, then operator by
-        # operator: so ways of one event are in the order of their steps' numbers.
-        ordered = sorted(
-            (way.numbers, at, name, number)
-            for at, (name, routes) in enumerate(self.sides.items())
-            for number, way in enumerate(routes)
-        )
+        leaves = [
+            (place, number, way)
+            for number, (way, place) in enumerate(
+                leaf
+                for routes in self.sides.values()
+                for route in routes
+                for leaf in route.leaves()
+            )
+        ]
         taken = [
-            way.begin.input
-            for routes in self.sides.values()
-            for way in routes
-            if isinstance(way.begin, spec.Given)
+            way.begin.input for *_, way in leaves if isinstance(way.begin, spec.Given)
         ]
         # Where no input is taken twice, its own number is order enough.
         is_shared = len({*taken}) < len(taken)
         ranks = {
-            (name, number): rank * is_shared
-            for rank, (*_, name, number) in enumerate(ordered)
+            id(way): rank * is_shared
+            for rank, (*_, way) in enumerate(sorted(leaves, key=lambda one: one[:2]))
         }
         self.paths = {
-            name: tuple(
-                ways.Path(way.begin.input, way.changes, ranks[name, number])
-                for number, way in enumerate(routes)
-                if isinstance(way.begin, spec.Given)
-            )
+            name: tuple(way.path(ranks) for way in routes)
             for name, routes in self.sides.items()
         }
         plan, feeds = self._planned(step, "")
-        runs_together = any(len(routes) > 1 for routes in self.sides.values())
+        paths = [path for every in self.paths.values() for path in every]
+        # An operator that keeps rows takes them in an order.
+        runs_together = any(len(every) > 1 for every in self.paths.values()) or any(
+            path.keeps_rows for path in paths
+        )
+        fired = [one for path in paths for one in path.every_change]
+        fired += [one for inner in plan.joins for one in inner.onward.changes]
+        fired += [one for out in exits for it in out.onwards for one in it.changes]
+        if any(isinstance(one, ways.Fired) and one.looks_at_time for one in fired):
+            raise FlowLimit.TIME.refused()
         has_sequence = all(feed.sequence for feed in feeds.values())
         if (is_shared or runs_together) and not has_sequence:
             raise FlowLimit.NO_SEQUENCE.refused()

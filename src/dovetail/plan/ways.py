@@ -16,11 +16,14 @@ from dataclasses import dataclass, replace
 
 from dovetail import spec
 from dovetail.errors import UnsupportedError
-from dovetail.expression import Expression
+from dovetail.expression import NEVER, Expression
+from dovetail.plan.features import FlowLimit
 from dovetail.schema import Schema
 
 # What of a plan travels to workers names single nodes: see `stream.py`.
+from dovetail.spec.firing import Arranged, ByMark, ByTime, Sliding, Tumbling
 from dovetail.spec.inputs import Outlet
+from dovetail.spec.program import Windowed
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,55 @@ class Reshaped:
     schema: Schema
 
 
-Change = Kept | Reshaped
+@dataclass(frozen=True, slots=True)
+class Punctuated:
+    """Marks stand before or behind the rows of which a condition is true, no others.
+
+    It may be true of none: then there is nothing to do where nothing has marks.
+    """
+
+    condition: Expression
+    is_before: bool
+
+    @property
+    def has_marks(self) -> bool:
+        """Tells whether there are rows with marks."""
+        return self.condition != NEVER
+
+
+@dataclass(frozen=True, slots=True)
+class Fired:
+    """Rows go on as an operator gives them that keeps some for a while."""
+
+    step: spec.Windowed | spec.Aligned
+
+    @property
+    def looks_at_marks(self) -> bool:
+        """Tells whether marks make a difference."""
+        step = self.step
+        until_mark = Tumbling(ByMark())
+        return isinstance(step, Windowed) and step.window == until_mark
+
+    @property
+    def looks_at_ends(self) -> bool:
+        """Tells whether rows that are kept come out at the end."""
+        step = self.step
+        if not isinstance(step, Windowed):
+            return False
+        is_sliding = isinstance(step.window, Sliding)
+        return is_sliding and isinstance(step.gives, Arranged)
+
+    @property
+    def looks_at_time(self) -> bool:
+        """Tells whether time alone lets rows out."""
+        step = self.step
+        if not isinstance(step, Windowed):
+            return False
+        policies = (step.window.keeps, step.window.fires)
+        return any(isinstance(one, ByTime) for one in policies)
+
+
+Change = Kept | Reshaped | Punctuated | Fired
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +99,66 @@ class Onward:
     outlet: Outlet = Outlet.MATCHED
     changes: tuple[Change, ...] = ()
 
+    @property
+    def keeps_rows(self) -> bool:
+        """Tells whether rows stay on the way, or marks stand among them."""
+        return _keeps_rows(self.changes)
+
+    @property
+    def passes_marks(self) -> bool:
+        """Tells whether marks of the join go along."""
+        return not any(isinstance(one, Punctuated) for one in self.changes)
+
+    @property
+    def asks_marks(self) -> bool:
+        """Tells whether the marks behind what belongs together go along."""
+        for one in self.changes:
+            match one:
+                case Fired():
+                    return one.looks_at_marks
+                case Punctuated():
+                    return False
+                case _:
+                    pass
+        return False
+
 
 @dataclass(frozen=True, slots=True)
 class Path:
     """The way of an input's rows to a side of a join.
 
     `rank` tells the rows apart that one row becomes on several ways: of two ways the
-    one of the lower rank is gone first.
+    one of the lower rank is gone first. Where rows of several ways run together before
+    an operator keeps some of them, these are the paths `of` it, and stand for an input.
     """
 
     input: str
     changes: tuple[Change, ...]
     rank: int = 0
+    of: tuple[Path, ...] = ()
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Returns the inputs whose rows go this way."""
+        return tuple(name for one in self.of for name in one.inputs) or (self.input,)
+
+    @property
+    def every_change(self) -> tuple[Change, ...]:
+        """Returns what happens to rows on the way, whichever they are."""
+        return (*(it for one in self.of for it in one.every_change), *self.changes)
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Tells whether rows stay on the way, or marks stand among them."""
+        return _keeps_rows(self.every_change)
+
+
+def _keeps_rows(changes: tuple[Change, ...]) -> bool:
+    """Tells whether rows stay on a way, or marks stand among them."""
+    return any(
+        isinstance(one, Fired) or (isinstance(one, Punctuated) and one.has_marks)
+        for one in changes
+    )
 
 
 Paths = Mapping[str, tuple[Path, ...]]
@@ -67,10 +166,20 @@ Paths = Mapping[str, tuple[Path, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """A way that begins at an input or a join, with the numbers of its steps."""
+class Together:
+    """Rows of several inputs that run together."""
 
-    begin: spec.Given | spec.Joined
+    ways: tuple[Way, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way that begins at an input or a join, with the numbers of its steps.
+
+    Where an operator keeps rows of several ways it is the beginning.
+    """
+
+    begin: spec.Given | spec.Joined | Together
     changes: tuple[Change, ...]
     numbers: tuple[int, ...]
 
@@ -80,8 +189,34 @@ class Way:
         match self.begin:
             case spec.Joined(outlet=outlet):
                 return Onward(outlet, self.changes)
-            case spec.Given():
+            case _:
                 return Onward(changes=self.changes)
+
+    def leaves(self, behind: tuple[int, ...] = ()) -> Iterator[tuple[Way, Place]]:
+        """Yields each way of one input's or join's rows, with its place among all.
+
+        The definition puts a row behind another one by its event, then operator by
+        operator: so ways of one event are in the order of their steps' numbers.
+        """
+        if isinstance(self.begin, Together):
+            for way in self.begin.ways:
+                yield from way.leaves((*self.numbers, *behind))
+        else:
+            yield self, (*self.numbers, *behind)
+
+    def path(self, ranks: Mapping[int, int]) -> Path:
+        """Returns the way as a path; `ranks` are those of ways, by identity."""
+        match self.begin:
+            case Together(ways):
+                of = tuple(way.path(ranks) for way in ways)
+                return Path("", self.changes, of=of)
+            case spec.Given(input=name):
+                return Path(name, self.changes, ranks[id(self)])
+            case _:
+                raise TypeError(self.begin)
+
+
+Place = tuple[int, ...]
 
 
 def ways_to(step: spec.Step, numbers: Mapping[int, int]) -> Iterator[Way]:
@@ -101,8 +236,30 @@ def ways_to(step: spec.Step, numbers: Mapping[int, int]) -> Iterator[Way]:
                 yield replace(
                     way, changes=(*way.changes, change), numbers=(*way.numbers, own)
                 )
+        case spec.Marked() | spec.Windowed() | spec.Aligned():
+            yield from _kept_on(step, numbers)
         case _:
             raise UnsupportedError.not_yet("stream", f"{type(step).__name__} of a text")
+
+
+def _kept_on(
+    step: spec.Marked | spec.Windowed | spec.Aligned, numbers: Mapping[int, int]
+) -> Iterator[Way]:
+    """Yields the ways behind a step that marks rows, or keeps some."""
+    own = numbers[id(step)]
+    ways = tuple(ways_to(step.source, numbers))
+    if isinstance(step, spec.Marked):
+        change: Change = Punctuated(step.condition, step.is_before)
+    else:
+        change = Fired(step)
+        if len(ways) > 1:
+            begins = [one.begin for way in ways for one, _ in way.leaves()]
+            # Rows of a join have turns among those of one number, others have none.
+            if any(isinstance(one, spec.Joined) for one in begins):
+                raise FlowLimit.MIXED_PORT.refused()
+            ways = (Way(Together(ways), (), ()),)
+    for way in ways:
+        yield replace(way, changes=(*way.changes, change), numbers=(*way.numbers, own))
 
 
 def _change(step: spec.Filtered | spec.Projected) -> Change:

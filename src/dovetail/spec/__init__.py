@@ -5,6 +5,7 @@ name is from. What travels to workers by value imports single nodes: a room that
 function names would travel whole.
 """
 
+from dovetail.spec import firing
 from dovetail.spec.facts import (
     absent_row,
     columns_of,
@@ -86,6 +87,7 @@ from dovetail.spec.picks import (
 from dovetail.spec.program import (
     LEFT,
     RIGHT,
+    Aligned,
     AnyLayout,
     Appended,
     Built,
@@ -102,7 +104,9 @@ from dovetail.spec.program import (
     Inline,
     Joined,
     JsonLayout,
+    Lack,
     Layout,
+    Marked,
     Numbered,
     NumberRange,
     Ordered,
@@ -113,6 +117,7 @@ from dovetail.spec.program import (
     Step,
     Told,
     Unfolded,
+    Windowed,
     Written,
     givens_of,
     is_grouped,
@@ -171,6 +176,7 @@ __all__ = [
     "UNKNOWN_EVENT",
     "USUAL_THRESHOLD",
     "Absent",
+    "Aligned",
     "AllColumns",
     "AllHard",
     "AnyLayout",
@@ -226,9 +232,11 @@ __all__ = [
     "Keep",
     "KeepPartitions",
     "Kind",
+    "Lack",
     "Latest",
     "Layout",
     "Limit",
+    "Marked",
     "Named",
     "Nested",
     "NullRow",
@@ -272,12 +280,14 @@ __all__ = [
     "Unlimited",
     "Unstated",
     "Window",
+    "Windowed",
     "Written",
     "absent_row",
     "bare_names",
     "columns_of",
     "counting_columns",
     "data_set_of",
+    "firing",
     "folded",
     "givens_of",
     "input_of",

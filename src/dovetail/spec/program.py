@@ -22,6 +22,7 @@ from enum import Enum
 from dovetail.errors import SchemaError, UnsupportedError
 from dovetail.expression import NEVER, Expression
 from dovetail.schema import Schema
+from dovetail.spec import firing
 from dovetail.spec.inputs import Outlet
 from dovetail.spec.join import (
     HANDS,
@@ -33,6 +34,7 @@ from dovetail.spec.join import (
     SetJoinSpec,
 )
 from dovetail.spec.stops import Failure, Plainly, Skew
+from dovetail.spec.windows import Eviction, KeepPartitions
 
 LEFT, RIGHT = "left", "right"
 
@@ -81,6 +83,17 @@ class JsonLayout:
 Layout = AnyLayout | CsvLayout | JsonLayout
 
 
+class Lack(Enum):
+    """What stands for a value that a row of an input lacks.
+
+    BLANK: 0, "" or false by its type; a text is then without the blanks at its end.
+    """
+
+    BLANK = "the blank value"
+    NULL = "null"
+    REFUSED = "nothing: the run ends"
+
+
 @dataclass(frozen=True, slots=True)
 class NumberRange:
     """The least and the greatest number of a column; `type` is what the text says."""
@@ -117,7 +130,8 @@ class Given:
 
     Where the rows themselves have that column, it stays as it is. An input that a text
     declares twice, in two ways, has a name for each; `source` is its own one. `ranges`
-    are those of columns whose type alone has room for more.
+    are those of columns whose type alone has room for more. In an `exact` input only
+    the `optional` columns may lack a value, and texts are as they are written.
     """
 
     name: str
@@ -126,11 +140,19 @@ class Given:
     layout: Layout = AnyLayout()
     source: str = ""
     ranges: tuple[NumberRange, ...] = ()
+    exact: bool = False
+    optional: tuple[str, ...] = ()
 
     @property
     def input(self) -> str:
         """Returns the name of the input that gives the rows."""
         return self.source or self.name
+
+    def lack(self, column: str) -> Lack:
+        """Returns what stands for a value that a row lacks in a column."""
+        if not self.exact:
+            return Lack.BLANK
+        return Lack.NULL if column in self.optional else Lack.REFUSED
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,6 +343,56 @@ class Unfolded:
 
 
 @dataclass(frozen=True, slots=True)
+class Windowed:
+    """What a window over rows that come one by one gives as it fires.
+
+    `by` are columns of its partitions, of which whole ones may be dropped; those may
+    fire as they are, `fires_dropped`.
+    """
+
+    source: Step
+    schema: Schema
+    window: firing.FiringWindow
+    gives: firing.Gives
+    by: tuple[str, ...] = ()
+    drops: Eviction = KeepPartitions()
+    fires_dropped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """A row of each of several streams, as soon as one of each is waiting.
+
+    The rows of all of them come together: the column `port` says from which one a row
+    is, and of each one a column of `parts` has what is shown of its rows. Only rows of
+    equal values in the columns `by` wait for each other.
+    """
+
+    source: Step
+    schema: Schema
+    port: str
+    parts: tuple[str, ...]
+    by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """The same rows, with a mark before or behind each of which a condition is true.
+
+    Marks that were there are not any more.
+    """
+
+    source: Step
+    condition: Expression = NEVER
+    is_before: bool = False
+
+    @property
+    def schema(self) -> Schema:
+        """Returns the columns of the source."""
+        return self.source.schema
+
+
+@dataclass(frozen=True, slots=True)
 class Alone:
     """No index beside the right rows of a join has their positions."""
 
@@ -380,6 +452,9 @@ Step = (
     | Appended
     | Counted
     | Unfolded
+    | Windowed
+    | Aligned
+    | Marked
     | Joined
     | SetJoined
 )

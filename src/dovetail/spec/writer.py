@@ -176,7 +176,7 @@ def _write_select(select: spec.AllColumns | spec.Columns) -> Json:
 def _write_absents(join: spec.JoinSpec) -> Json:
     """Returns the rows that stand for absent ones, and how their rest is filled."""
     rows = {
-        f"default_{hand.value}": dict(absent.values)
+        f"default_{hand.value}": schema.shown_row(dict(absent.values))
         for hand in spec.HANDS
         if isinstance(absent := join.absent(hand), spec.GivenRow)
     }

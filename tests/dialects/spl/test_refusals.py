@@ -45,8 +45,13 @@ def test_a_mistake_is_pointed_at(old, new, line, pointed):
     assert shown[caret.index("^") :][: caret.count("^")] == pointed
 
 
+def test_signs_that_could_go_on_are_told_as_they_are_written():
+    error = refused(TEXT.replace("k = L.k", "k L.k"))
+    assert error.expected == '"="'
+
+
 def test_what_stands_outside_is_bound_by_name():
-    error = refused("stream<int32 k> A = Aggregate(L) {}")
+    error = refused("stream<int32 k> A = DeDuplicate(L) {}")
     assert error.hint == (
         'bind its result by name: leave the operator out, and give an input "A"'
     )

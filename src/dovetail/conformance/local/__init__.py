@@ -1,5 +1,6 @@
 """The engine without Spark: the kernels, driven event by event on plain rows."""
 
+from dovetail.conformance.local.firing import fire
 from dovetail.conformance.local.play import play
 
-__all__ = ["play"]
+__all__ = ["fire", "play"]

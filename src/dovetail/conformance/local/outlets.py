@@ -22,6 +22,7 @@ from dovetail.conformance.local.frames import NUMBER
 from dovetail.engines.spark_stream.worker import bucket
 from dovetail.engines.tables import plain_rows
 from dovetail.expression import BARE, Expression, Scope, compiled
+from dovetail.kernels.arrays.names import REST
 from dovetail.kernels.lifetimes.lives import HANDED
 from dovetail.kernels.pairs.results import (
     CHANGES,
@@ -38,7 +39,8 @@ from dovetail.schema import from_microseconds
 class OutputRow:
     """A row that comes out: its outlet, the rows that it is of, and their numbers.
 
-    `handed` stands beside it for a join around that inherits its life.
+    `handed` stands beside it for a join around that inherits its life. Of several sets
+    the `rest` are the rows that stand together with those of both sides.
     """
 
     outlet: spec.Outlet
@@ -49,6 +51,7 @@ class OutputRow:
     change: spec.Change
     counter: int
     handed: spec.Row
+    rest: Sequence[spec.Row] = ()
 
 
 def output_rows(
@@ -61,6 +64,9 @@ def output_rows(
     )
     times = batch.column(bucket.ROW_TIME).cast(pa.int64()).to_pylist()
     handed = batch.select(HANDED.names).to_pylist()
+    rest = [()] * batch.num_rows
+    if REST in batch.schema.names:
+        rest = batch.column(REST).to_pylist(maps_as_pydicts="strict")
     first = len(bucket.HEAD)
     lefts = _rows_of(batch, bucket.LEFT, first, names[0])
     rights = _rows_of(batch, bucket.RIGHT, first + len(names[0]), names[1])
@@ -75,6 +81,7 @@ def output_rows(
             CHANGES[changes[at]],
             counters[at],
             handed[at],
+            rest[at],
         )
 
 

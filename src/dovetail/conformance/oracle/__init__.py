@@ -6,7 +6,15 @@ for.
 """
 
 from dovetail.conformance.oracle.clocks import play
-from dovetail.conformance.oracle.flow import Item, Sign, joined_alone, play_flow
+from dovetail.conformance.oracle.firing import Sign
+from dovetail.conformance.oracle.flow import (
+    Firer,
+    Item,
+    Players,
+    fire,
+    joined_alone,
+    play_flow,
+)
 from dovetail.conformance.oracle.program import play_program
 from dovetail.conformance.oracle.traces import (
     Axis,
@@ -19,12 +27,15 @@ from dovetail.conformance.oracle.traces import (
 
 __all__ = [
     "Axis",
+    "Firer",
     "Item",
     "Meeting",
+    "Players",
     "RowOutcome",
     "Sign",
     "Trace",
     "TracedRow",
+    "fire",
     "joined_alone",
     "play",
     "play_flow",

@@ -8,17 +8,19 @@ each operator on its way the operator and which of its rows this is.
     what join 2 makes of those   (3, 1, 0, 2, 0)  (3, 1, 1, 2, 0)
 
 So whatever a row gives has gone all its way before the next row goes on. Time passes,
-place (3, -1), before an event's row is handled. The joins are played by whoever is
+place (3, -1), before an event's row is handled, for a window that fires before joins,
+place (3, -2). The joins are played by whoever is
 given for it, each alone, on the rows that have come to it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from enum import Enum
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from dovetail import spec
+from dovetail.conformance.oracle import firing
+from dovetail.conformance.oracle.firing import Sign
 from dovetail.conformance.oracle.program import JoinPlayer, changed_by
 from dovetail.spec.rules import checked
 
@@ -27,34 +29,51 @@ _LAST = 1 << 62
 _SIDES = (spec.LEFT, spec.RIGHT)
 
 
-class Sign(Enum):
-    """What goes along a stream beside its rows."""
-
-    MARK = "a window punctuation"
-    END = "the stream is finished"
-
-
 @dataclass(frozen=True, slots=True)
 class Item:
     """A row, or a sign, at its place; `clock` is the time of its event."""
 
     place: Place
     clock: int
-    content: spec.Row | Sign
+    content: firing.Content
+
+
+Firer = Callable[
+    [spec.Windowed | spec.Aligned, Sequence[firing.Given]],
+    Iterable[tuple[int, firing.Content]],
+]
+"""Plays an operator that keeps rows; what comes out has the number of its cause."""
+
+
+@dataclass(frozen=True, slots=True)
+class Players:
+    """Who plays what of a program remembers rows."""
+
+    join: JoinPlayer
+    fire: Firer
+
+
+def fire(
+    step: spec.Windowed | spec.Aligned, given: Sequence[firing.Given]
+) -> Iterator[tuple[int, firing.Content]]:
+    """Plays an operator that keeps rows, as the definition has it."""
+    if isinstance(step, spec.Aligned):
+        return firing.aligned(step, given)
+    return firing.fired(step, given)
 
 
 def play_flow(
     program: spec.Program,
     opening: Sequence[spec.Event],
     events: Sequence[spec.Event],
-    join: JoinPlayer,
+    players: Players,
 ) -> list[tuple[str, Item]]:
     """Returns the rows and marks that come out, each with its output, in order.
 
     What `opening` brings is there before event number 0.
     """
     moments = [(at - len(opening), one) for at, one in enumerate((*opening, *events))]
-    player = _Player(moments, join)
+    player = _Player(moments, players.join, players.fire)
     player.numbers = {id(one): at for at, one in enumerate(spec.steps_of(program))}
     found = [
         (output.name, item)
@@ -72,6 +91,7 @@ class _Player:
 
     moments: Sequence[tuple[int, spec.Event]]
     join: JoinPlayer
+    fire: Firer
     numbers: dict[int, int] = field(default_factory=dict)
     played: dict[int, list[Item]] = field(default_factory=dict)
     met: dict[int, list[tuple[spec.Outlet, Item]]] = field(default_factory=dict)
@@ -95,6 +115,10 @@ class _Player:
                 return _merged([self.items(one) for one in sources])
             case spec.Joined():
                 return self._joined(step)
+            case spec.Marked():
+                return self._punctuated(step)
+            case spec.Windowed() | spec.Aligned():
+                return self._fired(step)
             case _:
                 raise TypeError(step)
 
@@ -119,6 +143,38 @@ class _Player:
             else:
                 for row in change([item.content]):
                     yield Item(place, item.clock, row)
+
+    def _punctuated(self, step: spec.Marked) -> Iterator[Item]:
+        """Yields the rows of a step and marks of its own; others end here."""
+        holds = changed_by(spec.Filtered(step.source, step.condition))
+        number = self.numbers[id(step)]
+        for item in self.items(step.source):
+            mark = Item((*item.place, number, 0), item.clock, Sign.MARK)
+            if item.content is Sign.MARK:
+                continue
+            own = replace(item, place=(*item.place, number, 1))
+            has_mark = not isinstance(item.content, Sign) and [*holds([item.content])]
+            if has_mark and not step.is_before:
+                mark = replace(mark, place=(*item.place, number, 2))
+            yield from (own, mark) if has_mark else (own,)
+
+    def _fired(self, step: spec.Windowed | spec.Aligned) -> Iterator[Item]:
+        """Yields what an operator gives that keeps rows; it is played alone."""
+        number = self.numbers[id(step)]
+        came: list[tuple[Place, firing.Given]] = [
+            ((at, -2, number), (event.clock, firing.Passing.TIME))
+            for at, event in self.moments
+        ]
+        came += [
+            ((*item.place, number), (item.clock, item.content))
+            for item in self.items(step.source)
+        ]
+        came.sort(key=lambda one: one[0])
+        counts: dict[int, int] = {}
+        for at, content in self.fire(step, [given for _, given in came]):
+            counts[at] = counts.get(at, -1) + 1
+            place, (clock, _) = came[at]
+            yield Item((*place, counts[at]), clock, content)
 
     def _joined(self, step: spec.Joined) -> Iterator[Item]:
         """Yields what one port of a join gives; marks stand on the first."""

@@ -79,6 +79,8 @@ class _Player:
                 | spec.Unfolded()
             ):
                 return self._regrouped(step)
+            case spec.Windowed() | spec.Aligned() | spec.Marked():
+                raise TypeError(step)  # of rows that come one by one
             case _:
                 return self._changed(step)
 

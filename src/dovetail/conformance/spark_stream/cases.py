@@ -15,6 +15,7 @@ from queue import SimpleQueue
 from pyspark.sql import SparkSession
 
 from dovetail import spec
+from dovetail.conformance import spark_batch
 from dovetail.conformance.spark_stream import shared
 from dovetail.conformance.spark_stream.replay import SEQUENCE
 from dovetail.conformance.spark_stream.results import GONE, emissions
@@ -22,8 +23,10 @@ from dovetail.conformance.spark_stream.script import StreamPlay, script
 from dovetail.engines.kernel_settings import stream_settings
 from dovetail.engines.spark_stream.failures import sentence
 from dovetail.errors import DovetailError
+from dovetail.plan import nested, sets
 from dovetail.plan.flow import JoinQuery
 from dovetail.plan.stream import plan_play
+from dovetail.plan.ways import Onward
 
 AT_A_TIME = 2
 MOST_SCOPES = 64
@@ -46,10 +49,9 @@ class _Group:
         """Returns how many batches the longest of the plays has, or nearly."""
         return max(len(one.ends) for one in self.plays)
 
-    @property
-    def part(self) -> shared.Part:
+    def part(self, spark: SparkSession) -> shared.Part:
         """Returns the plays as scripts, each a scope of one part of a query."""
-        plays = enumerate(self.plays)
+        plays = enumerate(_with_batches(spark, one) for one in self.plays)
         scripts = [script(scope, one, self.shape.plan) for scope, one in plays]
         return shared.Part(self.shape, scripts)
 
@@ -115,15 +117,40 @@ def shape_of(one: StreamPlay) -> shared.Shape:
         or (source.kind is spec.InputKind.TABLE and source.is_timed)
     )
     feeding = _feeding(one.query, one.play) if one.query else None
+    if isinstance(join := one.play.join, spec.SetJoinSpec):
+        inputs = {name: one.play.inputs[name] for name in join.sets}
+        ways = sets.paths_of(join, one.play.inputs)
+        feeding = shared.Feeding(inputs, ways, ranks=1, exits=(Onward(),))
     return shared.Shape(plan, one.stepwise, ends, one.in_order, feeding=feeding)
+
+
+def _with_batches(spark: SparkSession, one: StreamPlay) -> StreamPlay:
+    """Returns a play whose batches inside are data sets, joined by Spark before."""
+    play = one.play
+    if not isinstance(play.join, spec.JoinSpec):
+        return one
+    join, inputs, batches = nested.with_data_sets(play.join, play.inputs)
+    if not batches:
+        return one
+    known, lost = dict(inputs), list(one.lost)
+    for name, source in batches.items():
+        inner = replace(play, join=source.join, settings=spec.Settings())
+        found = spark_batch.play(spark, inner)
+        lost += [it for it in found if it.outlet is spec.Outlet.LATE]
+        rows = tuple(it.row for it in found if it.outlet is spec.Outlet.MATCHED)
+        known[name] = replace(known[name], rows=rows)
+    whole = spec.without_static(replace(play, inputs=known), join)
+    return replace(one, play=whole, lost=tuple(lost))
 
 
 def _feeding(query: JoinQuery, play: spec.Play) -> shared.Feeding:
     """Returns how rows of inputs come to the joins of a query."""
-    taken = {path.input for paths in query.paths.values() for path in paths}
+    taken = {
+        name for paths in query.paths.values() for path in paths for name in path.inputs
+    }
     inputs = {name: play.inputs[name] for name in sorted(taken)}
-    (exit_,) = query.exits
-    return shared.Feeding(inputs, query.paths, query.ranks, exit_.onward)
+    (onwards,) = {one.onwards for one in query.exits} or {(query.plan.onward,)}
+    return shared.Feeding(inputs, query.paths, query.ranks, onwards)
 
 
 def _queries(groups: Sequence[_Group]) -> list[_Query]:
@@ -179,7 +206,7 @@ def _outcomes(spark: SparkSession, query: _Query) -> list[Named]:
 
 def _played(spark: SparkSession, query: _Query) -> list[Named]:
     """Returns what each play of a query puts out."""
-    parts = [group.part for group in query]
+    parts = [group.part(spark) for group in query]
     # Of plays without a line nothing is started, and only what is lost comes out.
     has_lines = any(one.lines for part in parts for one in part.scripts)
     raw = shared.run(spark, parts) if has_lines else [[] for _ in parts]

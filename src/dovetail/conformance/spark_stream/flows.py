@@ -8,24 +8,32 @@ has a query without state.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
+from pathlib import Path
 
-from pyspark.sql import SparkSession
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame, SparkSession
 
 from dovetail import spec
 from dovetail.conformance.spark_stream import cases, replay, script, shared
 from dovetail.engines.spark_stream.failures import sentence
 from dovetail.engines.spark_stream.ways import Riders, gathered
-from dovetail.engines.spark_stream.worker import relay
 from dovetail.engines.tables import plain_rows
 from dovetail.errors import DovetailError
-from dovetail.kernels.arrays.names import LineKind
+from dovetail.kernels.arrays.names import PLACE, TURN, LineKind
+from dovetail.kernels.arrays.rows import BEGINNING
+from dovetail.kernels.firing import KIND
 from dovetail.plan import flow as planned
+from dovetail.schema import Schema
 
 Found = list[tuple[str, spec.Emission]] | DovetailError
 """What comes out of a program, each row with the name of its stream, or an error."""
 Outcome = list[spec.Emission] | DovetailError
+_SHOWN = (int(LineKind.ROW), int(LineKind.MARK))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +66,14 @@ class StreamFlow:
             name, play, self.ends, self.stepwise, self.in_order, alone
         )
 
+    def tail(self, query: planned.TailQuery) -> script.StreamPlay:
+        """Returns the play of the joins behind which operators keep rows."""
+        play = spec.Play(query.plan.join, self.inputs, self.events, self.opening)
+        joins = planned.JoinQuery(query.plan, query.paths, query.ranks, ())
+        return script.StreamPlay(
+            query.name, play, self.ends, self.stepwise, self.in_order, joins
+        )
+
 
 def play_flows(
     session: Callable[[], SparkSession], flows: Sequence[StreamFlow]
@@ -66,7 +82,7 @@ def play_flows(
     found: dict[str, Found] = {}
     plays: dict[str, tuple[StreamFlow, planned.Exit]] = {}
     wanted: list[script.StreamPlay] = []
-    plain: list[tuple[StreamFlow, planned.PlainQuery]] = []
+    alone: list[tuple[StreamFlow, planned.PlainQuery | planned.TailQuery]] = []
     for flow in flows:
         try:
             queries = flow.queries
@@ -74,7 +90,8 @@ def play_flows(
             yield flow.name, error
             continue
         found[flow.name] = []
-        plain += [(flow, one) for one in queries if isinstance(one, planned.PlainQuery)]
+        others = (one for one in queries if not isinstance(one, planned.JoinQuery))
+        alone += [(flow, one) for one in others]
         joins = (one for one in queries if isinstance(one, planned.JoinQuery))
         for query, out in ((one, out) for one in joins for out in one.exits):
             wanted.append(flow.play(query, out))
@@ -83,9 +100,12 @@ def play_flows(
         flow, out = plays[name]
         own = _own(out, outcome)
         found[flow.name] = _with(found[flow.name], out.name, own)
-    for flow, one in plain:
-        rows = _played(session(), flow, one)
-        found[flow.name] = _with(found[flow.name], one.name, rows)
+    if alone:
+        with ThreadPoolExecutor(cases.AT_A_TIME, "dovetail stream") as pool:
+            play = partial(_played, session())
+            played = pool.map(play, *zip(*alone, strict=True))
+            for (flow, one), rows in zip(alone, played, strict=True):
+                found[flow.name] = _with(found[flow.name], one.name, rows)
     yield from found.items()
 
 
@@ -105,55 +125,107 @@ def _own(out: planned.Exit, outcome: Outcome) -> Outcome:
     """Returns what leaves by an exit; marks are of the first port."""
     if isinstance(outcome, DovetailError):
         return outcome
-    own = {out.onward.outlet}
+    own = {out.outlet: 1}
+    # A mark goes all the ways that the rows go.
     if spec.Outlet.MATCHED in own:
-        own.add(spec.Outlet.MARKS)
-    return [one for one in outcome if one.outlet in own]
+        own[spec.Outlet.MARKS] = sum(one.passes_marks for one in out.onwards)
+    return [it for one in outcome for it in [one] * own.get(one.outlet, 0)]
 
 
 def _played(
-    spark: SparkSession, flow: StreamFlow, query: planned.PlainQuery
+    spark: SparkSession,
+    flow: StreamFlow,
+    query: planned.PlainQuery | planned.TailQuery,
 ) -> Outcome:
-    """Returns what comes out without a join."""
+    """Returns what comes out without a join, or not by an outlet of one."""
+    own = shared.session_of_our_own(spark)
     try:
-        return [*_rows(shared.session_of_our_own(spark), flow, query)]
+        with shared.folder() as place:
+            file = place / "events.parquet"
+            if isinstance(query, planned.TailQuery):
+                lines = _behind(own, flow.tail(query), file)
+            else:
+                lines = _alone(own, flow, query, file=file)
+            batches = shared.collected(lines.frame, place / "checkpoint")
+            return list(lines.emissions(batches, query.schema))
     except Exception as error:  # noqa: BLE001 - one play must not hide the others
         return sentence(error)
 
 
-def _rows(
-    spark: SparkSession, flow: StreamFlow, query: planned.PlainQuery
-) -> Iterator[spec.Emission]:
-    """Yields the rows that steps alone make of those of inputs."""
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """Rows and marks as a stream, in each batch in the order of some columns.
+
+    `events` says of each batch which event it plays.
+    """
+
+    frame: DataFrame
+    order: tuple[str, ...]
+    events: Sequence[int]
+
+    def emissions(
+        self, batches: shared.Batches, schema: Schema
+    ) -> Iterator[spec.Emission]:
+        """Yields the rows and marks of batches."""
+        for number, table in sorted(batches.items()):
+            shown = pc.is_in(table[KIND], pa.array(_SHOWN, pa.int32()))
+            ordered = table.filter(shown).sort_by(
+                [(name, "ascending") for name in self.order]
+            )
+            event = self.events[number]
+            rows = plain_rows(ordered.select(schema.names))
+            for kind, row in zip(ordered[KIND].to_pylist(), rows, strict=True):
+                if kind == LineKind.MARK:
+                    yield spec.Emission(spec.Outlet.MARKS, {}, event)
+                else:
+                    yield spec.Emission(spec.Outlet.MATCHED, row, event)
+
+
+def _alone(
+    spark: SparkSession, flow: StreamFlow, query: planned.PlainQuery, *, file: Path
+) -> _Lines:
+    """Returns the rows that operators make of those of inputs, without a join."""
     written, stepwise = script.Script(0), flow.stepwise
-    # While time passes alone a batch goes by all the same, so that events keep theirs.
-    carrier = query.paths[0].input
-    opening = [*script.lines_told(flow.opening, carrier)]
+    names = sorted({name for path in query.paths for name in path.inputs})
+    opening = [*_told(flow.opening, names)]
     if stepwise:
         written.cut(opening, spec.UNKNOWN_EVENT)
         opening = []
     for first, past in pairwise((0, *flow.ends)):
         event = first if stepwise else spec.UNKNOWN_EVENT
-        written.cut(
-            [*opening, *script.lines_told(flow.events[first:past], carrier)], event
-        )
+        written.cut([*opening, *_told(flow.events[first:past], names)], event)
         opening = []
-    inputs = {path.input: flow.inputs[path.input] for path in query.paths}
     rows = {
-        name: shared.table_of(source, written.rows.get(name, []))
-        for name, source in inputs.items()
+        name: shared.table_of(flow.inputs[name], written.rows.get(name, []))
+        for name in names
     }
-    with shared.folder() as place:
-        replay.record(place / "events.parquet", written.lines, rows)
-        replayed = replay.replay(spark, place / "events.parquet")
-        riders = Riders(replay.RIDING, replay.SEQUENCE, query.ranks)
-        lines = gathered(
-            lambda name: replay.lines_of(replayed, name), query.paths, riders
-        )
-        frame = lines.where(lines[relay.EVENT] == int(LineKind.ROW))
-        batches = shared.collected(frame, place / "checkpoint")
-    for number, table in sorted(batches.items()):
-        ordered = table.sort_by(replay.SEQUENCE).select(query.schema.names)
-        for row in plain_rows(ordered):
-            event = written.events[number]
-            yield spec.Emission(spec.Outlet.MATCHED, row, event)
+    replay.record(file, written.lines, rows)
+    replayed = replay.replay(spark, file)
+    spark.conf.set("spark.sql.shuffle.partitions", "1")
+    riders = Riders(replay.RIDING, replay.SEQUENCE, query.ranks)
+    lines = gathered(lambda name: replay.lines_of(replayed, name), query.paths, riders)
+    return _Lines(lines, (replay.SEQUENCE,), written.events)
+
+
+def _told(
+    events: Sequence[spec.Event], names: Sequence[str]
+) -> Iterator[tuple[script.Told, LineKind]]:
+    """Yields what events bring; time passes for all inputs, whatever comes.
+
+    So events keep a batch of their own, and windows of time hear of each.
+    """
+    for event in events:
+        for name in names:
+            if isinstance(event, spec.Pause) or event.input != name:
+                yield spec.Bound(name, BEGINNING, event.clock), LineKind.BOUND
+        if not isinstance(event, spec.Pause) and event.input in names:
+            yield from script.lines_told([event], event.input)
+
+
+def _behind(spark: SparkSession, play: script.StreamPlay, file: Path) -> _Lines:
+    """Returns the rows that operators behind joins make of those of the last one."""
+    shape = cases.shape_of(play)
+    part = shared.Part(shape, [script.script(0, play, shape.plan)])
+    shared.record_parts(file, [part])
+    rows = shared.rows_behind(spark, part, file)
+    return _Lines(rows, (PLACE, TURN), part.scripts[0].events)

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from dovetail import spec
 from dovetail.conformance.spark_stream.script import Script
 from dovetail.conformance.spark_stream.shared import Batches, Shape
+from dovetail.engines.spark_stream.firing import Riding
 from dovetail.engines.spark_stream.outlets import Outlets
 from dovetail.engines.spark_stream.ways import changed
 from dovetail.engines.spark_stream.worker.bucket import (
@@ -95,15 +96,14 @@ def _of_join(
         # Buckets know no order among each other; of row time there always is one.
         results.sort(key=lambda one: (one.row_time is None, one.row_time))
     # What the steps behind the join drop stands there as nothing.
-    rows = {one.place: (_outlet(one, plan), GONE) for one in results}
-    leaving = shape.feeding.exit if shape.feeding and not number else None
-    rows |= _rows(spark, plan, table, results, leaving)
+    leaving = shape.feeding.exits if shape.feeding and not number else ()
+    rows = _rows(spark, plan, table, results, leaving)
     for one in results:
-        outlet, row = rows[one.place]
-        # Behind the columns of the join stands what the row does to its result.
-        is_told = CHANGE in row
-        change = spec.Change(str(row.pop(CHANGE))) if is_told else spec.Change.NONE
-        yield one, spec.Emission(outlet, row, change=change)
+        for outlet, row in rows.get(one.place) or [(_outlet(one, plan), GONE)]:
+            # Behind the columns of the join stands what the row does to its result.
+            is_told = CHANGE in row
+            change = spec.Change(str(row.pop(CHANGE))) if is_told else spec.Change.NONE
+            yield one, spec.Emission(outlet, row, change=change)
 
 
 def _whole(raw: Batches) -> pa.Table:
@@ -144,26 +144,25 @@ def _rows(
     plan: StreamPlan,
     table: pa.Table,
     results: Sequence[Result],
-    leaving: Onward | None,
-) -> dict[int, tuple[spec.Outlet, dict[str, object]]]:
-    """Returns the outlet and the row of results by their places.
+    leaving: Sequence[Onward],
+) -> dict[int, list[tuple[spec.Outlet, dict[str, object]]]]:
+    """Returns the outlet and the rows of results by their places.
 
-    Where one outlet alone is asked for, `leaving`, what becomes of its rows.
+    Where one outlet alone is asked for, what becomes of its rows on each way.
     """
     if not results:
         return {}
     frame = spark.createDataFrame(table)
-    found = {}
+    found: dict[int, list[tuple[spec.Outlet, dict[str, object]]]] = {}
     for outlet, shown in _frames(plan, frame, results):
-        if leaving and outlet is not leaving.outlet:
-            continue
-        if leaving:
-            shown = changed(shown, leaving.changes, (PLACE,))  # noqa: PLW2901
-        table = shown.toArrow()
-        places, rows = table.column(PLACE).to_pylist(), plain_rows(table.drop(PLACE))
-        found.update(
-            {place: (outlet, row) for place, row in zip(places, rows, strict=True)}
-        )
+        # What of it is asked for goes on, and all of it where nothing is.
+        ways = [one.changes for one in leaving if one.outlet is outlet]
+        for changes in ways if leaving else [()]:
+            table = changed(shown, changes, Riding((PLACE,))).toArrow()
+            places = table.column(PLACE).to_pylist()
+            rows = plain_rows(table.drop(PLACE))
+            for place, row in zip(places, rows, strict=True):
+                found.setdefault(place, []).append((outlet, row))
     return found
 
 

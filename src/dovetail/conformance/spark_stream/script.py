@@ -30,7 +30,8 @@ class StreamPlay:
 
     `stepwise`: each event is a batch, so that it is known what comes out during it.
     `in_order`: rows must leave in the order of the definition. Of a program of several
-    operators it is one `query`, which has one exit.
+    operators it is one `query`, which has one exit. Some rows are `lost` before any
+    event: batches inside its join have turned them away.
     """
 
     name: str
@@ -39,12 +40,13 @@ class StreamPlay:
     stepwise: bool = False
     in_order: bool = False
     query: JoinQuery | None = None
+    lost: tuple[spec.Emission, ...] = ()
 
     @property
     def carrier(self) -> str:
         """Returns the input that brings lines without a row, if a query says which."""
         every = self.query.paths.values() if self.query else ()
-        return next((paths[0].input for paths in every), "")
+        return next((paths[0].inputs[0] for paths in every), "")
 
 
 @dataclass(slots=True)
@@ -85,7 +87,7 @@ class Script:
 
 def script(scope: int, wanted: StreamPlay, plan: StreamPlan) -> Script:
     """Returns the lines of one play."""
-    play, written = wanted.play, Script(scope)
+    play, written = wanted.play, Script(scope, lost=[*wanted.lost])
     state = [
         *(
             (spec.Arrive(name, row), LineKind.INITIAL)
@@ -108,7 +110,7 @@ def script(scope: int, wanted: StreamPlay, plan: StreamPlan) -> Script:
         coming = _coming(play.events[first:past], plan, carrier)
         # On the clock batch all inputs have ended when all has come.
         if plan.join.clock is spec.Clock.BATCH and (first, past) == cuts[-1]:
-            coming += _ends(plan)
+            coming += _ends(play, plan)
         written.cut([*state, *opening, *coming], known)
         state, opening = [], []
     return written
@@ -152,6 +154,10 @@ def _state(
 
     Where a side is outside time, its row without the time of its input is lost.
     """
+    if isinstance(play.join, spec.SetJoinSpec):
+        for name in dict.fromkeys(play.join.sets):
+            yield from ((name, row) for row in play.inputs[name].rows)
+        return
     seen: set[str] = set()
     for side in sorted(plan.leaves, key=lambda side: side.source.is_timed):
         source = side.source
@@ -176,10 +182,12 @@ def _whole_from_the_start(plan: StreamPlan) -> list[tuple[Told, LineKind]]:
     ]
 
 
-def _ends(plan: StreamPlan) -> list[tuple[Told, LineKind]]:
+def _ends(play: spec.Play, plan: StreamPlan) -> list[tuple[Told, LineKind]]:
     """Returns the ends of all inputs."""
-    names = sorted({side.source.name for side in plan.leaves})
-    return [(spec.Finish(name), LineKind.FINISH) for name in names]
+    names = {side.source.name for side in plan.leaves}
+    if isinstance(play.join, spec.SetJoinSpec):
+        names = {*play.join.sets}
+    return [(spec.Finish(name), LineKind.FINISH) for name in sorted(names)]
 
 
 def _is_lost(side: StreamSide, row: spec.Row) -> bool:

@@ -35,6 +35,7 @@ from dovetail.engines.spark_stream import dataflow
 from dovetail.engines.spark_stream.failures import is_passing
 from dovetail.engines.spark_stream.feeds import Buckets, Packing, packings
 from dovetail.engines.spark_stream.fingerprint import Identity
+from dovetail.engines.spark_stream.firing import rows_alone
 from dovetail.engines.spark_stream.labels import balanced_labels
 from dovetail.engines.spark_stream.outlets import Results
 from dovetail.engines.spark_stream.ways import Riders, gathered
@@ -71,16 +72,17 @@ class Feeding:
     inputs: spec.Inputs
     paths: Paths
     ranks: int
-    exit: Onward
+    exits: tuple[Onward, ...]
 
     def lines(self, replayed: DataFrame, number: int, name: str) -> DataFrame:
         """Returns the lines of a side: those of all ways to it."""
         riders = Riders(replay.RIDING, replay.SEQUENCE, self.ranks)
-        return gathered(
+        every = gathered(
             lambda given: replay.lines_of(replayed, place_of(number, given)),
             self.paths[name],
             riders,
         )
+        return rows_alone(every)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +129,7 @@ class Shape:
 
     def is_ordered(self, plan: StreamPlan) -> bool:
         """Tells whether rows leave a join by row time; only so its bound is known."""
-        return self.by_row_time or plan is not self.plan
+        return self.by_row_time or plan is not self.plan or plan.onward.keeps_rows
 
     def buckets_of(self, plan: StreamPlan, *, scopes: int) -> Buckets:
         """Returns the buckets of a join of so many plays."""
@@ -271,11 +273,10 @@ def lay_together(spark: SparkSession, parts: Sequence[Part], recording: Path) ->
         same = Identity.of(plan, sides, stream_manner(plan, ordered=by_row_time))
         # By it a bucket refuses what another join has left in its state.
         settings = replace(settings, fingerprint=same.fingerprint)
-        laid.append(
-            Results(plan, (dataflow.reading_of(sides, bucket.told_beside(settings)),))
-        )
-        packed += map(dataflow.as_lines, sides)
         schemas = sides[0].schema, sides[1].schema
+        told = bucket.told_beside(settings, schemas)
+        laid.append(Results(plan, (dataflow.reading_of(sides, told),)))
+        packed += map(dataflow.as_lines, sides)
         join = together.Join(number, settings, schemas)
         joins |= dict.fromkeys(own.labels, join)
         finding |= dict.fromkeys(front, (settings, schemas))
@@ -291,6 +292,23 @@ def lay_together(spark: SparkSession, parts: Sequence[Part], recording: Path) ->
 def _chain(spark: SparkSession, parts: Sequence[Part], recording: Path) -> Query:
     """Returns the query of joins in a row, whose operators feed each other."""
     (part,) = parts
+    frames, layout = _in_a_row(spark, part, recording)
+    lines, results = dataflow.lay(part.shape.plan, frames, layout)
+    return Query(
+        lines.selectExpr(f"0 AS {together.PART}", bucket.JOIN, bucket.BLOB), [results]
+    )
+
+
+def rows_behind(spark: SparkSession, part: Part, recording: Path) -> DataFrame:
+    """Returns the rows of a last join as operators behind it make them."""
+    frames, layout = _in_a_row(spark, part, recording)
+    return dataflow.lay_rows(part.shape.plan, frames, layout)
+
+
+def _in_a_row(
+    spark: SparkSession, part: Part, recording: Path
+) -> tuple[dataflow.Frames, dataflow.Layout]:
+    """Returns the lines of all inputs, and how joins in a row are laid out."""
     shape, scopes = part.shape, len(part.scripts)
     spark.conf.set("spark.sql.shuffle.partitions", str(shape.partitions(scopes)))
     replayed = replay.replay(spark, recording)
@@ -307,11 +325,7 @@ def _chain(spark: SparkSession, parts: Sequence[Part], recording: Path) -> Query
 
     buckets = partial(shape.buckets_of, scopes=scopes)
     layout = dataflow.Layout(buckets, settings, identified, with_events=True)
-    frames = _frames(shape, shape.plan, replayed)
-    lines, results = dataflow.lay(shape.plan, frames, layout)
-    return Query(
-        lines.selectExpr(f"0 AS {together.PART}", bucket.JOIN, bucket.BLOB), [results]
-    )
+    return _frames(shape, shape.plan, replayed), layout
 
 
 def _frames(shape: Shape, plan: StreamPlan, replayed: DataFrame) -> dataflow.Frames:

@@ -10,16 +10,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
-from lark import Lark, Token, Transformer, v_args
+from lark import Token, Transformer, v_args
 from lark.exceptions import UnexpectedInput
 from lark.tree import Meta
 
 from dovetail.dialects.ecl import syntax
+from dovetail.dialects.grammar import Source, Stop, parser_of
 from dovetail.errors import DialectError, Place
+
+_GRAMMAR = Path(__file__).with_name("grammar.lark")
 
 
 def read(text: str, file: str = "") -> tuple[syntax.Node, ...]:
@@ -27,26 +29,13 @@ def read(text: str, file: str = "") -> tuple[syntax.Node, ...]:
     try:
         plain = _without_foreign(text)
         _refuse_words(plain)
-        tree = _parser().parse(plain)
+        tree = parser_of(_GRAMMAR).parse(plain)
     except UnexpectedInput as error:
-        _refuse(text, error, file)
+        _refuse(Source(text, file), error)
     except DialectError as error:
         error.place = replace(error.place, file=file)
         raise
     return nodes_of(Nodes(text, file).transform(tree))
-
-
-@cache
-def _parser() -> Lark:
-    """Returns the parser, made when it is first needed."""
-    return Lark(
-        Path(__file__).with_name("grammar.lark").read_text(encoding="utf-8"),
-        start="program",
-        parser="lalr",
-        propagate_positions=True,
-        # What may be left out leaves nothing: counts of parts stay what rules say.
-        maybe_placeholders=False,
-    )
 
 
 # Texts and comments, in which no word counts: whichever begins first hides the others.
@@ -126,15 +115,8 @@ def _refuse_words(text: str) -> None:
                 f'"{found["word"]}" is outside of what is understood of ECL',
                 "records, data sets, transforms, joins and outputs",
                 hint,
-                place=_place_at(text, found.start(), len(word)),
+                place=Source(text).place(found.start(), len(word)),
             )
-
-
-def _place_at(text: str, start: int, length: int) -> Place:
-    """Returns the line and the column of a place in a text."""
-    before = text[:start]
-    line = before.count("\n") + 1
-    return Place(text, line, start - (before.rfind("\n") + 1) + 1, length)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,23 +178,6 @@ def _from(reach: syntax.Reach) -> Rule:
     return made
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """The text, which every place shows, and the name of its file."""
-
-    text: str
-    file: str
-
-    def at(self, meta: Meta) -> Place:
-        """Returns the place of a rule."""
-        if meta.empty:
-            return Place(self.text, 1, 1, file=self.file)
-        # Of what goes on below its line the caret shows the beginning alone.
-        ends_here = meta.end_line == meta.line
-        length = max(1, meta.end_column - meta.column) if ends_here else 1
-        return Place(self.text, meta.line, meta.column, length, self.file)
-
-
 # The decorator makes a rule of every name of the class that has no _ before it.
 @v_args(meta=True)
 class Nodes(Transformer[Token, Parts]):
@@ -221,7 +186,7 @@ class Nodes(Transformer[Token, Parts]):
     def __init__(self, text: str, file: str) -> None:
         """Keeps what places show."""
         super().__init__()
-        self.source = _Source(text, file)
+        self.source = Source(text, file)
 
     sequence = _of_all(syntax.Sequence)
     items = _of_all(syntax.Items)
@@ -397,7 +362,6 @@ def _unescaped(found: re.Match[str]) -> str:
     return chr(int(octal, 8) if octal else int(code, 16))
 
 
-_MOST_EXPECTED = 5
 _SIGNS = {
     "SEMICOLON": '";"',
     "RPAR": '")"',
@@ -435,24 +399,19 @@ _OTHER_SIGNS = tuple(
 )
 
 
-def _refuse(text: str, error: UnexpectedInput, file: str) -> NoReturn:
+def _refuse(source: Source, error: UnexpectedInput) -> NoReturn:
     """Raises what the grammar has found, in words of the language."""
-    token = getattr(error, "token", None)
-    is_end = isinstance(token, Token) and token.type == "$END"
-    here = error.pos_in_stream
-    if is_end or here is None:
-        here = len(text.rstrip())
-    found = "" if is_end else str(token or text[here : here + 1])
-    terminals = {*(getattr(error, "accepts", ()) or getattr(error, "expected", ()))}
-    if "RPAR" in terminals:
+    text, stop = source.text, Stop.of(source.text, error)
+    here = stop.start
+    found = "" if stop.is_end else stop.token or text[here : here + 1]
+    if "RPAR" in stop.terminals:
         # Of what may follow an argument a name for it is the rarest.
-        terminals.discard("ASSIGN")
-    names = sorted({_SIGNS.get(name, name.lower()) for name in terminals})
+        stop = replace(stop, terminals=stop.terminals - {"ASSIGN"})
     raise DialectError(
         f'"{found}" does not go on here' if found else "the text ends here",
-        " or ".join(names) if len(names) <= _MOST_EXPECTED else "",
+        stop.expected(_SIGNS),
         _hint(text, here),
-        place=replace(_place_at(text, here, len(found.partition("\n")[0])), file=file),
+        place=source.place(here, len(found.partition("\n")[0])),
     ) from error
 
 

@@ -27,14 +27,16 @@ def converted(value: Value, kind: types.SplType, place: Place) -> Value:
         return replace(value, place=place)
     if isinstance(kind, types.Scalar) and kind in types.STRINGS:
         return _written(value, kind, place)
-    if isinstance(old, types.Scalar) and old in types.STRINGS:
-        return _read(value, kind, place)
     match old, kind:
-        case types.Scalar(), types.Scalar() if {old, kind} <= types.NUMBERS:
-            return _number(value, kind, place)
         # An optional is the value itself, which may be null.
+        case types.NULL, types.Holder("optional"):
+            return values.of_type(kind, "x", place, x=value.tree)
         case _, types.Holder("optional", (of,)) if of == old:
             return Value(kind, required(value.tree, value.place), place)
+        case types.RSTRING | types.USTRING, _:
+            return _read(value, kind, place)
+        case types.Scalar(), types.Scalar() if {old, kind} <= types.NUMBERS:
+            return _number(value, kind, place)
         case types.Holder("set" | "list", of), types.Holder("set" | "list", into) if (
             of == into
         ):

@@ -20,7 +20,7 @@ from dovetail.dialects.spl.values import Value
 from dovetail.errors import Place
 from dovetail.expression.functions import build
 from dovetail.expression.functions.casts import cast
-from dovetail.expression.tree import Column
+from dovetail.expression.tree import Column, Node
 from dovetail.expression.values import fitted
 from dovetail.schema import DecimalType
 
@@ -29,11 +29,15 @@ TypeReader = Callable[[syntax.Node], types.SplType]
 
 @dataclass(frozen=True, slots=True)
 class PortView:
-    """An input port as expressions see it: its name, its tuple, its side of a row."""
+    """An input port as expressions see it: its name, its tuple, its side of a row.
+
+    A tuple that lies `within` a column has its attributes there.
+    """
 
     name: str
     type: types.Tuple
     side: str
+    within: str = ""
 
     def attribute(self, name: str, place: Place) -> Value:
         """Returns an attribute of the port's tuple."""
@@ -43,9 +47,11 @@ class PortView:
             raise types.refused(
                 place, f'"{self.name}" has no "{name}"', f"one of {known}"
             )
-        return Value(
-            types.loose(kind), Column(self.side, name, types.stored(kind)), place
-        )
+        tree: Node = Column(self.side, name, types.stored(kind))
+        if self.within:
+            whole = Column(self.side, self.within, types.stored(self.type))
+            tree = build("field", whole, values.text(name))
+        return Value(types.loose(kind), tree, place)
 
     def whole(self, place: Place) -> Value:
         """Returns the tuple itself."""

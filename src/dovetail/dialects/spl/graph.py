@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from dovetail import spec
-from dovetail.dialects.spl import operators, syntax
+from dovetail.dialects.spl import operators, syntax, windowed
 from dovetail.dialects.spl.expressions import Scope, bind
 from dovetail.dialects.spl.joins import join
 from dovetail.dialects.spl.operators import Made, Operator, Stream, fed, made_of
@@ -22,6 +22,7 @@ from dovetail.dialects.spl.types import (
     bounded,
     from_stored,
     merged,
+    optionals_of,
     ranges_of,
     refused,
     scalar,
@@ -41,6 +42,11 @@ _OPERATORS: Mapping[str, Callable[[Operator], list[Stream]]] = {
     "Union": operators.union,
     "Custom": operators.custom,
     "Split": operators.split,
+    "Throttle": operators.throttle,
+    "Aggregate": windowed.aggregate,
+    "Sort": windowed.sort,
+    "Punctor": windowed.punctor,
+    "Barrier": windowed.barrier,
 }
 _OUTSIDE = "bind its result by name: leave the operator out, and give an input {}"
 
@@ -93,7 +99,13 @@ class Graph:
                 words = ", ".join(known.names)
                 found_ = f'the input "{name}" has no column "{lacking[0]}"'
                 raise refused(place, found_, f"one of {words}")
-            step = spec.Given(name, schema, ranges=ranges_of(kind))
+            step = spec.Given(
+                name,
+                schema,
+                ranges=ranges_of(kind),
+                exact=True,
+                optional=optionals_of(kind),
+            )
             found = self.world.givens[name] = Stream(name, kind, step)
         if found.type != kind:
             raise refused(place, f'"{name}" is declared twice, in two ways', "one type")

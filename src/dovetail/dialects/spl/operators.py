@@ -21,6 +21,7 @@ from dovetail.dialects.spl.expressions import (
 )
 from dovetail.dialects.spl.types import (
     BOOLEAN,
+    INT32,
     INT64,
     UINT64,
     Holder,
@@ -31,6 +32,8 @@ from dovetail.dialects.spl.types import (
 )
 from dovetail.dialects.spl.values import Value
 from dovetail.errors import Place
+from dovetail.expression.functions import build
+from dovetail.expression.functions.logic import REQUIRED
 from dovetail.schema import Schema
 
 ROW = spec.Hand.LEFT.letter
@@ -105,7 +108,9 @@ class Operator:
                 raise refused(self.call.place, found, known)
 
 
-def assignments(operator: Operator, number: int, scope: Scope) -> dict[str, Value]:
+def assignments(
+    operator: Operator, number: int, bound: Callable[[syntax.Node], Value]
+) -> dict[str, Value]:
     """Returns the values that the clauses assign to an output port's attributes."""
     found: dict[str, Value] = {}
     heads, made = operator.call.heads, operator.made[number]
@@ -123,7 +128,7 @@ def assignments(operator: Operator, number: int, scope: Scope) -> dict[str, Valu
                 raise refused(part.place, found_, f"one of {words}")
             if part.name in found:
                 raise refused(part.place, f"a second value of {part.name}", "one")
-            value = bind(part.value, scope)
+            value = bound(part.value)
             found[part.name] = values.assigned(value, kind, part.name)
     return found
 
@@ -152,9 +157,12 @@ def _condition(node: syntax.Node, scope: Scope) -> Value:
     return found
 
 
-def _need_type_of_feed(operator: Operator) -> None:
-    """Refuses output ports of another type than the one input port."""
+def refuse_changes(operator: Operator) -> None:
+    """Refuses output ports that give other tuples than the one input port takes."""
     (feed,) = operator.feeds
+    for clause in operator.call.outputs:
+        found = f"assignments of a {operator.call.kind}"
+        raise refused(clause.place, found, "none: use a Functor")
     for head, made in zip(operator.call.heads, operator.made, strict=True):
         if made.type != feed.type:
             found = f"{made.name} is {made.type}"
@@ -169,10 +177,7 @@ def filtered(operator: Operator) -> list[Stream]:
     holds = values.literal(True, BOOLEAN, operator.call.place)  # noqa: FBT003
     if "filter" in params:
         holds = _condition(params["filter"].values[0], scope)
-    if operator.call.outputs:
-        clause = operator.call.outputs[0]
-        raise refused(clause.place, "assignments of a Filter", "none: use a Functor")
-    _need_type_of_feed(operator)
+    refuse_changes(operator)
     rest = values.of_type(BOOLEAN, "NOT x", holds.place, x=holds.tree)
     return [
         Stream(made.name, made.type, spec.Filtered(feed.step, one.expression))
@@ -183,33 +188,70 @@ def filtered(operator: Operator) -> list[Stream]:
 def split(operator: Operator) -> list[Stream]:
     """Returns the streams of a Split: each tuple goes to the port of its index.
 
-    The index counts round and round; below 0 a tuple goes nowhere.
+    The index counts round and round; below 0 a tuple goes nowhere. Of a list it goes
+    to the port of each.
     """
     operator.need_ports("1", "1..")
     params, feed = operator.params(("index",)), operator.feeds[0]
     if "index" not in params:
         hint = "param index: hashCode(k); a file of them is read before, not here"
         raise refused(operator.call.place, "a Split without an index", "index", hint)
-    _need_type_of_feed(operator)
+    refuse_changes(operator)
     setting, count = params["index"], len(operator.made)
     index = bind(setting.values[0], operator.scope(operator.views()))
-    if index.type not in (INT64, UINT64) or len(setting.values) > 1:
+    is_list = index.type in {Holder("list", (one,)) for one in (INT64, UINT64)}
+    if not (is_list or index.type in {INT64, UINT64}) or len(setting.values) > 1:
         found = f"an index of the type {index.type}"
-        raise refused(setting.place, found, "one int64 or uint64")
+        raise refused(setting.place, found, "one int64 or uint64, or one list of them")
+    if is_list:
+        index = _ports_of(index, count)
     streams = []
     for number, made in enumerate(operator.made):
         goes = f"x >= 0 AND x % {count} = {number}"
+        if is_list:
+            goes = f"array_contains(x, {number})"
         here = values.of_type(BOOLEAN, goes, index.place, x=index.tree)
         step = spec.Filtered(feed.step, here.expression)
         streams.append(Stream(made.name, made.type, step))
     return streams
 
 
+def _ports_of(indexes: Value, count: int) -> Value:
+    """Returns to which of so many ports a tuple goes; twice to one stops the run."""
+    place = indexes.place
+    ports = (
+        f"transform(filter(x, item -> item >= 0), item -> CAST(item % {count} AS INT))"
+    )
+    kind = Holder("list", (INT32,))
+    found = values.of_type(kind, ports, place, x=indexes.tree)
+    # A row is filtered here, and a filter gives none of them twice.
+    told = f"line {place.line}, column {place.column} of the text in SPL"
+    once = values.of_type(
+        kind, "IF(size(array_distinct(x)) = size(x), x, NULL)", place, x=found.tree
+    )
+    reason = values.text(f"{told} sends a tuple to one port twice")
+    return Value(kind, build(REQUIRED, once.tree, reason), place)
+
+
+def throttle(operator: Operator) -> list[Stream]:
+    """Returns the stream of a Throttle, which changes when tuples come, and no more."""
+    operator.need_ports("1", "1")
+    operator.params(("rate", "period", "includePunctuations"))
+    refuse_changes(operator)
+    operator.remark(
+        f"line {operator.call.place.line}: a Throttle holds no tuple back here; "
+        'trigger={"processingTime": "1 second"} says how often batches are'
+    )
+    (made,), (feed,) = operator.made, operator.feeds
+    return [Stream(made.name, made.type, feed.step)]
+
+
 def selected(
     operator: Operator, number: int, ports: Sequence[PortView]
 ) -> spec.Columns:
     """Returns what an output port gives: what is assigned, else what goes in itself."""
-    given = assignments(operator, number, operator.scope(ports))
+    scope = operator.scope(ports)
+    given = assignments(operator, number, lambda node: bind(node, scope))
     columns = []
     for name, kind in operator.made[number].type.attributes:
         value = given.get(name) or forwarded(name, kind, ports)
@@ -223,7 +265,7 @@ def selected(
     return spec.Columns(tuple(columns))
 
 
-def _projected(
+def projected(
     operator: Operator, number: int, step: spec.Step, ports: Sequence[PortView]
 ) -> Stream:
     """Returns the stream of an output port with its assignments."""
@@ -240,8 +282,7 @@ def functor(operator: Operator) -> list[Stream]:
         holds = _condition(params["filter"].values[0], operator.scope(views))
         step = spec.Filtered(step, holds.expression)
     return [
-        _projected(operator, number, step, views)
-        for number in range(len(operator.made))
+        projected(operator, number, step, views) for number in range(len(operator.made))
     ]
 
 
@@ -250,9 +291,10 @@ def union(operator: Operator) -> list[Stream]:
     operator.need_ports("1..", "1")
     operator.params(())
     ports = zip(operator.views(), operator.feeds, strict=True)
-    parts = [_projected(operator, 0, feed.step, [view]) for view, feed in ports]
-    steps = tuple(part.step for part in parts)
-    return [replace(parts[0], step=_appended(steps))]
+    parts = [projected(operator, 0, feed.step, [view]) for view, feed in ports]
+    # Marks go into it and not on: as they stand, between tuples of one port.
+    united = spec.Marked(_appended([part.step for part in parts]))
+    return [replace(parts[0], step=united)]
 
 
 def _appended(steps: Sequence[spec.Step]) -> spec.Step:
@@ -308,8 +350,9 @@ def custom(operator: Operator) -> list[Stream]:
         if not branches[made.name]:
             found = f"no code submits a tuple to {made.name}"
             raise refused(head.place, found, f"submit(.., {made.name}) in onTuple")
+    # Code that says nothing of marks hands none on.
     return [
-        Stream(made.name, made.type, _appended(branches[made.name]))
+        Stream(made.name, made.type, spec.Marked(_appended(branches[made.name])))
         for made in operator.made
     ]
 

@@ -10,16 +10,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from lark import Lark, Token, Transformer, v_args
+from lark import Token, Transformer, v_args
 from lark.exceptions import UnexpectedInput
 from lark.tree import Meta
 
+from dovetail.dialects.grammar import Source, Stop, parser_of
 from dovetail.dialects.spl import syntax
 from dovetail.errors import DialectError, Place
+
+_GRAMMAR = Path(__file__).with_name("grammar.lark")
 
 MAIN = "Main"
 
@@ -28,24 +30,11 @@ def read(text: str) -> tuple[syntax.Composite, ...]:
     """Returns the composites of a text; what stands outside of them is one, too."""
     _refuse_words(text)
     try:
-        tree = _parser().parse(text)
+        tree = parser_of(_GRAMMAR).parse(text)
     except UnexpectedInput as error:
-        _refuse(text, error)
+        _refuse(Source(text), error)
     found: tuple[syntax.Composite, ...] = Nodes(text).transform(tree)
     return found
-
-
-@cache
-def _parser() -> Lark:
-    """Returns the parser, made when it is first needed."""
-    return Lark(
-        Path(__file__).with_name("grammar.lark").read_text(encoding="utf-8"),
-        start="program",
-        parser="lalr",
-        propagate_positions=True,
-        # What may be left out leaves nothing: counts of parts stay what rules say.
-        maybe_placeholders=False,
-    )
 
 
 # Texts and comments, in which no word counts: whichever begins first hides the others.
@@ -73,15 +62,8 @@ def _refuse_words(text: str) -> None:
                 f'"{word}" is outside of what is understood of SPL',
                 "composites, types, streams and operators without code of their own",
                 _REFUSED[word],
-                place=_place_at(text, found.start(), len(word)),
+                place=Source(text).place(found.start(), len(word)),
             )
-
-
-def _place_at(text: str, start: int, length: int) -> Place:
-    """Returns the line and the column of a place in a text."""
-    before = text[:start]
-    line = before.count("\n") + 1
-    return Place(text, line, start - (before.rfind("\n") + 1) + 1, max(1, length))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,15 +128,11 @@ class Nodes(Transformer[Token, Any]):
     def __init__(self, text: str) -> None:
         """Keeps what places show."""
         super().__init__()
-        self._text = text
+        self._source = Source(text)
 
     def at(self, meta: Meta) -> Place:
-        """Returns the place of a rule; of several lines the caret shows the first."""
-        if meta.empty:
-            return Place(self._text, 1, 1)
-        ends_here = meta.end_line == meta.line
-        length = max(1, meta.end_column - meta.column) if ends_here else 1
-        return Place(self._text, meta.line, meta.column, length)
+        """Returns the place of a rule."""
+        return self._source.at(meta)
 
     items = _of_all(syntax.Items)
     braces = _of_all(syntax.Braces)
@@ -311,7 +289,9 @@ class Nodes(Transformer[Token, Any]):
     def dotted(self, meta: Meta, _: Parts) -> syntax.TypeName:
         """Returns a name with points; behind :: stands its last part."""
         start, end = meta.start_pos, meta.end_pos
-        return syntax.TypeName(self.at(meta), "".join(self._text[start:end].split()))
+        return syntax.TypeName(
+            self.at(meta), "".join(self._source.text[start:end].split())
+        )
 
     def type_name(self, meta: Meta, parts: Parts) -> syntax.TypeName:
         """Returns the name of a type."""
@@ -395,7 +375,6 @@ def _unescaped(found: re.Match[str], place: Place) -> str:
     return _ESCAPES[letter] if letter else chr(int(wide or narrow, 16))
 
 
-_MOST_EXPECTED = 5
 _SIGNS = {
     "SEMICOLON": '";"',
     "RPAR": '")"',
@@ -425,24 +404,26 @@ _OTHER_SIGNS = (
 )
 
 
-def _refuse(text: str, error: UnexpectedInput) -> NoReturn:
+def _refuse(source: Source, error: UnexpectedInput) -> NoReturn:
     """Raises what the grammar has found, in words of the language."""
-    token = getattr(error, "token", None)
-    is_end = isinstance(token, Token) and token.type == "$END"
-    here: int | None = error.pos_in_stream
-    if is_end or here is None:
-        here = len(text.rstrip())
+    text, stop = source.text, Stop.of(source.text, error)
+    here = stop.start
     found = re.compile(r"\w+|\S|$").match(text, here)
     word = found[0] if found else ""
-    terminals = {*(getattr(error, "accepts", ()) or getattr(error, "expected", ()))}
-    names = sorted({_SIGNS.get(name, f'"{name.lower()}"') for name in terminals})
+    # The parser has names of its own for signs that the grammar gives none.
+    signs = {one.name: one.pattern for one in parser_of(_GRAMMAR).terminals}
+    names = {
+        one: f'"{signs[one].value if signs[one].type == "str" else one.lower()}"'
+        for one in stop.terminals & signs.keys()
+    }
+    names |= _SIGNS
     hints = [it for sign, it in _OTHER_SIGNS if sign.match(text, here)]
     before = text[:here].rstrip()
     if not hints and before and before[-1] not in ";{},(:":
         hints = ["every setting, and every stream without a body, ends with ;"]
     raise DialectError(
         f'"{word}" does not go on here' if word else "the text ends here",
-        " or ".join(names) if len(names) <= _MOST_EXPECTED else "",
+        stop.expected(names),
         "".join(hints[:1]),
-        place=_place_at(text, here, len(word)),
+        place=source.place(here, len(word)),
     ) from error

@@ -258,6 +258,12 @@ def ranges_of(kind: Tuple) -> tuple[NumberRange, ...]:
     )
 
 
+def optionals_of(kind: Tuple) -> tuple[str, ...]:
+    """Returns the attributes that may have no value, or whose parts may have none."""
+    # A type is told as it is written.
+    return tuple(name for name, it in kind.attributes if "optional<" in str(it))
+
+
 _FROM_STORED: Mapping[Type, Scalar] = {
     **{kind: it for it, kind in {**SIGNED, **FLOATS}.items()},
     AtomicType.STRING: RSTRING,

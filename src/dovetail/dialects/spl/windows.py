@@ -1,4 +1,4 @@
-"""Windows of a Join: how long tuples of a port live, and how partitions are dropped.
+"""Windows: how long tuples of a port stay, when they fire, how partitions are dropped.
 
 L : sliding, delta(tm, 10ul), count(1), partitioned, partitionAge(60.0);
     kind     eviction         trigger   partitions
@@ -45,41 +45,98 @@ class PortWindow:
 
 
 @dataclass(frozen=True, slots=True)
+class FiringWindow:
+    """The window of an operator that does something when it fires.
+
+    What its deltas look at, `attributes`, is known by the name that they have for it.
+    """
+
+    window: spec.firing.FiringWindow
+    is_partitioned: bool
+    drops: spec.Eviction
+    attributes: Mapping[str, Value]
+    remarks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class _Parts:
-    """The parts of a window by what they are, and in which order they stand."""
+    """The parts of a window by what they are; one more remark if in another order."""
 
     words: Mapping[str, syntax.Node]
-    order: tuple[str, ...]
+    remarks: tuple[str, ...]
+
+    def drops(self, scope: Scope) -> spec.Eviction:
+        """Returns how whole partitions are dropped."""
+        node = self.words.get("partition eviction")
+        if node is None:
+            return spec.KeepPartitions()
+        if "partitioned" not in self.words:
+            raise refused(node.place, f"{_word(node)} without partitioned", "it before")
+        return _partition_eviction(node, scope)
 
 
 def window_of(setting: syntax.Setting, port: PortView, scope: Scope) -> PortWindow:
-    """Returns the window that a clause gives to a port."""
+    """Returns the window that a clause of a Join gives to a port."""
     parts = _parted(setting)
-    words = parts.words
-    if "kind" not in words or "eviction" not in words:
-        raise refused(
-            setting.place,
-            f"the window of {setting.name} is not whole",
-            "sliding, and count(n), delta(attribute, d) or time(seconds)",
-        )
-    kind = words["kind"]
+    kind = parts.words["kind"]
     if _word(kind) != "sliding":
         raise refused(kind.place, "a tumbling window of a Join", "sliding")
-    _check_trigger(words, scope)
-    if "partition eviction" in words and "partitioned" not in words:
-        node = words["partition eviction"]
-        raise refused(node.place, f"{_word(node)} without partitioned", "it before")
-    remarks: tuple[str, ...] = ()
-    if parts.order != tuple(sorted(parts.order, key=_ORDER.index)):
-        line = setting.place.line
-        remarks = (f"line {line}: a window is written {', '.join(_ORDER)}",)
-    dropped = words.get("partition eviction")
+    _check_trigger(parts.words, scope)
     return PortWindow(
-        _eviction(words["eviction"], port, scope),
-        "partitioned" in words,
-        _partition_eviction(dropped, scope) if dropped else spec.KeepPartitions(),
-        remarks,
+        _eviction(parts.words["eviction"], port, scope),
+        "partitioned" in parts.words,
+        parts.drops(scope),
+        parts.remarks,
     )
+
+
+def firing_window(
+    setting: syntax.Setting, port: PortView, scope: Scope
+) -> FiringWindow:
+    """Returns the window of an operator that does something when it fires."""
+    parts = _parted(setting)
+    words, found = parts.words, dict[str, Value]()
+
+    def policy(node: syntax.Node) -> spec.firing.Policy:
+        if _word(node) == "delta":
+            by, width = _measured(node, port, scope)
+            name = str(len(found))
+            found[name] = by
+            return spec.firing.ByDelta(name, width)
+        return _policy(node, scope)
+
+    until = policy(words["eviction"])
+    trigger = words.get("trigger")
+    if _word(words["kind"]) == "tumbling":
+        if trigger is not None:
+            raise refused(trigger.place, "a trigger of a tumbling window", "none")
+        window: spec.firing.FiringWindow = spec.firing.Tumbling(until)
+    else:
+        fires = policy(trigger) if trigger else spec.firing.ByCount(1)
+        for node, one in ((words["eviction"], until), (trigger or setting, fires)):
+            if isinstance(one, spec.firing.ByMark):
+                raise refused(node.place, "punct() of a sliding window", "tumbling")
+        window = spec.firing.Sliding(until, fires)
+    return FiringWindow(
+        window, "partitioned" in words, parts.drops(scope), found, parts.remarks
+    )
+
+
+def _policy(node: syntax.Node, scope: Scope) -> spec.firing.Policy:
+    """Returns the policy of a window that looks at no attribute."""
+    match _word(node):
+        case "count":
+            count = int(_number(node, scope, _COUNTS))
+            if count < 1:
+                raise refused(node.place, f"count({count}) here", "1 or more")
+            return spec.firing.ByCount(count)
+        case "time":
+            seconds = _span(_number(node, scope, _COUNTS | {FLOAT64}))
+            if seconds.microseconds <= 0:
+                raise refused(node.place, "a time of no length", "more than 0 seconds")
+            return spec.firing.ByTime(seconds)
+        case _:
+            return spec.firing.ByMark()
 
 
 def _word(node: syntax.Node) -> str:
@@ -111,7 +168,17 @@ def _parted(setting: syntax.Setting) -> _Parts:
             raise refused(node.place, f"a second {what} of a window", "one")
         words[what] = node
         order.append(what)
-    return _Parts(words, tuple(order))
+    if "kind" not in words or "eviction" not in words:
+        raise refused(
+            setting.place,
+            f"the window of {setting.name} is not whole",
+            "sliding, and count(n), delta(attribute, d) or time(seconds)",
+        )
+    if order != sorted(order, key=_ORDER.index):
+        line = setting.place.line
+        told = f"line {line}: a window is written {', '.join(_ORDER)}"
+        return _Parts(words, (told,))
+    return _Parts(words, ())
 
 
 def _check_trigger(words: Mapping[str, syntax.Node], scope: Scope) -> None:
@@ -157,7 +224,8 @@ def _eviction(node: syntax.Node, port: PortView, scope: Scope) -> spec.Window:
                 seconds = _number(node, scope, _COUNTS | {FLOAT64})
                 return spec.Seconds(_span(seconds))
             case "delta":
-                return _delta(node, port, scope)
+                by, width = _measured(node, port, scope)
+                return spec.Delta(by.own, width)
     except SpecError as error:
         raise refused(node.place, error.found, error.expected) from error
     expected = "count(n), delta(attribute, d) or time(seconds)"
@@ -169,8 +237,8 @@ def _span(seconds: Decimal) -> spec.Span:
     return spec.Span(0, int((seconds * 1_000_000).to_integral_value()))
 
 
-def _delta(node: syntax.Node, port: PortView, scope: Scope) -> spec.Delta:
-    """Returns the window of tuples that are not too far below the newest one."""
+def _measured(node: syntax.Node, port: PortView, scope: Scope) -> tuple[Value, Decimal]:
+    """Returns the attribute that a delta looks at, and how far apart its values are."""
     given = node.arguments if isinstance(node, syntax.Call) else ()
     match given:
         case [syntax.Name() as attribute, width]:
@@ -190,7 +258,7 @@ def _delta(node: syntax.Node, port: PortView, scope: Scope) -> spec.Delta:
         found = f"delta of {by.type} with a width of {value.type}"
         hint = "a number's suffix says its type: 10l is an int64, 10ul a uint64"
         raise refused(value.place, found, f"a width of {wanted}", hint)
-    return spec.Delta(by.own, Decimal(str(value.constant("the width of delta"))))
+    return by, Decimal(str(value.constant("the width of delta")))
 
 
 def _partition_eviction(node: syntax.Node, scope: Scope) -> spec.Eviction:

@@ -27,12 +27,13 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.pandas.types import from_arrow_schema
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import ArrayType, StructField, StructType
 
 from dovetail import spec
 from dovetail.bind.travel import travel_by_value
 from dovetail.engines.spark_stream import outlets
 from dovetail.engines.spark_stream.feeds import Buckets, Packing, packings
+from dovetail.engines.spark_stream.firing import Riding, rows_alone
 from dovetail.engines.spark_stream.types import as_nullable, unpacked
 from dovetail.engines.spark_stream.ways import changed
 from dovetail.engines.spark_stream.worker import bucket, relay
@@ -42,10 +43,11 @@ from dovetail.engines.spark_stream.worker.operator import (
     make_operator,
 )
 from dovetail.engines.spark_stream.worker.pack import make_heartbeat, make_pack
-from dovetail.kernels.arrays.names import is_reserved
+from dovetail.kernels.arrays.names import PLACE, REST, TURN, is_reserved
 from dovetail.kernels.pairs.results import UNMATCHED
 from dovetail.kernels.settings import JoinSettings
 from dovetail.plan.stream import StreamPlan
+from dovetail.schema import quoted
 from dovetail.spec.references import looked_at
 
 COUNTERS = "dovetail.join"
@@ -87,7 +89,36 @@ def reading_of(sides: Sides, told: pa.Schema) -> outlets.Reading:
             for number, name in enumerate(bucket.shown_names(packing.schema))
         )
     schema = bucket.result_schema((left.schema, right.schema), told)
-    return outlets.Reading(schema, shown, tuple(from_arrow_schema(told)))
+    fields = [
+        StructField(one.name, _rest_type(left)) if one.name == REST else one
+        for one in from_arrow_schema(told)
+    ]
+    rest = _rest_text(left) if REST in told.names else ""
+    return outlets.Reading(schema, shown, tuple(fields), rest)
+
+
+def _rest_type(packing: Packing) -> ArrayType:
+    """Returns the type of rows of sets that are neither the first nor the second."""
+    shown = bucket.shown_names(packing.schema)
+    return ArrayType(
+        StructType(
+            [
+                StructField(one.name, as_nullable(one.dataType))
+                for one in packing.frame.schema
+                if one.name in shown and not is_reserved(one.name)
+            ]
+        )
+    )
+
+
+def _rest_text(packing: Packing) -> str:
+    """Returns the SQL of such rows with values as they came."""
+    parts = (
+        f"{unpacked(f'row.{quoted(name)}', kind)} AS {quoted(name)}"
+        for name, kind in packing.types.items()
+        if not is_reserved(name)
+    )
+    return f"transform({REST}, row -> struct({', '.join(parts)}))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +164,21 @@ def lay(
     )
 
 
+def lay_rows(plan: StreamPlan, frames: Frames, layout: Layout) -> DataFrame:
+    """Returns the rows of a join that go on to operators that keep some of them."""
+    travel_by_value()
+    lines, readings = _operated(plan, frames, layout, 0)
+    return _handed_on(plan, lines, readings[0], 0, layout)
+
+
 def _looked_at(plan: StreamPlan) -> Mapping[spec.Outlet, outlets.Columns]:
     """Returns which columns of the sides the rows of outlets are made of.
 
     Of sides left out it is all. This is found before results travel: whoever writes
     them need not know how.
     """
+    if plan.sets:  # their rows stand together whole
+        return {}
     schemas = {side.hand: side.source.schema for side in plan.sides}
     texts = [text for _, text in spec.selected_columns(plan.join, schemas)]
     limit = plan.join.picks.limit
@@ -170,7 +210,8 @@ def _operated(
         # Numbers go as the plan lists its joins: each before those inside it.
         inner, within = number + len(below) + 1, plan.inside[side.hand]
         lines, readings = _operated(within, frame, layout, inner)
-        rows.append(_handed_on(within, lines, readings[0], inner, layout))
+        handed_on = _handed_on(within, lines, readings[0], inner, layout)
+        rows.append(rows_alone(handed_on))
         below += readings
     left, right = rows
     buckets = layout.buckets(plan)
@@ -189,7 +230,8 @@ def _operated(
     results = by_bucket(lines, make_operator(settings, schemas), bucket.RESULT_DDL)
     name = f"{layout.counters}.join{number}" if number else layout.counters
     counted = results.observe(name, *_counters())
-    return counted, [reading_of(sides, bucket.told_beside(settings)), *below]
+    told = bucket.told_beside(settings, schemas)
+    return counted, [reading_of(sides, told), *below]
 
 
 def by_bucket(lines: DataFrame, operator: JoinOperator, types: str) -> DataFrame:
@@ -218,7 +260,8 @@ def _handed_on(
     """Returns the results of a join as rows of a side of the join around it."""
     known = layout.buckets(plan)
     scopes = {label: at // known.per_scope for at, label in enumerate(known.labels)}
-    hand_on = relay.make_relay(reading.schema, number, scopes)
+    marks = plan.onward.asks_marks
+    hand_on = relay.make_relay(reading.schema, number, scopes, marks=marks)
     types = StructType([*reading.fields, *_RELAYED_TYPES])
     plain = lines.select(*bucket.RELAYED).mapInArrow(hand_on, types)
     results = plain.select(*reading.shown(), *_RELAYED_TYPES.names)
@@ -226,8 +269,8 @@ def _handed_on(
     own = outlets.Outlets(plan, (*_RELAYED_TYPES.names, *told))
     own.refuse_select(results)
     rows = own.handed_on(results)
-    riding = [name for name in rows.columns if is_reserved(name)]
-    return changed(rows, plan.onward.changes, riding)
+    riding = tuple(name for name in rows.columns if is_reserved(name))
+    return changed(rows, plan.onward.changes, Riding(riding, (PLACE, TURN)))
 
 
 def as_lines(packing: Packing) -> DataFrame:

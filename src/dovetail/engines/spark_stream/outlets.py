@@ -24,6 +24,8 @@ from pyspark.sql.types import StructField, StructType
 
 from dovetail.engines.spark.values import absent_struct
 from dovetail.engines.spark_stream.failures import said
+
+# Single names: what travels to a Connect server takes a module along whole.
 from dovetail.engines.spark_stream.worker.bucket import (
     BLOB,
     CHANGE,
@@ -39,7 +41,7 @@ from dovetail.engines.spark_stream.worker.bucket import (
     make_unpack,
 )
 from dovetail.errors import SpecError
-from dovetail.kernels.arrays.names import reserved
+from dovetail.kernels.arrays.names import HIDDEN, REST, reserved
 from dovetail.kernels.pairs.results import (
     CHANGES,
     REASONS,
@@ -104,12 +106,14 @@ class Shown(NamedTuple):
 class Reading:
     """How the rows of a join are read from lines of results: what of both sides.
 
-    `schema` is that of the results; `told` is what stands behind both sides.
+    `schema` is that of the results; `told` is what stands behind both sides. Where
+    several sets are joined `rest` is SQL for the rows behind the second one.
     """
 
     schema: pa.Schema
     sides: Mapping[Hand, tuple[Shown, ...]]
     told: tuple[StructField, ...]
+    rest: str = ""
 
     @property
     def fields(self) -> list[StructField]:
@@ -126,7 +130,10 @@ class Reading:
         return [
             *map(F.col, _HEAD_TYPES.names),
             *(one.alias(hand.letter) for hand, one in zip(HANDS, sides, strict=True)),
-            *(F.col(one.name) for one in self.told),
+            *(
+                F.expr(self.rest).alias(REST) if one.name == REST else F.col(one.name)
+                for one in self.told
+            ),
         ]
 
     def only(self, looked_at: Columns) -> Reading:
@@ -221,8 +228,8 @@ _COUNTS = {
 
 def _counted(outlets: Sequence[Outlet]) -> Column:
     """Returns how many rows that leave by some outlets a line counts."""
-    names = [name for one in outlets for name in _COUNTS[one]]
-    return reduce(add, (F.get(COUNTS, F.lit(COUNTED.index(name))) for name in names))
+    places = [COUNTED.index(name) for one in outlets for name in _COUNTS[one]]
+    return reduce(add, (F.get(COUNTS, F.lit(place)) for place in places))
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,8 +305,8 @@ class Outlets:
         names = [selected, *(sources if self.plan.join.ports > 1 else ())]
         if any(name.lower() == CHANGE for some in names for name in some):
             raise SpecError(
-                f'a column is called "{CHANGE}", as the one that says of each row '
-                "whether it comes or is taken back",
+                f'a column is called "{CHANGE}", as the one that says of each '
+                "row whether it comes or is taken back",
                 "another name",
                 f'rename it: frame.withColumnRenamed("{CHANGE}", "changed")',
             )
@@ -337,8 +344,17 @@ class Outlets:
             *self._window(),
             (F.col(REASON) == code(Reason.OVER_LIMIT)).alias(_OVER),
             *(name for name in (COUNTER, CHANGE) if name in raw.columns),
+            *(self._together() for name in raw.columns if name == REST),
             *self.extra,
         )
+
+    def _together(self) -> Column:
+        """Returns all rows that stand together, of several sets."""
+        first, second = (
+            F.when(F.col(PRESENT[hand]), F.struct(*self._own(hand))) for hand in HANDS
+        )
+        there = F.filter(F.array(first, second), lambda row: row.isNotNull())
+        return F.concat(there, F.col(REST)).alias("rows")
 
     def _window(self) -> list[Column]:
         """Returns where the window of a row begins and ends, if windows hop."""
@@ -385,7 +401,8 @@ class Outlets:
     def _schema(self, hand: Hand) -> Schema:
         """Returns the columns of a side without one of ours."""
         columns = self.plan.side(hand).source.schema.columns
-        return Schema(tuple(one for one in columns if one.name != TIME))
+        own = (one for one in columns if one.name != TIME)
+        return Schema(tuple(one for one in own if not one.name.startswith(HIDDEN)))
 
     def _late(self, rows: DataFrame) -> DataFrame:
         """Returns late rows: which side, why, and the row as it came in."""

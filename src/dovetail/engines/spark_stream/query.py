@@ -18,6 +18,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from dovetail.bind.sinks import Sink, path_exists, refuse_shared
 from dovetail.bind.tick import ENDED, NO_BEAT, SECONDS, ticks
+from dovetail.bind.travel import travel_by_value
 from dovetail.engines.kernel_settings import stream_manner, stream_settings
 from dovetail.engines.spark.rules import plain_rules
 from dovetail.engines.spark_session import BY_THOUSANDS, cores
@@ -31,6 +32,7 @@ from dovetail.engines.spark_stream.dataflow import (
     Frames,
     Layout,
     lay,
+    lay_rows,
     leaves,
     numbered_counters,
 )
@@ -42,6 +44,8 @@ from dovetail.engines.spark_stream.native import native_identity, native_results
 from dovetail.engines.spark_stream.outlets import AnyOutlet, Outlets, Results
 from dovetail.engines.spark_stream.tables import Pin, Table, tables, with_tables
 from dovetail.errors import EngineError
+from dovetail.kernels.arrays.names import LineKind
+from dovetail.kernels.firing import KIND
 from dovetail.kernels.settings import FORMAT, JoinSettings
 from dovetail.plan.stream import StreamPlan
 from dovetail.spec.inputs import Outlet
@@ -182,6 +186,26 @@ class Streaming:
         counters: str,
     ) -> tuple[DataFrame, Results]:
         """Returns the results of our operators, on the state that is kept."""
+        whole, how, identities = self._layout(checkpoint, ticks, counters)
+        lines, results = lay(whole, frames, how)
+        checkpoint.refuse_other(*(identities[id(one)] for one in whole.joins))
+        self.outlets.refuse_select(results.whole(lines))
+        return lines, results
+
+    def rows(self, checkpoint: Checkpoint = NO_CHECKPOINT) -> DataFrame:
+        """Returns the rows that go on to operators that keep some of them."""
+        counters = COUNTERS if checkpoint.path else numbered_counters()
+        with plain_rules(self.spark):
+            frames = self.copied(checkpoint.path)
+            whole, how, identities = self._layout(checkpoint, (), counters)
+            rows = lay_rows(whole, frames, how)
+            checkpoint.refuse_other(*(identities[id(one)] for one in whole.joins))
+            return rows.where(F.col(KIND) == int(LineKind.ROW))
+
+    def _layout(
+        self, checkpoint: Checkpoint, ticks: tuple[DataFrame, ...], counters: str
+    ) -> tuple[StreamPlan, Layout, Mapping[int, str]]:
+        """Returns the plan, how it is laid out, and what joins are, once they are."""
         count = self.buckets(checkpoint)
         whole = replace(self.plan, spread=self.plan.spread.over(count))
         identities: dict[int, str] = {}
@@ -192,14 +216,17 @@ class Streaming:
             labels = balanced_labels(own + front, own)
             return Buckets(labels[:own], own, labels[own:])
 
-        # How far a join inside has come the one around it must be told.
+        # How far a join has come whoever takes its rows must be told.
+        def goes_on(plan: StreamPlan) -> bool:
+            return plan is not whole or plan.onward.keeps_rows
+
         def settings(plan: StreamPlan) -> JoinSettings:
-            return stream_settings(plan, ordered=plan is not whole)
+            return stream_settings(plan, ordered=goes_on(plan))
 
         def identified(
             plan: StreamPlan, sides: tuple[Packing, Packing], known: JoinSettings
         ) -> JoinSettings:
-            manner = stream_manner(plan, ordered=plan is not whole)
+            manner = stream_manner(plan, ordered=goes_on(plan))
             same = Identity.of(plan, sides, manner, count)
             identities[id(plan)] = same.text
             return replace(
@@ -209,11 +236,7 @@ class Streaming:
                 identity=same.text,
             )
 
-        how = Layout(buckets, settings, identified, ticks, counters)
-        lines, results = lay(whole, frames, how)
-        checkpoint.refuse_other(*(identities[id(one)] for one in whole.joins))
-        self.outlets.refuse_select(results.whole(lines))
-        return lines, results
+        return whole, Layout(buckets, settings, identified, ticks, counters), identities
 
     def frame(self, outlet: Outlet) -> DataFrame:
         """Returns the rows of one outlet as a streaming DataFrame."""
@@ -295,15 +318,44 @@ def start(
     return _started(streaming, sinks, checkpoint, replace(how, trigger=AT_ONCE))
 
 
-def start_plain(frame: DataFrame, sink: Sink, how: Start) -> StreamingQuery:
-    """Returns the running query that writes the rows of a stream without a join."""
+def start_tail(
+    streaming: Streaming,
+    rows_of: Callable[[DataFrame], DataFrame],
+    *,
+    sink: Sink,
+    how: Start,
+) -> StreamingQuery:
+    """Returns the running query of what comes out behind all joins, as one stream."""
+    spark = streaming.spark
+    checkpoint = read_checkpoint(spark, how.checkpoint)
+    with plain_rules(spark, **STORE):
+        checkpoint = checkpoint.spread(spark, streaming.partitions)
+    partitions = checkpoint.partitions or streaming.state_partitions()
+    # A stream has one sink here: outlets, and what looks at them, are the join's.
+    rows = rows_of(streaming.rows(checkpoint))
+    return start_plain(rows, sink, how, partitions=partitions)
+
+
+def start_plain(
+    frame: DataFrame, sink: Sink, how: Start, *, partitions: int = 1
+) -> StreamingQuery:
+    """Returns the running query that writes the rows of a stream as they are.
+
+    What keeps rows has its state in so many partitions.
+    """
     spark = frame.sparkSession
-    with plain_rules(spark):
+    travel_by_value()
+    confs = {**STORE, **_by_thousands(spark), PARTITIONS: str(partitions)}
+    with plain_rules(spark, **confs):
         is_new = not path_exists(spark, f"{how.checkpoint}/offsets")
         sink.prepare(frame, is_new=is_new)
 
         def write(batch: DataFrame, number: int) -> None:
-            sink.write(batch, number, is_empty=False)
+            try:
+                sink.write(batch, number, is_empty=False)
+            except Exception as error:
+                where = f"{sink.place} failed in batch {number}"
+                raise _not_written("rows are", where, error) from error
 
         writer = frame.writeStream.foreachBatch(write)
         return _begun(writer, how)
@@ -446,11 +498,15 @@ def writing(
                 try:
                     sink.write(rows, number, is_empty=outlet not in filled)
                 except Exception as error:
-                    raise EngineError(
-                        f'the outlet "{outlet.value}" is not written: {sink.place} '
-                        f"failed in batch {number}: {cause(error)}"
-                    ) from error
+                    what = f'the outlet "{outlet.value}" is'
+                    where = f"{sink.place} failed in batch {number}"
+                    raise _not_written(what, where, error) from error
         finally:
             batch.unpersist()
 
     return write
+
+
+def _not_written(what: str, where: str, error: Exception) -> EngineError:
+    """Returns that rows are not written since a sink has failed."""
+    return EngineError(f"{what} not written: {where}: {cause(error)}")

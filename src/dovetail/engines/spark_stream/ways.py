@@ -13,35 +13,69 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
+from dovetail.engines.spark_stream.firing import Riding, fired
 from dovetail.engines.spark_stream.worker import relay
 from dovetail.kernels.arrays.names import LineKind
-from dovetail.plan.ways import Change, Kept, Path, Reshaped
+from dovetail.plan.ways import Change, Fired, Kept, Path, Punctuated, Reshaped
 from dovetail.schema import quoted
 
 _MOST = 2**63 - 1
 
 
+_NONE = Riding()
+_WITH_ROWS = (int(LineKind.ROW), int(LineKind.DELETE), int(LineKind.INITIAL))
+"""Lines that bring a row."""
+
+
 def changed(
-    frame: DataFrame, changes: Sequence[Change], riding: Sequence[str] = ()
+    frame: DataFrame, changes: Sequence[Change], riding: Riding = _NONE
 ) -> DataFrame:
     """Returns rows as changes make them, with the columns that ride along."""
+    has_lines = relay.EVENT in riding.columns
+    is_row = F.col(relay.EVENT).isin(*_WITH_ROWS)
     for change in changes:
         seen = frame.alias("l")
         match change:
+            case Fired(step):
+                frame = fired(frame, step, riding)
+            case Punctuated() if has_lines:
+                frame = _punctuated(seen, change)
             case Kept(condition):
                 holds = F.expr(condition.text)
                 # A bound has no values: of it a condition would be null, and drop it.
-                if relay.EVENT in riding:
-                    holds |= F.col(relay.EVENT) != int(LineKind.ROW)
+                if has_lines:
+                    holds = F.when(is_row, holds).otherwise(F.lit(1) == 1)
                 frame = seen.where(holds)
             case Reshaped(select, schema):
                 # What Spark computes may be wider than what the program declares.
-                values = (
-                    F.expr(f"CAST({text} AS {schema[name].type})").alias(name)
+                values = [
+                    (name, F.expr(f"CAST({text} AS {schema[name].type})"))
                     for name, text in select.columns
+                ]
+                # Nor is anything computed of it that must have a value.
+                if has_lines:
+                    values = [(name, F.when(is_row, one)) for name, one in values]
+                frame = seen.select(
+                    *(one.alias(name) for name, one in values), *riding.columns
                 )
-                frame = seen.select(*values, *riding)
     return frame
+
+
+def _punctuated(rows: DataFrame, change: Punctuated) -> DataFrame:
+    """Returns rows with marks before or behind some of them, and no others."""
+    row, mark = (F.lit(int(kind)) for kind in (LineKind.ROW, LineKind.MARK))
+    is_row = F.col(relay.EVENT) == row
+    # A line becomes two, and they keep their order: no shuffle is between.
+    both = F.array(mark, row) if change.is_before else F.array(row, mark)
+    kinds = F.when(is_row & F.expr(change.condition.text), both).otherwise(
+        F.array(relay.EVENT)
+    )
+    names = [F.col(quoted(one)) for one in rows.columns if one != relay.EVENT]
+    unmarked = rows.where(F.col(relay.EVENT) != mark)
+    if not change.has_marks:
+        return unmarked
+    marked = unmarked.select(*names, F.explode(kinds).alias(relay.EVENT))
+    return marked.select(*map(quoted, rows.columns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +108,21 @@ class Riders:
         ]
 
 
-def gathered(
-    rows: Callable[[str], DataFrame], paths: Sequence[Path], riders: Riders
-) -> DataFrame:
-    """Returns the rows that come on all ways; `rows` are those of an input."""
-    frames = []
-    for path in paths:
-        frame = changed(rows(path.input), path.changes, riders.columns)
-        own = [name for name in frame.columns if name not in riders.columns]
-        frames.append(frame.select(*map(quoted, own), *riders.placed(path)))
-    return reduce(DataFrame.unionAll, frames)
+Rows = Callable[[str], DataFrame]
+"""The rows of an input by its name, with the columns that ride along."""
+
+
+def gathered(rows: Rows, paths: Sequence[Path], riders: Riders) -> DataFrame:
+    """Returns the rows that come on all ways, and marks among them."""
+    return reduce(DataFrame.unionAll, [_going(rows, path, riders) for path in paths])
+
+
+def _going(rows: Rows, path: Path, riders: Riders) -> DataFrame:
+    """Returns the rows that come on one way."""
+    if path.of:
+        frame = gathered(rows, path.of, riders)
+    else:
+        given = rows(path.input)
+        own = [quoted(name) for name in given.columns if name not in riders.columns]
+        frame = given.select(*own, *riders.placed(path))
+    return changed(frame, path.changes, Riding(riders.columns, (riders.place,)))

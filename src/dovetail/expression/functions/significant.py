@@ -12,6 +12,7 @@ from __future__ import annotations
 import decimal
 from collections.abc import Callable, Mapping
 from decimal import Context, Decimal
+from functools import reduce
 
 from dovetail.expression.functions import entry
 
@@ -64,6 +65,8 @@ _OPERATIONS: Mapping[str, Callable[..., Decimal | str]] = {
     "ceil": _whole(decimal.ROUND_CEILING),
     "round": _whole(decimal.ROUND_HALF_UP),
     "text": _shortest,
+    # Of all that stand in one text, rounded after each.
+    "sum": lambda context, *values: reduce(context.add, values, Decimal(0)),
 }
 
 
@@ -71,7 +74,8 @@ def of_digits(operation: str, digits: int, *texts: str) -> str:
     """Returns what an operation makes of decimals of so many digits."""
     context = _FORMATS[digits]
     # The operands as they are: of those with too many digits all count.
-    return str(_OPERATIONS[operation](context, *map(Decimal, texts)))
+    numbers = (Decimal(part) for text in texts for part in text.split())
+    return str(_OPERATIONS[operation](context, *numbers))
 
 
 FUNCTIONS: tuple[entry.Entry, ...] = (

@@ -42,6 +42,13 @@ PLACE, TURN = hidden("place"), hidden("turn")
 By the first they stand among those of their side, or of both; the second decides among
 rows of a join of one place.
 """
+SET, VERSION = hidden("set"), hidden("version")
+"""The payload columns of rows of several sets: which one, and the key of a table's row.
+
+Rows without a version all count, of others the last of each.
+"""
+REST = reserved("rest")
+"""The column with the third row that stands together with others, and those behind."""
 OWN_DEATH, OWN_END = hidden("own_death"), hidden("own_end")
 """The payload columns of inherited lives: what they are if no other row ends them."""
 
@@ -49,7 +56,8 @@ OWN_DEATH, OWN_END = hidden("own_death"), hidden("own_end")
 class LineKind(IntEnum):
     """A row, a delete, a bound, an end, or a row that was there from the start.
 
-    What is passed on belongs to another join; ends are those of inherited lives.
+    What is passed on belongs to another join; ends are those of inherited lives. Behind
+    what belongs together among the rows of a program stands a mark.
     """
 
     ROW = 0
@@ -59,3 +67,4 @@ class LineKind(IntEnum):
     INITIAL = 4
     PASSED = 5
     ENDS = 6
+    MARK = 7

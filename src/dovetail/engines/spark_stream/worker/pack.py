@@ -50,7 +50,7 @@ Unwritten = tuple[
 """A line as `LINE` has it, but for its rows, which are not yet bytes."""
 FLUSH_ROWS = 1 << 20
 FLUSH_BYTES = 256 << 20
-ROW, DELETE, BOUND, FINISH, INITIAL, PASSED_ON, ENDED = map(int, LineKind)
+ROW, DELETE, BOUND, FINISH, INITIAL, PASSED_ON, ENDED, _ = map(int, LineKind)
 """What a line of a side is, in the column `@event` where it has one."""
 _ENDS = tuple((hand, NEVER, NEVER) for hand in (0, 1))
 """What is said of either hand at its end: the last position, the last bound."""

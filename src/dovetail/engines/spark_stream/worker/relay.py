@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from dovetail.engines.spark_stream.worker.bucket import OUTLET, unpacked
 from dovetail.kernels.arrays.blobs import write_batch
-from dovetail.kernels.arrays.names import LineKind, reserved
+from dovetail.kernels.arrays.names import TURN, LineKind, reserved
 from dovetail.kernels.arrays.rows import MISSING
 from dovetail.kernels.lifetimes.lives import BUCKET
 from dovetail.kernels.pairs.results import code
@@ -44,11 +44,12 @@ Batches = Iterator[pa.RecordBatch]
 
 
 def make_relay(
-    schema: pa.Schema, number: int, scopes: Mapping[int, int]
+    schema: pa.Schema, number: int, scopes: Mapping[int, int], *, marks: bool = False
 ) -> Callable[[Batches], Batches]:
     """Returns the function for `mapInArrow` behind the operator of join `number`.
 
     `schema` is that of its results; `scopes` says whose a bucket is, by its label.
+    Where somebody looks at `marks` one stands behind the rows of each cause.
     """
 
     def relay(batches: Batches) -> Batches:
@@ -79,8 +80,28 @@ def make_relay(
             yield _Said(LineKind.PASSED, None, scope, number, kept).alone(schema)
         own = from_bucket(rows.filter(pc.invert(is_late)), bucket)
         yield _Said(LineKind.ROW, None, scope).of(own)
+        if marks and own.num_rows:
+            yield _Said(LineKind.MARK, None, scope).of(_marks(own))
 
     return relay
+
+
+_TURN_OF_ROW = 8
+"""So many bytes at the end of a turn are a row's own; those before are of its cause."""
+
+
+def _marks(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Returns a line for each cause of rows, which stands behind all of them."""
+    turns = rows.column(TURN)
+    causes = pc.binary_slice(turns, 0, -_TURN_OF_ROW)
+    # Rows leave cause by cause, so the last one of each has another behind it.
+    changes = pc.not_equal(causes.slice(1), causes.slice(0, len(causes) - 1))
+    is_last = pa.concat_arrays([changes, pa.array([True])])
+    # No row's own number is that high: the mark stands behind all of them.
+    last = pa.scalar(b"\xff" * _TURN_OF_ROW)
+    behind = pc.binary_join_element_wise(causes, last, b"")
+    at = rows.schema.names.index(TURN)
+    return rows.set_column(at, TURN, behind).filter(is_last)
 
 
 def from_bucket(rows: pa.RecordBatch, bucket: int) -> pa.RecordBatch:

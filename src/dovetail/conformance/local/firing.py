@@ -1,0 +1,61 @@
+"""Plays an operator that keeps rows with its kernel, in steps of one line and more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import cycle
+
+import pyarrow as pa
+
+from dovetail import spec
+from dovetail.conformance.oracle.firing import Content, Given, Passing, Sign
+from dovetail.engines.kernel_settings import firing_settings
+from dovetail.engines.tables import arrow_table, plain_rows
+from dovetail.kernels.arrays.names import LineKind
+from dovetail.kernels.firing import CAUSE, KIND, NOW, Kept, advance
+from dovetail.schema import Schema
+
+_STEPS = (1, 2, 5)
+"""How many lines a step has: what is kept goes from one to the next."""
+_KINDS = {
+    Passing.TIME: LineKind.BOUND,
+    Sign.MARK: LineKind.MARK,
+    Sign.END: LineKind.FINISH,
+}
+
+
+def fire(
+    step: spec.Windowed | spec.Aligned, given: Sequence[Given]
+) -> Iterator[tuple[int, Content]]:
+    """Yields what comes out, each with the number of what has come just then."""
+    lines = _lines(step.source.schema, given)
+    kept = Kept(lines.slice(0, 0).drop_columns([KIND, NOW]))
+    first, lengths = 0, cycle(_STEPS)
+    while first < len(given):
+        some = lines.slice(first, next(lengths))
+        kept, found = advance(firing_settings(step), kept, some)
+        rows = plain_rows(pa.Table.from_batches([found]))
+        for row in rows:
+            cause, kind = row.pop(CAUSE), row.pop(KIND)
+            assert isinstance(cause, int)  # noqa: S101 - a column of numbers
+            is_mark = kind == LineKind.MARK
+            yield first + cause, Sign.MARK if is_mark else row
+        for number, (_, content) in enumerate(given[first : first + some.num_rows]):
+            if content is Sign.END:
+                yield first + number, Sign.END
+        first += some.num_rows
+
+
+def _lines(schema: Schema, given: Sequence[Given]) -> pa.RecordBatch:
+    """Returns what arrives as lines; those without a row have nulls."""
+    nothing = dict.fromkeys(schema.names)
+    contents = [content for _, content in given]
+    rows = (nothing if isinstance(it, Sign | Passing) else it for it in contents)
+    kinds = [
+        int(_KINDS[it] if isinstance(it, Sign | Passing) else LineKind.ROW)
+        for it in contents
+    ]
+    table = arrow_table(rows, schema)
+    table = table.append_column(KIND, pa.array(kinds, pa.int32()))
+    table = table.append_column(NOW, pa.array([now for now, _ in given], pa.int64()))
+    return table.combine_chunks().to_batches()[0]

@@ -1,0 +1,400 @@
+"""Operators that keep tuples for a while and are no joins.
+
+Aggregate and Sort have a window, Barrier waits for a tuple of each port. A Punctor
+keeps nothing, but its marks are what windows last until.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from dovetail import spec
+from dovetail.dialects.spl import aggregates, syntax, types, values
+from dovetail.dialects.spl.expressions import PortView, bind, need_boolean
+from dovetail.dialects.spl.operators import (
+    ROW,
+    Operator,
+    Stream,
+    assignments,
+    forwarded,
+    projected,
+    refuse_changes,
+)
+from dovetail.dialects.spl.types import refused
+from dovetail.dialects.spl.values import Value
+from dovetail.dialects.spl.windows import FiringWindow, firing_window
+from dovetail.errors import Place
+from dovetail.expression import Expression
+from dovetail.expression.tree import Column
+from dovetail.schema import ArrayType, Schema
+from dovetail.schema import Column as SchemaColumn
+
+# No attribute of SPL has a blank in its name: so these meet none.
+_BY, _GROUP, _SORT, _VALUE, _DELTA = "by {}", "group {}", "sort {}", "value {}", "delta"
+_COUNTS, _PORT, _PART = "counts", "from port", "port {}"
+
+
+@dataclass(slots=True)
+class _Columns:
+    """Columns in front of an operator, each computed from a tuple."""
+
+    found: dict[str, Value] = field(default_factory=dict)
+
+    def add(self, pattern: str, value: Value) -> str:
+        """Returns the name of the column of a value."""
+        for name, known in self.found.items():
+            if known == value and name.partition(" ")[0] == pattern.partition(" ")[0]:
+                return name
+        name = pattern.format(len(self.found))
+        self.found[name] = value
+        return name
+
+    def projected(self, step: spec.Step, place: Place) -> spec.Projected:
+        """Returns a step with these columns."""
+        kinds = types.Tuple(tuple((name, it.type) for name, it in self.found.items()))
+        select = ((name, it.expression) for name, it in self.found.items())
+        schema = types.schema_of(kinds, place)
+        return spec.Projected(step, schema, spec.Columns(tuple(select)))
+
+
+def _only_window(operator: Operator) -> tuple[FiringWindow, syntax.Setting]:
+    """Returns the window of the one input port."""
+    call, (port,) = operator.call, operator.call.ports
+    for setting in call.windows:
+        if setting.name != port.name:
+            found = f'no input port "{setting.name}"'
+            raise refused(setting.place, found, port.name)
+    if len(call.windows) != 1:
+        hint = f"window {port.name}: tumbling, count(100);"
+        found = f"{len(call.windows)} windows of {port.name}"
+        raise refused(call.place, found, "one", hint)
+    setting, view = call.windows[0], operator.views()[0]
+    window = firing_window(setting, view, operator.scope(()))
+    for remark in window.remarks:
+        operator.remark(remark)
+    return window, setting
+
+
+def _partition(
+    operator: Operator, params: Mapping[str, syntax.Setting], window: FiringWindow
+) -> list[Value]:
+    """Returns what tuples are parted by, which only a partitioned window is."""
+    by = params.get("partitionBy")
+    if by and not window.is_partitioned:
+        found = "CDISP9043E partitionBy where the window is not partitioned"
+        raise refused(by.place, found, "partitioned in the window clause")
+    if window.is_partitioned and not by:
+        place = operator.call.windows[0].place
+        found = "CDISP9042E a partitioned window"
+        raise refused(place, found, "the parameter partitionBy beside it")
+    return _values(operator, by)
+
+
+def _values(operator: Operator, setting: syntax.Setting | None) -> list[Value]:
+    """Returns the values of a parameter."""
+    scope = operator.scope(operator.views())
+    return [bind(one, scope) for one in setting.values] if setting else []
+
+
+def _truth(params: Mapping[str, syntax.Setting], name: str, operator: Operator) -> bool:
+    """Returns whether a parameter is true; without it it is not."""
+    setting = params.get(name)
+    if setting is None:
+        return False
+    value = bind(setting.values[0], operator.scope(()))
+    need_boolean(value, name)
+    return bool(value.constant(name))
+
+
+def _with_delta(window: FiringWindow, columns: _Columns) -> spec.firing.FiringWindow:
+    """Returns a window whose deltas look at columns in front of it."""
+
+    def own(policy: spec.firing.Policy) -> spec.firing.Policy:
+        if not isinstance(policy, spec.firing.ByDelta):
+            return policy
+        value = window.attributes[policy.column]
+        return replace(policy, column=columns.add(f"{_DELTA} {{}}", value))
+
+    match window.window:
+        case spec.firing.Tumbling(until):
+            return spec.firing.Tumbling(own(until))
+        case spec.firing.Sliding(keeps, fires, eager):
+            return spec.firing.Sliding(own(keeps), own(fires), eager)
+
+
+def aggregate(operator: Operator) -> list[Stream]:
+    """Returns the stream of an Aggregate."""
+    operator.need_ports("1", "1")
+    params = operator.params(
+        (
+            "groupBy",
+            "partitionBy",
+            "aggregateIncompleteWindows",
+            "aggregateEvictedPartitions",
+        )
+    )
+    given, _ = _only_window(operator)
+    eager = _truth(params, "aggregateIncompleteWindows", operator)
+    fires_dropped = _truth(params, "aggregateEvictedPartitions", operator)
+    is_tumbling = isinstance(given.window, spec.firing.Tumbling)
+    if eager and is_tumbling:
+        place = params["aggregateIncompleteWindows"].place
+        found = "aggregateIncompleteWindows of a tumbling window"
+        raise refused(place, found, "a sliding window")
+    if fires_dropped and (not is_tumbling or given.drops == spec.KeepPartitions()):
+        place = params["aggregateEvictedPartitions"].place
+        expected = "a tumbling window that evicts partitions"
+        raise refused(place, "aggregateEvictedPartitions here", expected)
+    columns = _Columns()
+    by = [columns.add(_BY, it) for it in _partition(operator, params, given)]
+    groups = [
+        columns.add(_GROUP, it) for it in _values(operator, params.get("groupBy"))
+    ]
+    window = _with_delta(given, columns)
+    if isinstance(window, spec.firing.Sliding):
+        window = replace(window, eager=eager)
+    made = _Aggregated(operator, columns)
+    # While they are read they add the columns of which the step in front is made.
+    select = spec.Columns(tuple(made.selected()))
+    source = columns.projected(operator.feeds[0].step, operator.call.place)
+    step = spec.Windowed(
+        source,
+        made.schema(source.schema),
+        window,
+        spec.firing.Lists(tuple(groups), made.lists, _COUNTS),
+        tuple(by),
+        given.drops,
+        fires_dropped,
+    )
+    out = operator.made[0]
+    return [Stream(out.name, out.type, spec.Projected(step, out.schema, select))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Aggregated:
+    """What an Aggregate puts out, while it is read: lists of values in front of it."""
+
+    operator: Operator
+    columns: _Columns
+
+    @property
+    def port(self) -> PortView:
+        """Returns the input port."""
+        return self.operator.views()[0]
+
+    @property
+    def lists(self) -> tuple[str, ...]:
+        """Returns the columns in front of which all values are looked at."""
+        word = _VALUE.partition(" ")[0]
+        return tuple(it for it in self.columns.found if it.partition(" ")[0] == word)
+
+    def schema(self, source: Schema) -> Schema:
+        """Returns lists of columns in front, and the counts of the groups."""
+        lists = [SchemaColumn(it, ArrayType(source[it].type)) for it in self.lists]
+        counts = aggregates.list_of(types.INT32)
+        return Schema((*lists, SchemaColumn(_COUNTS, types.stored(counts))))
+
+    def selected(self) -> Iterator[tuple[str, Expression]]:
+        """Yields each output attribute with what is computed of lists."""
+        given = self._given()
+        for name, kind in self.operator.made[0].type.attributes:
+            if name in given:
+                value = values.assigned(given[name], kind, name)
+            elif (own := forwarded(name, kind, [self.port])) is not None:
+                value = self._aggregated("Last", [own], own.place)
+            else:
+                place = self.operator.call.heads[0].place
+                found = f'the output attribute "{name}" has no value'
+                expected = f"{name} = Max(..), or an input attribute {kind} {name}"
+                raise refused(place, found, expected)
+            yield name, value.expression
+
+    def _given(self) -> dict[str, Value]:
+        """Returns the values that the output clause gives."""
+        return assignments(self.operator, 0, self._bound)
+
+    def _bound(self, node: syntax.Node) -> Value:
+        """Returns what an assignment gives: an aggregate, else of the last tuple."""
+        match node:
+            case syntax.Call(of=syntax.Name(text=name), arguments=arguments) if (
+                name in aggregates.AGGREGATES
+            ):
+                scope = self.operator.scope([self.port])
+                own = [bind(one, scope) for one in arguments]
+                count, _ = aggregates.AGGREGATES[name]
+                if len(own) != count:
+                    found = f"{len(own)} arguments of {name}"
+                    raise refused(node.place, found, str(count))
+                return self._aggregated(name, own, node.place)
+            case syntax.Call(of=syntax.Name(text=name), arguments=()) if (
+                name in aggregates.COUNTS
+            ):
+                template, kind = aggregates.COUNTS[name]
+                counts = aggregates.list_of(types.INT32)
+                tree = Column(ROW, _COUNTS, types.stored(counts))
+                return values.of_type(kind, template, node.place, x=tree)
+            case syntax.Call(of=syntax.Name(text="Count"), arguments=()):
+                one = values.literal(True, types.BOOLEAN, node.place)  # noqa: FBT003
+                whole = self._list(one, node.place)
+                return values.of_type(types.INT32, "size(x)", node.place, x=whole.tree)
+            case syntax.Call(of=syntax.Name(text="Custom")):
+                expected = f"one of {', '.join(aggregates.AGGREGATES)}"
+                raise refused(node.place, "Custom, code of the text's own", expected)
+            case _:
+                own_value = bind(node, self.operator.scope([self.port]))
+                return self._aggregated("Last", [own_value], node.place)
+
+    def _aggregated(self, name: str, given: Sequence[Value], place: Place) -> Value:
+        """Returns a function of the lists of some values."""
+        _, function = aggregates.AGGREGATES[name]
+        return function([self._list(one, place) for one in given], place)
+
+    def _list(self, value: Value, place: Place) -> Value:
+        """Returns the values that all tuples of a group have."""
+        kind = aggregates.list_of(value.type)
+        column = self.columns.add(_VALUE, value)
+        return Value(kind, Column(ROW, column, types.stored(kind)), place)
+
+
+_ORDERS = ("ascending", "descending")
+
+
+def sort(operator: Operator) -> list[Stream]:
+    """Returns the stream of a Sort."""
+    operator.need_ports("1", "1")
+    params = operator.params(("sortBy", "order", "partitionBy"))
+    if "sortBy" not in params:
+        hint = "param sortBy: price;"
+        raise refused(operator.call.place, "a Sort without sortBy", "sortBy", hint)
+    given, setting = _only_window(operator)
+    first = spec.firing.ByCount(1)
+    match given.window:
+        case spec.firing.Sliding(spec.firing.ByCount(), fires) if fires == first:
+            pass
+        case spec.firing.Sliding(keeps, spec.firing.ByCount()):
+            found = "CDISP9041E a trigger other than each tuple"
+            if isinstance(keeps, spec.firing.ByCount):
+                raise refused(setting.place, found, "count(1), or none")
+            raise refused(setting.place, "this sliding window of a Sort", "count(n)")
+        case spec.firing.Sliding():
+            raise refused(setting.place, "this sliding window of a Sort", "count(n)")
+    refuse_changes(operator)
+    # The tuple's own columns are first: what it is sorted by stands behind them.
+    columns, feed = _Columns(), operator.feeds[0]
+    view = operator.views()[0]
+    for name in feed.type.names:
+        columns.found[name] = view.attribute(name, operator.call.place)
+    by = [columns.add(_BY, it) for it in _partition(operator, params, given)]
+    keys = _sort_keys(operator, params)
+    named = tuple((columns.add(_SORT, value), down) for value, down in keys)
+    window = _with_delta(given, columns)
+    source = columns.projected(feed.step, operator.call.place)
+    step = spec.Windowed(
+        source,
+        source.schema,
+        window,
+        spec.firing.Arranged(named),
+        tuple(by),
+        given.drops,
+    )
+    return [projected(operator, 0, step, [view])]
+
+
+def _sort_keys(
+    operator: Operator, params: Mapping[str, syntax.Setting]
+) -> list[tuple[Value, bool]]:
+    """Returns what tuples are sorted by, each with whether it descends."""
+    keys = _values(operator, params["sortBy"])
+    for one in keys:
+        if one.type not in types.NUMBERS | types.STRINGS | {types.TIMESTAMP}:
+            raise refused(one.place, f"sortBy of {one.type}", "a type with an order")
+    words = [getattr(one, "text", "") for one in _given(params, "order")] or [
+        _ORDERS[0]
+    ]
+    if len(words) not in {1, len(keys)} or not {*words} <= {*_ORDERS}:
+        place, known = params["order"].place, " or ".join(_ORDERS)
+        raise refused(place, "this order", f"{known}, one or one for each of sortBy")
+    words *= len(keys) if len(words) == 1 else 1
+    return [(key, word == _ORDERS[1]) for key, word in zip(keys, words, strict=True)]
+
+
+def _given(params: Mapping[str, syntax.Setting], name: str) -> Sequence[syntax.Node]:
+    """Returns the values of a parameter as they are written; none without it."""
+    return params[name].values if name in params else ()
+
+
+def punctor(operator: Operator) -> list[Stream]:
+    """Returns the stream of a Punctor: its tuples, with marks among them."""
+    operator.need_ports("1", "1")
+    params = operator.params(("punctuate", "position"))
+    for name, example in (("punctuate", "price > 10.0"), ("position", "after")):
+        if name not in params:
+            hint = f"param {name}: {example};"
+            raise refused(operator.call.place, f"a Punctor without {name}", name, hint)
+    word = getattr(params["position"].values[0], "text", "")
+    if word not in {"before", "after"}:
+        raise refused(params["position"].place, "this position", "before or after")
+    holds = _values(operator, params["punctuate"])[0]
+    need_boolean(holds, "punctuate")
+    marked = spec.Marked(
+        operator.feeds[0].step, holds.expression, is_before=word == "before"
+    )
+    return [projected(operator, 0, marked, operator.views())]
+
+
+def barrier(operator: Operator) -> list[Stream]:
+    """Returns the stream of a Barrier: a tuple of each port makes one."""
+    operator.need_ports("2..", "1")
+    ports, place = operator.views(), operator.call.place
+    by = _parted_ports(operator, ports)
+    parts = [_PART.format(number) for number in range(len(ports))]
+    keys = [(_BY.format(at), it.type) for at, it in enumerate(by[0])]
+    shown = [
+        (part, types.Holder("optional", (view.type,)))
+        for part, view in zip(parts, ports, strict=True)
+    ]
+    schema = types.schema_of(types.Tuple(((_PORT, types.INT32), *keys, *shown)), place)
+    sources = []
+    # Each port's tuples lie in a column of their own, which is null for the others.
+    for number, (view, feed) in enumerate(zip(ports, operator.feeds, strict=True)):
+        own = {part: values.literal(None, kind, place) for part, kind in shown}
+        own[parts[number]] = view.whole(place)
+        own[_PORT] = values.literal(number, types.INT32, place)
+        own |= {_BY.format(at): value for at, value in enumerate(by[number])}
+        select = ((name, own[name].expression) for name in schema.names)
+        columns = spec.Columns(tuple(select))
+        sources.append(spec.Projected(feed.step, schema, columns))
+    step = spec.Aligned(
+        spec.Appended(tuple(sources)),
+        Schema(tuple(schema[part] for part in parts)),
+        _PORT,
+        tuple(parts),
+        tuple(name for name, _ in keys),
+    )
+    inside = [
+        replace(view, within=part) for view, part in zip(ports, parts, strict=True)
+    ]
+    return [projected(operator, 0, step, inside)]
+
+
+def _parted_ports(operator: Operator, ports: Sequence[PortView]) -> list[list[Value]]:
+    """Returns for each port of a Barrier what its tuples are parted by."""
+    last = len(ports) - 1
+    numbers = {f"partitionBy{number}": number for number in range(len(ports))}
+    numbers |= {"partitionByLHS": 0, "partitionByRHS": last}
+    params = operator.params(("bufferSize", *numbers))
+    if "bufferSize" in params:
+        line = params["bufferSize"].place.line
+        operator.remark(f"line {line}: bufferSize holds back who sends, no tuple")
+    by: list[list[Value]] = [[] for _ in ports]
+    for name, setting in params.items():
+        if name in numbers:
+            scope = operator.scope([ports[numbers[name]]])
+            by[numbers[name]] += [bind(one, scope) for one in setting.values]
+    kinds = [[value.type for value in one] for one in by]
+    if any(one != kinds[0] for one in kinds):
+        expected = "the same types for each port"
+        place = operator.call.place
+        raise refused(place, "what the ports are parted by", expected)
+    return by

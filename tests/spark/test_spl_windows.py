@@ -1,0 +1,133 @@
+"""Operators of SPL that keep tuples, on streams of Spark: with joins, over restarts."""
+
+import pytest
+
+import dovetail as dt
+from dovetail.errors import EngineError, UnsupportedError
+
+A = "stream<int32 k, int32 v> A = Beacon() {}\n"
+B = "stream<int32 k, int64 w> B = Beacon() {}\n"
+TOTALS = A + (
+    "stream<int32 k, int32 n, int32 v> Totals = Aggregate(A) {\n"
+    "  window A: tumbling, count(3), partitioned; param partitionBy: k;\n"
+    "  output Totals: n = Count(), v = Sum(v);\n}"
+)
+JOIN = (
+    "stream<int32 k, int32 v, int64 w> J = Join({0} as L; B as R) {{\n"
+    "  window L: sliding, count(2); R: sliding, count(0);\n"
+    "  param equalityLHS: L.k; equalityRHS: R.k; output J: k = L.k, v = L.v;\n}}\n"
+)
+BEHIND = (
+    A + B + JOIN.format("A") + "stream<int32 k, list<int32> vs> Sets = Aggregate(J) {\n"
+    "  window J: tumbling, punct(); output Sets: vs = Collect(v);\n}"
+)
+IN_FRONT = (
+    A + B + "stream<int32 k, int32 v> Last = Sort(A) {\n"
+    "  window A: tumbling, count(2); param sortBy: v; order: descending;\n}\n"
+    + JOIN.format("Last")
+)
+NOW = {"availableNow": True}
+
+
+@pytest.fixture
+def folders(spark, tmp_path):
+    """Streams of files in two folders, and what puts rows into them."""
+    types = {"A": "n bigint, k int, v int", "B": "n bigint, k int, w bigint"}
+    for name, schema in types.items():
+        spark.createDataFrame([], schema).write.parquet(str(tmp_path / name))
+
+    def put(name, rows):
+        frame = spark.createDataFrame(rows, types[name]).coalesce(1)
+        frame.write.mode("append").parquet(str(tmp_path / name))
+
+    streams = {
+        name: dt.stream(
+            spark.readStream.schema(schema).parquet(str(tmp_path / name)), sequence="n"
+        )
+        for name, schema in types.items()
+    }
+    return streams, put
+
+
+def written(flow, name, checkpoint):
+    """The rows of a stream that one start writes, in order."""
+    rows = []
+
+    def sink(frame, _):
+        rows.extend(map(tuple, frame.collect()))
+
+    for query in flow.write({name: sink}, checkpoint=checkpoint, trigger=NOW):
+        query.awaitTermination()
+    return rows
+
+
+def test_windows_go_on_where_a_start_left_them(folders, tmp_path):
+    streams, put = folders
+    flow = dt.spl(TOTALS, {"A": streams["A"]})
+    put("A", [(1, 1, 10), (2, 2, 20), (3, 1, 30)])
+    assert written(flow, "Totals", tmp_path / "state") == []
+    put("A", [(5, 2, 2), (4, 1, 5), (6, 1, 7), (7, 2, 1)])
+    assert written(flow, "Totals", tmp_path / "state") == [(1, 3, 45), (2, 3, 23)]
+
+
+def test_rows_of_a_join_go_on_into_a_window(folders, tmp_path):
+    streams, put = folders
+    flow = dt.spl(BEHIND, streams)
+    put("A", [(1, 1, 10), (2, 1, 20), (4, 2, 30)])
+    put("B", [(3, 1, 100), (5, 2, 200)])
+    # A list is closed by the mark behind what one row has met.
+    assert written(flow, "Sets", tmp_path / "state") == [(1, [10, 20]), (2, [30])]
+    put("A", [(6, 1, 40)])
+    put("B", [(7, 1, 300)])
+    # The window of the join has the last two rows, of which one has this key.
+    assert written(flow, "Sets", tmp_path / "state") == [(1, [40])]
+
+
+def test_what_a_window_gives_goes_on_into_a_join(folders, tmp_path):
+    streams, put = folders
+    flow = dt.spl(IN_FRONT, streams)
+    put("A", [(1, 1, 10), (3, 1, 20), (5, 1, 30)])
+    put("B", [(2, 1, 100), (4, 1, 200)])
+    # Of the first pair both come out with row 3, in front of row 4.
+    assert sorted(written(flow, "J", tmp_path / "state")) == [
+        (1, 10, 200),
+        (1, 20, 200),
+    ]
+    put("A", [(6, 1, 5)])
+    put("B", [(7, 1, 300)])
+    assert sorted(written(flow, "J", tmp_path / "state")) == [(1, 5, 300), (1, 30, 300)]
+
+
+def test_the_plan_says_that_one_task_keeps_rows(folders):
+    streams, _ = folders
+    for text, given in ((TOTALS, ["A"]), (BEHIND, ["A", "B"]), (IN_FRONT, ["A", "B"])):
+        flow = dt.spl(text, {name: streams[name] for name in given})
+        assert "one task has all that come to each of them" in flow.explain()
+
+
+def test_what_keeps_rows_needs_an_order(folders):
+    streams, _ = folders
+    loose = dt.stream(streams["A"].frame)
+    with pytest.raises(UnsupportedError, match="without a sequence"):
+        dt.spl(TOTALS, {"A": loose}).explain()
+
+
+def test_another_window_on_an_old_checkpoint_is_refused(folders, tmp_path):
+    streams, put = folders
+    put("A", [(1, 1, 10)])
+    own = {"A": streams["A"]}
+    written(dt.spl(TOTALS, own), "Totals", tmp_path / "state")
+    put("A", [(2, 1, 10)])
+    other = dt.spl(TOTALS.replace("count(3)", "count(2)"), own)
+    with pytest.raises(Exception, match="the checkpoint is of another program") as told:
+        written(other, "Totals", tmp_path / "state")
+    assert not isinstance(told.value, EngineError)  # a query fails, and says why
+
+
+def test_an_end_that_an_operator_would_have_to_hear_is_refused(folders, tmp_path):
+    streams, _ = folders
+    sliding = IN_FRONT.replace("tumbling, count(2)", "sliding, count(2)")
+    for text, name in ((BEHIND, "Sets"), (sliding, "J")):
+        flow = dt.spl(text, streams)
+        with pytest.raises(dt.SpecError, match="for which an operator keeps rows"):
+            flow.write({name: lambda *_: None}, checkpoint=tmp_path / name, finish=True)
