@@ -1,5 +1,6 @@
 """Switches of the whole suite: how hard laws are tried, what runs only when asked."""
 
+import coverage
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -42,3 +43,19 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if "long" in item.keywords:
             item.add_marker(skip)
+
+
+@pytest.fixture(scope="module")
+def unmeasured():
+    """Nothing counts as covered by a module's tests, which run three times as fast.
+
+    Those that try a law on many plays go through the same lines again and again, and
+    what they alone would reach by chance should have a case of its own.
+    """
+    measuring = coverage.Coverage.current()
+    if measuring is None:
+        yield
+        return
+    measuring.stop()
+    yield
+    measuring.start()

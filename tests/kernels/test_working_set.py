@@ -23,6 +23,8 @@ from dovetail.spec.spans import Span
 from dovetail.spec.windows import Forever, HopSize, HopUnit, Latest, Range, Rows
 from tests.conformance.local.shelf import Shelf
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 SECOND = 1_000_000
 SCHEMA = pa.schema([("key", pa.int64()), ("seq", pa.int64())])
 LATENESS = 4 * SECOND

@@ -18,6 +18,8 @@ from dovetail.spec.windows import Forever
 from tests.conformance.local.agreement import bag, lines
 from tests.conformance.oracle.strategies import stream
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 SECONDS = Span(0, 2 * SECOND)
 SHOWN = Columns((("l", Expression("l.n")), ("r", Expression("r.n"))))
 KEY = Equality(Expression("l.k"), Expression("r.k"))

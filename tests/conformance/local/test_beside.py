@@ -13,6 +13,8 @@ from dovetail.spec.windows import Forever, Latest
 from tests.chance.plays import random_play
 from tests.conformance.local.agreement import MOVING, accepted, bag, of_kernels
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 
 def beside(play):
     """Raises where a play is not of one stream beside what does not change."""

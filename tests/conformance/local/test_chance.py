@@ -20,6 +20,8 @@ from tests.conformance.local.agreement import (
     seeds_of,
 )
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 # Seeds of the event clock that once gave rows earlier in one step than in many.
 ONCE_CUT = [903_636]
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -27,6 +28,8 @@ from dovetail.spec.windows import Forever, HopSize, Rows
 from tests.conformance.local.agreement import bag, lines, told
 from tests.pick_plays import COLUMNS
 from tests.plays import plays
+
+pytestmark = pytest.mark.usefixtures("unmeasured")
 
 CLOCKS = st.sampled_from(list(Clock))
 NUMBERS = Columns((("ln", Expression("l.n")), ("rn", Expression("r.n"))))

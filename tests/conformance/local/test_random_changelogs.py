@@ -23,6 +23,8 @@ from tests.conformance.local.agreement import (
     seen,
 )
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 
 def told(play):
     """Raises where a stream is joined, or what the kernels cannot do yet."""

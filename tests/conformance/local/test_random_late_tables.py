@@ -20,6 +20,8 @@ from tests.conformance.local.agreement import (
 )
 from tests.late_plays import random_late_play
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 CHUNK = 25
 
 

@@ -16,6 +16,8 @@ from tests.conformance.local.agreement import MOVING, bag, chunks, comparable, s
 from tests.conformance.local.shelf import OnShelf
 from tests.nested_plays import random_nested_play, random_static_play
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 CHUNK = 20
 CHUNKS = chunks(1, 20)
 

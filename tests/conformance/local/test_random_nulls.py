@@ -31,6 +31,8 @@ from tests.conformance.local.agreement import (
     seeds_of,
 )
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 CHUNK = 60
 CHUNKS = chunks(1, 40)
 EARLY = [OuterRows.EAGER, OuterRows.EAGER_RETRACT]

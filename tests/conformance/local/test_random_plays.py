@@ -16,6 +16,8 @@ from tests.conformance.local.agreement import (
 )
 from tests.plays import random_play
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 
 @pytest.mark.parametrize("chunk", chunks(2, 20))
 def test_kernels_equal_the_definition_and_no_cut_changes_a_row(chunk):

@@ -17,6 +17,8 @@ from tests.conformance.local.agreement import bag, chunks, cut_play, lines, seed
 from tests.conformance.local.spread import spread_play
 from tests.set_plays import random_set_play
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 
 @pytest.mark.parametrize("chunk", chunks(2, 20))
 def test_kernels_equal_the_definition(chunk):

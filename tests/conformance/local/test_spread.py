@@ -23,6 +23,8 @@ from tests.conformance.local.agreement import bag, chunks, outcome, seeds_of, se
 from tests.conformance.local.spread import spread_play
 from tests.conformance.oracle.test_cases import SAMPLES, TESTS, neutral_cases
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 
 def accepted(play, told):
     """Raises what streams cannot do, or do in one bucket, or untold where they must."""

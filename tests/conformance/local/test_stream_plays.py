@@ -20,6 +20,8 @@ from tests.spark.stream_plays import (
     side,
 )
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 KINDS = [kind for kind in Kind if kind is not Kind.CROSS]
 NEWEST = windows.Rows(3)
 MORE = [

@@ -24,6 +24,8 @@ from tests.nested_plays import random_nested_play
 from tests.plays import random_play
 from tests.spark import stream_plays
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 JOINS = stream_plays.JOINS + stream_plays.SOFT
 
 
