@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pyspark
 
+from dovetail.engines.spark_session import BRIEF
 from tests.chaos.killing import kill_session, members
 
 HOME = Path(pyspark.__file__).parent
@@ -58,7 +59,12 @@ def _start(log, name, *options):
             stdout=out,
             stderr=out,
             start_new_session=True,
-            env={**os.environ, "SPARK_HOME": str(HOME), "SPARK_LOCAL_IP": "127.0.0.1"},
+            env={
+                **os.environ,
+                "SPARK_HOME": str(HOME),
+                "SPARK_LOCAL_IP": "127.0.0.1",
+                "SPARK_DAEMON_JAVA_OPTS": BRIEF,
+            },
         )
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import dovetail as dt
 from dovetail.bind.sinks import Folder
-from dovetail.engines.spark_session import local_session
+from dovetail.engines.spark_session import BRIEF, local_session
 from tests.chaos.events import ddl
 from tests.chaos.killing import kill_session
 
@@ -127,7 +127,11 @@ def session(folder):
         return local_session()
     # Each worker has a core, and each executor that dies is started again.
     return local_session(
-        **{"spark.master": master.read_text(), "spark.executor.memory": "600m"}
+        **{
+            "spark.master": master.read_text(),
+            "spark.executor.memory": "600m",
+            "spark.executor.extraJavaOptions": BRIEF,
+        }
     )
 
 

@@ -29,12 +29,12 @@ def with_every_feature(features, share):
 
 
 def shared_out(cases):
-    """Every second case each time, the others with `--long`."""
+    """One of four cases each time, the others with `--long`."""
     return [
         pytest.param(
             case,
             id=case.name,
-            marks=[] if is_always_played(case.name, 2) else [pytest.mark.long],
+            marks=[] if is_always_played(case.name, 4) else [pytest.mark.long],
         )
         for case in cases
     ]

@@ -1,8 +1,13 @@
-"""Benchmarks run; how fast they are, is for a quiet machine."""
+"""Benchmarks run; how fast they are, is for a quiet machine.
+
+Each starts a Spark of its own, or several: some stand for the others each time.
+"""
 
 import json
 import subprocess
 from pathlib import Path
+
+import pytest
 
 TOP = Path(__file__).parents[2]
 
@@ -33,6 +38,7 @@ def test_kernels_give_as_many_rows_as_their_peers():
     assert line["rows_out"]["zipf"] == line["rows_out"]["zipf_polars"] > 0
 
 
+@pytest.mark.long
 def test_keyed_joins_read_little_of_an_index():
     line = last_line("keyed")
     assert {"vs_ordinary", "vs_spark"} <= line.keys()
@@ -41,6 +47,7 @@ def test_keyed_joins_read_little_of_an_index():
         assert 0 < read <= 10 < there
 
 
+@pytest.mark.long
 def test_options_of_joins_end_with_one_line_of_what_they_cost():
     line = last_line("options")
     options = ("inner", "keep", "atmost", "limit", "left_only", "lookup", "mofn")
@@ -48,6 +55,7 @@ def test_options_of_joins_end_with_one_line_of_what_they_cost():
     assert line["legs"]["keep"]["rows"] == 24_000
 
 
+@pytest.mark.long
 def test_asof_joins_end_with_one_line_of_ratios():
     line = last_line("asof")
     assert {"vs_spark", "vs_duckdb"} <= line.keys()
@@ -60,6 +68,7 @@ def test_a_bucket_alone_reads_what_a_batch_asks_for():
     assert many["read_rows"] <= few["read_rows"]
 
 
+@pytest.mark.long
 def test_small_batches_on_much_state_give_what_spark_gives():
     line = last_line("state")
     assert {"left_outer_2000_vs_rocksdb", "left_outer_dovetail_growth"} <= line.keys()

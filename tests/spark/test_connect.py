@@ -23,6 +23,7 @@ import pyspark
 import pytest
 
 from dovetail.conformance import oracle
+from dovetail.engines.spark_session import BRIEF
 from dovetail.expression import Expression
 from dovetail.schema import Schema
 from dovetail.spec.inputs import Arrive, Finish, Input, InputKind
@@ -95,6 +96,7 @@ def server(tmp_path):
     confs = {
         "spark.ui.enabled": "false",
         "spark.driver.memory": "1g",
+        "spark.driver.extraJavaOptions": BRIEF,
         "spark.sql.shuffle.partitions": 2,
         "spark.sql.session.timeZone": "America/New_York",
         "spark.sql.warehouse.dir": tmp_path / "warehouse",

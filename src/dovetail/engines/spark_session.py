@@ -22,15 +22,15 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.errors import EngineError
 
-# What the optimizing compiler and a collector's threads cost is not earned back in the
-# minutes that such a Java lives.
-_BRIEF = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-# To prove Spark's own classes sound takes a sixth of its start. A Java that has no such
-# name passes it over.
-_TRUSTING = (
+BRIEF = (
+    # What the optimizing compiler and a collector's threads cost is not earned back.
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "
+    # To prove Spark's own classes sound takes a sixth of its start. A Java that has no
+    # such name passes it over.
     "-XX:+IgnoreUnrecognizedVMOptions "
     "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 )
+"""What a Java is told that lives for minutes."""
 _STATE = "spark.sql.streaming.stateStore"
 _SETTINGS: dict[str, bool | float | int | str | None] = {
     # Two cores are the least on which tasks can meet in the wrong order.
@@ -55,7 +55,7 @@ _SETTINGS: dict[str, bool | float | int | str | None] = {
     # Where in Python each column was made costs three calls of Java a column.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
     "spark.driver.memory": "2g",
-    "spark.driver.extraJavaOptions": f"{_BRIEF} {_TRUSTING}",
+    "spark.driver.extraJavaOptions": BRIEF,
     # Warnings of a local session hide what the user asked for.
     "spark.log.level": "ERROR",
 }
