@@ -40,17 +40,19 @@ def call(tmp_path):
     return call
 
 
-UNBOUND = 'line 3, column 5: nothing is bound to the stream "L"'
+UNBOUND = 'line 4, column 5: nothing is bound to the stream "R"'
 
 
 @pytest.mark.parametrize(
     ("job", "options", "says"),
     [
         ("", (), UNBOUND),
-        ("", (), 'a FileSource of the file "left.csv"'),
-        ("", (), 'expected a job file with [streams.L] and file = ".."'),
-        ("sequence = 'n'", (), 'expected [streams.L] with file = ".." in job.toml'),
-        ("", (), "    stream<int32 k, rstring v> L = FileSource()"),
+        ("", (), 'nothing is bound to the stream "R", a Beacon'),
+        ("", (), 'expected a job file with [streams.R] and file = ".."'),
+        ("sequence = 'k'", (), 'expected [streams.R] with file = ".." in job.toml'),
+        ("sequence = 'n'", (), 'L has no attribute "n"; expected one of k, v'),
+        ("", (), "    stream<int32 k, int64 w> R = Beacon()"),
+        ('time = "k"\n[streams.R]\nfile = "right.csv"', (), '"time" of job.toml, wh'),
         ("files = 'gone'", (), 'gone" is no folder'),
         (JOB, ("--files", "."), "--files or --modules with SPL"),
         ("[", (), 'job.toml" is no TOML'),
@@ -71,6 +73,13 @@ def test_what_is_wrong_is_told_before_spark_starts(call, job, options, says):
     found = call("run", job, *options)
     assert (found.exit_code, found.stdout) == (2, ""), found.stdout
     assert found.stderr.startswith("dovetail run: ")
+    assert says in found.stderr
+
+
+def test_a_file_of_the_text_that_is_not_there_is_told(call, tmp_path):
+    found = call("run", "", text=TEXT.replace("left.csv", "gone.csv"))
+    assert found.exit_code == 2
+    says = f'a FileSource of the file "gone.csv"; expected a file "{tmp_path}/gone.csv"'
     assert says in found.stderr
 
 

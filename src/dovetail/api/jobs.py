@@ -6,7 +6,7 @@ more of them. A run reads what is there and ends.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from tempfile import TemporaryDirectory
@@ -17,7 +17,7 @@ from dovetail import schema, spec
 from dovetail.api import programs, progress, streams, texts
 from dovetail.api.flows import Flow
 from dovetail.bind import jobs, sinks
-from dovetail.bind.files import columns, frames
+from dovetail.bind.files import columns, frames, tuples
 from dovetail.bind.files.texts import ValuePlace
 from dovetail.dialects import spl
 from dovetail.engines.spark import rules
@@ -28,6 +28,7 @@ from dovetail.spec.arguments import near
 _STAMPS = {schema.AtomicType.TIMESTAMP, schema.AtomicType.TIMESTAMP_NTZ}
 # No attribute of SPL has a blank in its name.
 _ROW_TIME = "row time"
+_USAGE = "dovetail run program.spl job.toml; paths begin at the folder of job.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +52,34 @@ class Bound:
 
 
 def bound(text: str, job: jobs.Job) -> tuple[Bound, ...]:
-    """Returns every stream that a text takes from outside with its files."""
+    """Returns each stream for which the job has files; the text has those of others."""
     program = spl.translate(text, {})
     _refuse_unknown(job, program)
-    found = []
-    for given in spec.givens_of(program):
-        how = job.stream(given.input)
-        if how is None:
-            expected = f'[streams.{given.input}] with file = ".." in {job.name}'
+    named = {it.input: job.stream(it.input) for it in spec.givens_of(program)}
+    known = {name for name, how in named.items() if how is not None}
+    own = tuples.text_files(
+        text, known, data=job.data, sequence=job.words.get("sequence", "")
+    )
+    for name, how in named.items():
+        if how is None and name not in own:
+            expected = f'[streams.{name}] with file = ".." in {job.name}'
             hint = 'or files = "..", the folder of a file with the name of each stream'
-            raise spl.unread(text, given.input, expected=expected, hint=hint)
-        found.append(_bound(given, how))
-    return tuple(found)
+            if not job.name:
+                expected = f'a job file with [streams.{name}] and file = ".."'
+                hint = _USAGE
+            raise spl.unread(text, name, expected=expected, hint=hint)
+    for word in job.words if own else ():
+        if word != "sequence":
+            name = next(iter(own))
+            expected = f"[streams.{name}] with file = '..', which has a {word}"
+            raise SpecError(
+                f'"{word}" of {job.name}, where the text has the file of {name}',
+                expected,
+                "rows that the text itself reads are in order of a sequence",
+            )
+    givens = {it.input: it for it in spec.givens_of(program)}
+    found = ((givens[name], how) for name, how in named.items() if how is not None)
+    return tuple(_bound(given, how) for given, how in found)
 
 
 def _refuse_unknown(job: jobs.Job, program: spec.Program) -> None:
@@ -111,10 +128,22 @@ def _bound(given: spec.Given, how: jobs.StreamFile) -> Bound:
     )
 
 
-def flow_on(spark: SparkSession, text: str, found: Sequence[Bound]) -> Flow:
+def flow_on(
+    spark: SparkSession, text: str, *, job: jobs.Job, found: Sequence[Bound]
+) -> Flow:
     """Returns the program of a text on its files; nothing runs yet."""
     with rules.plain_rules(spark):
-        return streams.spl(text, {one.name: one.rows(spark) for one in found})
+        rows = {one.name: one.rows(spark) for one in found}
+        return streams.spl(
+            text, rows, data=job.data, sequence=_sequence(text, job, rows)
+        )
+
+
+def _sequence(text: str, job: jobs.Job, bound: Collection[str]) -> str:
+    """Returns what orders streams that the text reads itself, if there are any."""
+    givens = spec.givens_of(spl.translate(text, {}))
+    reads = any(one.input not in bound for one in givens)
+    return job.words.get("sequence", "") if reads else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +197,7 @@ def outcome_of(
     spark: SparkSession, text: str, job: jobs.Job, found: Sequence[Bound]
 ) -> Iterator[JobOutcome]:
     """Gives a program of streams on its files; what has no sink lasts as long as it."""
-    flow = flow_on(spark, text, found)
+    flow = flow_on(spark, text, job=job, found=found)
     # What is only printed has no folder of its own; Spark writes it all the same.
     with TemporaryDirectory(prefix="dovetail-run-") as scratch:
         into = {name: sinks.folder(f"{scratch}/out/{name}") for name in flow.outputs}
@@ -193,7 +222,7 @@ def streams(spark):
 
 def program(spark):
     \"""Returns the program of streams; nothing runs yet.\"""
-    return dt.spl(TEXT, streams(spark))
+    return dt.spl(TEXT, streams(spark){data})
 
 
 def show(rows, batch):
@@ -252,8 +281,12 @@ def job_script(text: str, job: jobs.Job, found: Sequence[Bound]) -> str:
         else "show"
         for name in outputs
     }
+    order = _sequence(text, job, {one.name for one in found})
+    # What the job binds nothing to the text reads, as it does in a run.
+    data = f", data={job.data!r}" + f", sequence={order!r}" * bool(order)
     return _HEAD.format(
         text=_quoted(text),
+        data=data,
         rules="\n".join(f"{_STEP}spark.conf.set{one!r}" for one in rules.RULES.items()),
         reads="\n".join(f"{_STEP}{line}" for one in found for line in _read(one)),
         sinks="\n".join(f"{_STEP * 3}{name!r}: {it}," for name, it in into.items()),

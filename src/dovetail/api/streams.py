@@ -6,16 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from dovetail import spec
 from dovetail.api import choices, sets, terms
 from dovetail.api.flows import Flow, flow_of
 from dovetail.api.joined import Joined
 from dovetail.api.sets import Together
+from dovetail.bind.files import tuples
 from dovetail.bind.schemas import frame_given, refusing_beyond, schema_of
 from dovetail.dialects.spl import translate
 from dovetail.engines.spark.lent import lend
+from dovetail.engines.spark.rules import plain_rules
 from dovetail.engines.spark_stream.dataflow import Frames
 from dovetail.errors import SchemaError, SpecError
 from dovetail.expression import Expression
@@ -466,15 +468,30 @@ def _place(name: str, given: str, schema: Schema) -> str:
 
 
 @arguments.public
-def spl(text: str, sources: Mapping[str, Rows]) -> Flow:
+def spl(
+    text: str,
+    sources: Mapping[str, Rows],
+    *,
+    data: arguments.AnyPath = "",
+    sequence: str = "",
+) -> Flow:
     """Returns the program of streams that a text in SPL is; nothing runs yet.
 
     `sources`: rows of `dt.stream` for each stream that comes from outside, by its name,
     with columns as the text declares them. What comes out has the names of the text.
+
+    With a folder of `data` other streams are read from the files that each `FileSource`
+    of the text names, in the order of its attribute `sequence`; a lone one without any
+    is read in the order of its lines.
     """
     arguments.text("text", text, "a text in SPL", "dt.spl(path.read_text(), {..})")
     example = '{"Quotes": dt.stream(frame)}'
-    arguments.mapping("sources", sources, example)
+    if sequence and not data:
+        expected = "none: it orders what is read from files of data=.."
+        raise arguments.wrong("sequence", sequence, expected, 'data="data"')
+    if not data or sources != {}:
+        # A text whose files are all its own needs none.
+        arguments.mapping("sources", sources, example)
     given_rows: Mapping[str, object] = sources
     for name, rows in given_rows.items():
         label = f"sources[{arguments.told(name)}]"
@@ -487,6 +504,9 @@ def spl(text: str, sources: Mapping[str, Rows]) -> Flow:
             hint = "leave window out: the text says how long rows live"
             raise arguments.wrong(label, rows, "rows without a window", hint)
         lend(rows.frame.sparkSession)
+    if data:
+        place = arguments.path("data", data, 'dt.spl(text, {}, data="data")')
+        sources = {**sources, **_files(text, sources, data=place, sequence=sequence)}
     program = translate(text, {it: one.source.schema for it, one in sources.items()})
     for given in spec.givens_of(program):
         _refuse_others(given, sources)
@@ -494,6 +514,25 @@ def spl(text: str, sources: Mapping[str, Rows]) -> Flow:
     givens = {one.input: one for one in spec.givens_of(program)}
     kept = {name: _in_range(sources[name], one) for name, one in givens.items()}
     return flow_of(program, {**sources, **kept})
+
+
+def _files(
+    text: str, sources: Mapping[str, Rows], *, data: str, sequence: str
+) -> Mapping[str, Rows]:
+    """Returns the rows of streams that the text reads from files of its own."""
+    spark = SparkSession.getActiveSession()
+    if spark is None:
+        hint = "SparkSession.builder.getOrCreate() before it"
+        raise SpecError("data=.. of dt.spl without a session of Spark", "one", hint)
+    lend(spark)
+    found = {}
+    for name, one in tuples.text_files(
+        text, {*sources}, data=data, sequence=sequence
+    ).items():
+        with plain_rules(spark):
+            frame = tuples.coming_tuples(spark, one.file, one.path)
+        found[name] = stream(frame, sequence=one.sequence)
+    return found
 
 
 def _in_range(rows: Rows, given: spec.Given) -> Rows:

@@ -55,6 +55,13 @@ class Job:
     sinks: Mapping[str, sinks.Folder]
     checkpoint: str
     finish: bool
+    data: str
+    """The folder at which the paths of the program itself begin."""
+
+    @classmethod
+    def bare(cls, folder: Path) -> Job:
+        """Returns the job of a program that has none: its data stand beside it."""
+        return cls("", (), {}, {}, {}, "", finish=False, data=str(folder.absolute()))
 
     def stream(self, name: str) -> StreamFile | None:
         """Returns the file of a stream, if the job has one of it, or by its name."""
@@ -108,6 +115,7 @@ def read_job(path: Path) -> Job:
         known.take("sinks", _by_name(sink), {}),
         str((folder / kept).absolute()) if kept else "",
         known.take("finish", fields.truth, False),  # noqa: FBT003 - what is not said
+        str((folder / files).absolute()),
     )
 
 

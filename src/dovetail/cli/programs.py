@@ -237,7 +237,7 @@ def read_program(
         if files is not None or modules is not None:
             hint = "dovetail run program.spl job.toml: the job says where its files are"
             raise SpecError("--files or --modules with SPL", "a job file", hint)
-        return StreamProgram(text, job)
+        return StreamProgram(text, path.parent, job)
     if job is not None:
         hint = "--files says where the files are that the program names"
         raise SpecError(f'the job file "{job}" of a program in ECL', "none", hint)

@@ -10,16 +10,12 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from dovetail import spec
 from dovetail.bind.files import Format
 from dovetail.cli import terminal
 from dovetail.conformance.case import CaseData
 from dovetail.conformance.explain import explained_text
 from dovetail.conformance.flows import spl_play
 from dovetail.dialects import spl
-from dovetail.errors import DovetailError, SpecError
-
-_USAGE = "dovetail run program.spl job.toml; paths begin at the folder of job.toml"
 
 # Spark and Arrow take a second to load: who asks for help waits for neither.
 if TYPE_CHECKING:
@@ -29,9 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StreamProgram:
-    """A text in SPL with its job file, if it has one."""
+    """A text in SPL, in a folder, with its job file, if it has one."""
 
     text: str
+    folder: Path
     job: Path | None
 
     @contextmanager
@@ -50,8 +47,6 @@ class StreamProgram:
         self, output: Path | None, written: Format, *, show: int, master: str
     ) -> None:
         """Reads what there is; prints what has no sink, and says where the rest is."""
-        if self.job is None:
-            raise self._unbound()
         job = self._read_job(self.job)
         if output is not None:
             from dovetail.bind.sinks import folder  # noqa: PLC0415 - Spark is slow
@@ -90,15 +85,8 @@ class StreamProgram:
         job = self._read_job(self.job)
         return jobs.job_script(self.text, job, jobs.bound(self.text, job))
 
-    def _unbound(self) -> DovetailError:
-        """Returns the error for a program whose first stream has no rows."""
-        for given in spec.givens_of(spl.translate(self.text, {})):
-            expected = f'a job file with [streams.{given.input}] and file = ".."'
-            return spl.unread(self.text, given.input, expected=expected, hint=_USAGE)
-        return SpecError("a program without streams from outside", "a stream", _USAGE)
+    def _read_job(self, path: Path | None) -> Job:
+        """Returns what the job file says, if there is one."""
+        from dovetail.bind.jobs import Job, read_job  # noqa: PLC0415 - Spark is slow
 
-    def _read_job(self, path: Path) -> Job:
-        """Returns what the job file says."""
-        from dovetail.bind.jobs import read_job  # noqa: PLC0415 - Spark is slow
-
-        return read_job(path)
+        return Job.bare(self.folder) if path is None else read_job(path)

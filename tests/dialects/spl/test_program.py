@@ -4,7 +4,7 @@ import pytest
 
 from dovetail import spec
 from dovetail.dialects.spl import translate
-from dovetail.schema import Schema
+from dovetail.schema import AtomicType, Column, Schema
 
 ORDER = ("kind", "eviction", "trigger", "partitioned", "partition eviction")
 WINDOWS = "window L : sliding, count(5); R : sliding, count(5);"
@@ -92,7 +92,8 @@ def test_what_has_no_effect_is_said():
     )
     text = text.replace("Beacon() {}", "Beacon() { param iterations: 5; }", 1)
     configs = 'config placement: host("a"); checkpoint: periodic(1.0); }'
-    assert translate(text[:-1] + configs, {}).remarks == (
+    bound = {"L": Schema((Column("k", AtomicType.INT),))}
+    assert translate(text[:-1] + configs, bound).remarks == (
         "line 1: Beacon gives the rows of the input L, not what is said of it here",
         "line 1: placement has no effect on Spark",
         "line 1: Spark keeps the state with every batch, which is no later",

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from dovetail import spec
-from dovetail.dialects.spl import operators, syntax, windowed
+from dovetail.dialects.spl import files, operators, syntax, windowed
 from dovetail.dialects.spl.expressions import Scope, bind
 from dovetail.dialects.spl.joins import join
 from dovetail.dialects.spl.operators import Made, Operator, Stream, fed, made_of
@@ -43,6 +44,7 @@ _OPERATORS: Mapping[str, Callable[[Operator], list[Stream]]] = {
     "Custom": operators.custom,
     "Split": operators.split,
     "Throttle": operators.throttle,
+    "Delay": operators.delay,
     "Aggregate": windowed.aggregate,
     "Sort": windowed.sort,
     "Punctor": windowed.punctor,
@@ -59,6 +61,8 @@ class World:
     inputs: Inputs
     givens: dict[str, Stream] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
+    files: dict[str, Callable[[], files.TextFile]] = field(default_factory=dict)
+    """The files of streams from outside that an operator of the text names."""
     sunk: list[spec.Output] = field(default_factory=list)
     """What comes out of composites beside the streams that they give."""
 
@@ -209,7 +213,12 @@ class Graph:
 
     def _sources(self, call: syntax.Invocation, made: tuple[Made, ...]) -> list[Stream]:
         """Returns streams from outside, whatever the text reads them by."""
-        if call.params or call.outputs:
+        if call.kind == "FileSource" and len(made) == 1:
+            scope = Scope(self.read_type, (), self.values)
+            told = partial(files.text_file, call, made[0].type, scope)
+            self.world.files[made[0].name] = told
+        is_bound = all(one.name in self.world.inputs for one in made)
+        if is_bound and (call.params or call.outputs):
             self.world.remarks.append(
                 f"line {call.place.line}: {call.kind} gives the rows of the input "
                 f"{', '.join(one.name for one in made)}, not what is said of it here"

@@ -21,8 +21,10 @@ from dovetail.dialects.spl.expressions import (
 )
 from dovetail.dialects.spl.types import (
     BOOLEAN,
+    FLOAT64,
     INT32,
     INT64,
+    UINT32,
     UINT64,
     Holder,
     SplType,
@@ -241,6 +243,27 @@ def throttle(operator: Operator) -> list[Stream]:
     operator.remark(
         f"line {operator.call.place.line}: a Throttle holds no tuple back here; "
         'trigger={"processingTime": "1 second"} says how often batches are'
+    )
+    (made,), (feed,) = operator.made, operator.feeds
+    return [Stream(made.name, made.type, feed.step)]
+
+
+def delay(operator: Operator) -> list[Stream]:
+    """Returns the stream of a Delay: tuples and marks as they come, only later."""
+    operator.need_ports("1", "1")
+    params = operator.params(("delay", "bufferSize"))
+    for name, kind in (("delay", FLOAT64), ("bufferSize", UINT32)):
+        if name in params:
+            value = bind(params[name].values[0], operator.scope(operator.views()))
+            if value.type != kind or value.sides:
+                expected = f"{kind}, without an attribute"
+                raise refused(value.place, f"{name} is {value.type}", expected)
+    if "delay" not in params:
+        raise refused(operator.call.place, "a Delay without a delay", "delay : 2.0")
+    refuse_changes(operator)
+    operator.remark(
+        f"line {operator.call.place.line}: a Delay holds no tuple back here: all that "
+        "it takes keeps its place in the order of arrival"
     )
     (made,), (feed,) = operator.made, operator.feeds
     return [Stream(made.name, made.type, feed.step)]

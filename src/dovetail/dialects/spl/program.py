@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from dovetail import spec
 from dovetail.dialects.spl import parser, syntax
 from dovetail.dialects.spl.expressions import Scope, bind
+from dovetail.dialects.spl.files import TextFile
 from dovetail.dialects.spl.graph import Graph, Inputs, World
 from dovetail.dialects.spl.types import Tuple, refused
 from dovetail.dialects.spl.values import Value
@@ -15,6 +18,19 @@ def translate(text: str, inputs: Inputs) -> spec.Program:
 
     The steps of the program take rows in their order of arrival.
     """
+    return _whole(text, inputs)[0]
+
+
+def files_of(text: str) -> Mapping[str, Callable[[], TextFile]]:
+    """Returns by the names of streams from outside the files that the text names.
+
+    What is wrong with one is told when it is asked for.
+    """
+    return _whole(text, {})[1].files
+
+
+def _whole(text: str, inputs: Inputs) -> tuple[spec.Program, World]:
+    """Returns the program of a text, and what was found on the way."""
     found = parser.read(text)
     composites = {one.name: one for one in found}
     if len(composites) < len(found):
@@ -32,7 +48,8 @@ def translate(text: str, inputs: Inputs) -> spec.Program:
     if not outputs:
         hint = "stream<int32 a> Out = Join(L; R) {..}"
         raise refused(main.place, "nothing comes out of the text", "a stream", hint)
-    return spec.Program(tuple(outputs), tuple(dict.fromkeys(world.remarks)))
+    program = spec.Program(tuple(outputs), tuple(dict.fromkeys(world.remarks)))
+    return program, world
 
 
 def _main(found: tuple[syntax.Composite, ...]) -> syntax.Composite:
