@@ -72,6 +72,7 @@ def test_a_value_is_read_at_the_top_and_inside(kind, written, value):
     ("kind", "written", "says"),
     [
         ("int8", "128", '"128" in line 2; expected int8, from -128 to 127'),
+        ("int8", "1" * 9999, "expected int8, from -128 to 127"),
         ("int32", "", '"" in line 2; expected int32'),
         ("int32", "1.5", '".5" behind the last value in line 2'),
         ("float64", "x", '"x" in line 2; expected float64'),
@@ -85,11 +86,17 @@ def test_a_value_is_read_at_the_top_and_inside(kind, written, value):
         ("tuple<int32 a>", "{b=1}", 'the attribute "b" in line 2'),
         ("tuple<int32 a>", "{}", 'no value of "a" in line 2'),
         ("tuple<int32 a>", "{a=1,a=2}", "an attribute twice in line 2"),
+        ("decimal64", "1e99", '"1e99" in line 2; expected decimal64 with room'),
+        ("decimal64", "1e9999999999999999999", "decimal64 with room for it"),
+        ("timestamp", "(99999999999999999999,0,0)", "timestamp with room for it"),
+        ("timestamp", "(1,2)", '"),7" in line 2; expected ","'),
+        ("rstring", r'"\ud800"', r'the escape "\ud800" in line 2; expected a letter'),
         ("decimal64", "1e21", '"1e21" in line 2; expected decimal64 with room'),
     ],
 )
 def test_a_line_that_does_not_fit_stops_or_is_left_out(kind, written, says):
     good = {"boolean": "true", "enum{low, high}": "low", "rstring[2]": "a"}
+    good["timestamp"] = "1"
     usual = {"l": "[]", "t": "{a=1}"}.get(kind[0], "1")
     lines = f"{good.get(kind, usual)},1\n{written},7\n"
     with pytest.raises(ValueError, match=r'the file "a\.csv" has ') as error:
@@ -110,7 +117,11 @@ def test_a_line_that_does_not_fit_stops_or_is_left_out(kind, written, says):
         ("0.5,1,2\n", "hasDelayField : true;", [(1, 2)]),
         ("1,2,x,y\n", "ignoreExtraCSVValues : true;", [(1, 2)]),
         (",2\n1\n", "defaultTuple : {k = 8, v = 9l};", [(None, 2), (1, None)]),
-        (gzip.compress(b"1,2\n"), "compression : gzip;", [(1, 2)]),
+        (
+            gzip.compress(b"1,2\n") + gzip.compress(b"3,4\n"),
+            "compression : gzip;",
+            [(1, 2), (3, 4)],
+        ),
         (zlib.compress(b"1,2\n"), "compression : zlib;", [(1, 2)]),
         (bz2.compress(b"1,2\n"), "compression : bzip2;", [(1, 2)]),
         ("1,2\n".encode("utf-16"), 'encoding : "UTF-16";', [(1, 2)]),

@@ -11,9 +11,11 @@ between quotes; at the top of a line of CSV it need not.
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import re
+import unicodedata
 import zlib
-from bz2 import decompress as bunzip
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Context, Decimal
@@ -171,11 +173,13 @@ class TupleReader:
         file = self.file
         try:
             match file.compression:
-                case "gzip" | "zlib":
-                    # 32 more than the largest window: either kind of heading.
-                    content = zlib.decompress(content, zlib.MAX_WBITS | 32)
+                case "gzip":
+                    # Of several parts, as of files that were put together, all.
+                    content = gzip.decompress(content)
+                case "zlib":
+                    content = zlib.decompress(content)
                 case "bzip2":
-                    content = bunzip(content)
+                    content = bz2.decompress(content)
                 case _:
                     pass
             text = content.decode(file.encoding)
@@ -228,7 +232,8 @@ class TupleReader:
         return row
 
 
-_INTEGER = re.compile(r"[+-]?\d+")
+# More digits than any type has, and fewer than Python refuses to read.
+_INTEGER = re.compile(r"[+-]?\d{1,99}")
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _FLOAT = re.compile(rf"{_DECIMAL.pattern}|[+-]?(inf|infinity|nan)", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -352,7 +357,9 @@ class _Text:
         for sign in (",", ",", ")"):
             parts.append(int(self._token(_INTEGER, TIMESTAMP)))
             self.need(sign)
-        return Decimal(parts[0]) + Decimal(parts[1]).scaleb(-9)
+        seconds, nanoseconds, _ = parts
+        whole = Decimal(seconds) + Decimal(nanoseconds).scaleb(-9, context=_MOST)
+        return _decimal(str(whole), TIMESTAMP)
 
     def _token(self, pattern: re.Pattern[str], kind: SplType) -> str:
         """Returns what a pattern finds here."""
@@ -411,7 +418,13 @@ class _Text:
 def _letter(found: re.Match[str]) -> str:
     """Returns the letter that an escape stands for."""
     wide, narrow, letter = found.groups()
-    return _LETTERS.get(letter, letter) if letter else chr(int(wide or narrow, 16))
+    if letter:
+        return _LETTERS.get(letter, letter)
+    code = int(wide or narrow, 16)
+    # Halves of letters, as UTF-16 has them, are no letters.
+    if unicodedata.category(chr(code)) == "Cs":
+        raise MisfitError(f'the escape "{found[0]}"', "a letter")
+    return chr(code)
 
 
 def _within(value: object, kind: SplType) -> object:
@@ -428,10 +441,10 @@ def _within(value: object, kind: SplType) -> object:
 
 def _decimal(written: str, kind: Scalar) -> Decimal:
     """Returns a number with the digits of its type, as an attribute keeps them."""
-    places = 9 if kind == TIMESTAMP else 18
+    places, before = (9, 19) if kind == TIMESTAMP else (18, 20)
     # One rounding to the digits that count; then the place of the last one is fixed.
-    digits = Context(prec=DECIMALS.get(kind, 60)).create_decimal(written)
-    found = digits.quantize(Decimal(1).scaleb(-places), context=_MOST)
-    if abs(found) >= Decimal(10) ** (19 if kind == TIMESTAMP else 20):
-        raise MisfitError(f'"{written}"', f"{kind} with room for it")
-    return found
+    digits = Context(prec=DECIMALS.get(kind, 60), traps=[]).create_decimal(written)
+    # Asked before: what has no room cannot be given its last place either.
+    if not digits.is_finite() or abs(digits) >= Decimal(10) ** before:
+        raise MisfitError(f'"{written[:_SHOWN]}"', f"{kind} with room for it")
+    return digits.quantize(Decimal(1).scaleb(-places), context=_MOST)
