@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from dovetail.api.sets import Together
     from dovetail.api.sources import Sources
     from dovetail.api.state import State, state
-    from dovetail.api.streams import Rows, dataset, spl, stream, table
+    from dovetail.api.streams import Rows, dataset, spl, sql, stream, table
     from dovetail.api.terms import Key
     from dovetail.api.texts import Outputs, ecl, join
     from dovetail.bind.sinks import Folder, Sink, folder
@@ -105,6 +105,7 @@ __all__ = [
     "rows_preceding",
     "seconds",
     "spl",
+    "sql",
     "state",
     "stream",
     "table",
@@ -132,7 +133,7 @@ _ROOMS = {
     "api.sets": ("Together",),
     "api.sources": ("Sources",),
     "api.state": ("State", "state"),
-    "api.streams": ("Rows", "dataset", "spl", "stream", "table"),
+    "api.streams": ("Rows", "dataset", "spl", "sql", "stream", "table"),
     "api.terms": ("Key",),
     "api.texts": ("Outputs", "ecl", "join"),
     "bind.sinks": ("Folder", "Sink", "folder"),

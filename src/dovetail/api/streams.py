@@ -15,6 +15,7 @@ from dovetail.api.joined import Joined
 from dovetail.api.sets import Together
 from dovetail.bind.files import tuples
 from dovetail.bind.schemas import frame_given, refusing_beyond, schema_of
+from dovetail.dialects import sqlstream
 from dovetail.dialects.spl import translate
 from dovetail.engines.spark.lent import lend
 from dovetail.engines.spark.rules import plain_rules
@@ -533,6 +534,55 @@ def _files(
             frame = tuples.coming_tuples(spark, one.file, one.path)
         found[name] = stream(frame, sequence=one.sequence)
     return found
+
+
+@arguments.public
+def sql(
+    text: str, sources: Mapping[str, Rows], *, dialect: str = "sqlstream"
+) -> Joined:
+    """Returns the join that a query in SQL of streams is; nothing runs yet.
+
+    `dialect`: "sqlstream", that of s-Server and Kinesis Analytics. `sources`: rows of
+    `dt.stream` with a time, and of `dt.table` or `dt.dataset`, by the names that the
+    query has for them.
+    """
+    arguments.text("text", text, "a query in SQL", "dt.sql(path.read_text(), {..})")
+    arguments.word("dialect", dialect, ("sqlstream",))
+    example = '{"Orders": dt.stream(frame, time="ROWTIME")}'
+    arguments.mapping("sources", sources, example)
+    given_rows: Mapping[str, object] = sources
+    for name, rows in given_rows.items():
+        label = f"sources[{arguments.told(name)}]"
+        if not isinstance(rows, Rows) or isinstance(rows.frame, tuple):
+            raise arguments.wrong(label, rows, "rows of dt.stream", example)
+        is_newest = rows.kept == spec.Latest(rows.source.key)
+        if rows.kept != spec.Unstated() and not is_newest:
+            hint = "leave window out: the query says how long rows live"
+            raise arguments.wrong(label, rows, "rows without a window", hint)
+    known = {name: replace(rows.source, name=name) for name, rows in sources.items()}
+    return _joined_by(sqlstream.translate(text, known), sources)
+
+
+def _joined_by(join: spec.JoinSpec, sources: Mapping[str, Rows]) -> Joined:
+    """Returns the join of a query over rows by their names, joins inside it first."""
+    sides = {}
+    for hand in spec.HANDS:
+        match join.side(hand).source:
+            case spec.Named(name):
+                sides[hand] = sources[name]
+            case spec.Nested(inner):
+                sides[hand] = rows_of(_joined_by(inner, sources))
+                if inner.clock is not spec.Clock.BATCH and not sides[hand].given_by:
+                    raise SpecError(
+                        "joins in a row of ordinary DataFrames as streams",
+                        "streaming DataFrames",
+                        "spark.readStream reads what a folder has as a stream",
+                    )
+    left, right = (
+        spec.Side(_origin(sides[hand], hand), join.side(hand).window)
+        for hand in spec.HANDS
+    )
+    return _checked(replace(join, left=left, right=right), sides, unbounded=False)
 
 
 def _in_range(rows: Rows, given: spec.Given) -> Rows:

@@ -17,7 +17,7 @@ from dovetail.cli.streams import StreamProgram
 from dovetail.cli.terminal import BROKEN, reported, waiting
 from dovetail.conformance.case import Broken, Case, Neutral, Script, read_joins
 from dovetail.conformance.explain import explained, explained_text
-from dovetail.conformance.flows import spl_play
+from dovetail.conformance.flows import spl_play, sql_play
 from dovetail.conformance.programs import ecl_play
 from dovetail.errors import DovetailError, SpecError
 from dovetail.plan.words import explained_program
@@ -163,6 +163,8 @@ def _explained(join: Neutral | Script | Broken) -> str:
             return explained_program(ecl_play(text, given).program)
         case Script("spl", text, given):
             return explained_text(spl_play(text, given))
+        case Script("sqlstream", text, given):
+            return explained(sql_play(text, given))
         case Script(dialect=dialect):
             return f"the dialect {dialect} is not yet supported"
         case Broken(error):

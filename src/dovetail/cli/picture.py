@@ -9,7 +9,7 @@ import typer
 
 from dovetail.cli.terminal import BROKEN, reported
 from dovetail.conformance.case import Broken, Case, Neutral, Script, read_joins
-from dovetail.conformance.flows import JoinPlay, spl_play
+from dovetail.conformance.flows import JoinPlay, spl_play, sql_play
 from dovetail.draw import Picture, picture
 from dovetail.errors import SpecError, UnsupportedError
 
@@ -89,6 +89,8 @@ def _drawn(case: Case) -> Picture:
             found := spl_play(text, given), JoinPlay
         ):
             return picture(found.play, case.name)
+        case Script("sqlstream", text, given):
+            return picture(sql_play(text, given), case.name)
         case Script("spl"):
             raise UnsupportedError(
                 "a picture of a text that is more than one join",

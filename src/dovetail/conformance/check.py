@@ -166,6 +166,8 @@ def _prepared(
                 return ecl_play(text, given)
             case Script("spl", text, given):
                 return texts.spl_play(text, given)
+            case Script("sqlstream", text, given):
+                return texts.sql_play(text, given)
             case Script(dialect=dialect):
                 return UnsupportedError(f"the dialect {dialect} is not yet supported")
             case Neutral() as join:

@@ -15,6 +15,7 @@ from dovetail.conformance import oracle
 from dovetail.conformance.case import CaseData
 from dovetail.conformance.engines import Each, EngineName, Split, batch_ends
 from dovetail.conformance.lines import MARK, Line, emitted
+from dovetail.dialects import sqlstream
 from dovetail.dialects.spl import translate
 from dovetail.errors import DovetailError, SpecError, UnsupportedError
 from dovetail.plan import flow as planned
@@ -128,6 +129,12 @@ def _line(name: str, item: oracle.Item) -> Line:
     if isinstance(item.content, oracle.Sign):
         return Line({}, {**facts, MARK: "window"})
     return Line(item.content, facts)
+
+
+def sql_play(text: str, given: CaseData) -> spec.Play:
+    """Returns a query in SQL, a join of what a case gives."""
+    inputs = given.inputs()
+    return given.play(sqlstream.translate(text, inputs), inputs, given.settings())
 
 
 def spl_program(text: str, given: CaseData) -> spec.Program:

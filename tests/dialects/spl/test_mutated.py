@@ -1,7 +1,7 @@
 """Texts with a mistake: each is told at its place, or runs like any other.
 
-Letters and words are dropped, put in, changed with each other; clauses too. What still
-is SPL may say something else than before: all engines must then say the same.
+What still is SPL may say something else than before: all engines must then say the
+same.
 """
 
 from random import Random
@@ -12,9 +12,10 @@ from dovetail.conformance import local, oracle
 from dovetail.conformance.case import Script, read_cases
 from dovetail.conformance.engines import EngineName
 from dovetail.conformance.flows import FlowPlay, JoinPlay, spl_play
-from dovetail.errors import DialectError, DovetailError
+from dovetail.errors import DovetailError
 from tests.conformance.oracle.test_cases import TESTS
 from tests.dialects.spl.test_laws import lines
+from tests.mistakes import is_told, mutated
 from tests.spl_texts import drawn
 
 COUNT = 500
@@ -29,31 +30,6 @@ def source(chance, number):
         return drawn(number, count=8)
     script = chance.choice(WRITTEN)
     return script.text, script.given
-
-
-def exchanged(chance, text, between):
-    """A text of which two parts have changed places."""
-    parts = text.split(between)
-    one, other = (chance.randrange(len(parts)) for _ in range(2))
-    parts[one], parts[other] = parts[other], parts[one]
-    return between.join(parts)
-
-
-def mutated(chance, text):
-    """A text with a mistake in it."""
-    place = chance.randrange(len(text))
-    words = text.split(" ")
-    del words[chance.randrange(len(words))]
-    return chance.choice(
-        [
-            text[:place] + text[place + 1 :],
-            text[:place] + chance.choice(SIGNS) + text[place:],
-            text[:place],
-            " ".join(words),
-            exchanged(chance, text, " "),
-            exchanged(chance, text, ";"),
-        ]
-    )
 
 
 def outcome(play, engine):
@@ -77,19 +53,11 @@ def read(text, given):
         return error
 
 
-def is_told(text, error):
-    """Whether an error has its place in the text; one of a tuple has a sentence."""
-    if not isinstance(error, DialectError):
-        return bool(error.expected)
-    line = text.split("\n")[error.place.line - 1]
-    return 1 <= error.place.column <= len(line) + 1 and "^" in error.place.caret()
-
-
 @pytest.mark.parametrize("number", range(COUNT))
 def test_a_mistake_is_told_at_its_place_or_is_none(number):
     chance = Random(number)
     text, given = source(chance, number)
-    wrong = mutated(chance, text)
+    wrong = mutated(chance, text, SIGNS, ";")
     found = read(wrong, given)
     if isinstance(found, DovetailError):
         assert is_told(wrong, found)

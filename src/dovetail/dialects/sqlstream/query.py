@@ -1,0 +1,623 @@
+"""A query of s-Server's SQL to a join: its tables, its conditions, its columns.
+
+    FROM a OVER (..) AS x JOIN b ON .. LEFT JOIN c ON .. WHERE ..
+         rows x ----+
+         rows b ----+-> join, its rows inherit both lives ----+
+         rows c ----------------------------------------------+-> join -> SELECT
+
+Rows of a query are those of an input or of a join, and know which columns there are
+under which name of a table. A subquery without a join has no rows of its own: its
+columns are expressions over those of its stream, and its WHERE is part of conditions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from dovetail import spec
+from dovetail.dialects.sqlstream.parser import COMMA, WINDOW, Text, not_yet
+from dovetail.dialects.sqlstream.windows import Windows
+from dovetail.errors import DovetailError, UnsupportedError
+from dovetail.expression import Expression, Scope, parse
+from dovetail.schema import AtomicType
+
+ROWTIME = "ROWTIME"
+_LETTERS = {hand: hand.letter for hand in spec.HANDS}
+_WHOLE = {AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BIGINT}
+_KINDS = {
+    "": spec.Kind.INNER,
+    "LEFT": spec.Kind.LEFT_OUTER,
+    "RIGHT": spec.Kind.RIGHT_OUTER,
+    "FULL": spec.Kind.FULL_OUTER,
+}
+# What a query may have beside what is read here.
+_UNREAD = {
+    "group": "GROUP BY",
+    "having": "HAVING",
+    "order": "ORDER BY",
+    "limit": "LIMIT",
+    "distinct": "DISTINCT",
+    "qualify": "QUALIFY",
+    "laterals": "LATERAL",
+    "with_": "WITH",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A column as conditions see it, under the name of its table.
+
+    `value` is over the columns of the rows, which have no table there.
+    """
+
+    table: str
+    name: str
+    value: exp.Expr
+    is_time: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What stands on a side of a join; `kept` must be true of a row that takes part."""
+
+    source: spec.Named | spec.Nested
+    columns: tuple[Shown, ...]
+    is_stream: bool
+    window: spec.Window
+    written: exp.Window | None = None
+    kept: tuple[exp.Expr, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Both sides of a join while its expressions are written."""
+
+    left: Rows
+    right: Rows
+
+    def side(self, hand: spec.Hand) -> Rows:
+        """Returns the rows on a hand."""
+        return self.left if hand is spec.Hand.LEFT else self.right
+
+    def columns(self) -> Iterator[tuple[spec.Hand, Shown]]:
+        """Yields the columns of both, those of the left first."""
+        for hand in spec.HANDS:
+            for one in self.side(hand).columns:
+                yield hand, one
+
+    def named(self, column: exp.Column) -> list[tuple[spec.Hand, Shown]]:
+        """Returns the columns that a name means; the case counts where two differ."""
+        table, name = column.table, column.name
+        found = [
+            (hand, one)
+            for hand, one in self.columns()
+            if one.name.lower() == name.lower()
+            and (not table or one.table.lower() == table.lower())
+        ]
+        exact = [
+            (hand, one)
+            for hand, one in found
+            if one.name == name and (not table or one.table == table)
+        ]
+        return exact if len(exact) == 1 else found
+
+    def hands(self, node: exp.Expr) -> set[spec.Hand] | None:
+        """Returns whose columns an expression sees; None where it sees others too."""
+        found = set()
+        for column in node.find_all(exp.Column):
+            known = self.named(column)
+            if not known:
+                return None
+            found |= {hand for hand, _ in known}
+        return found
+
+
+class Query:
+    """One query of a text, translated from the innermost join outward."""
+
+    def __init__(self, text: Text, inputs: spec.Inputs, query: exp.Select) -> None:
+        """Keeps what a query is read with."""
+        self.text = text
+        self.inputs = inputs
+        self.query = query
+        self.windows = Windows.of(text, query)
+        # Columns that USING and NATURAL make one of two, by their names.
+        self.merged: dict[str, spec.Kind] = {}
+
+    def join(self) -> spec.JoinSpec:
+        """Returns the join of the query."""
+        self._refuse_unread()
+        first = self.query.args.get("from_")
+        joins = self.query.args.get("joins") or ()
+        if first is None or not joins:
+            raise self._not_yet(self.query, "a query without a join")
+        left = self._rows(first.this)
+        where = self.query.args.get("where")
+        rest = [*_conjuncts(where.this)] if where is not None else []
+        is_inner = all(self._kind(one) is spec.Kind.INNER for one in joins)
+        for number, written in enumerate(joins):
+            pair = Pair(left, self._rows(written.this))
+            conditions = [*self._conditions(written, pair)]
+            is_last = number == len(joins) - 1
+            if is_inner:
+                here = [one for one in rest if is_last or pair.hands(one) is not None]
+                conditions += here
+                rest = [one for one in rest if one not in here]
+            join = self._joined(written, pair, conditions, is_last=is_last)
+            if is_last:
+                join = replace(join, select=spec.Columns(tuple(self._select(pair))))
+                return self._filtered(join, pair, rest)
+            left = self._nested(join, pair, number)
+        raise AssertionError
+
+    def _refuse_unread(self) -> None:
+        """Refuses what a query has beside its tables, conditions and columns."""
+        for name, told in _UNREAD.items():
+            if part := self.query.args.get(name):
+                node = part if isinstance(part, exp.Expr) else self.query
+                raise self._not_yet(node, told)
+
+    # What stands behind FROM and JOIN.
+
+    def _rows(self, table: exp.Expr) -> Rows:
+        """Returns the rows that a table, a stream or a subquery stands for."""
+        alias, window = table.alias, table.args.get(WINDOW)
+        match table:
+            case exp.Table() if table.args.get("joins"):
+                raise self._not_yet(table, "a join in brackets")
+            case exp.Table():
+                rows = self._input(table, alias or table.name)
+            case exp.Subquery(this=exp.Select() as inner):
+                rows = self._subquery(inner, alias)
+            case _:
+                raise self._not_yet(table, "what stands behind FROM")
+        if window is None:
+            return rows
+        if not rows.is_stream:
+            what, hint = f'a window on the table "{alias}"', "leave OVER out"
+            raise self.text.wrong(window, what, "a stream", hint)
+        own = self.windows.of_table(window)
+        if rows.kept and isinstance(own, spec.RowsPreceding):
+            raise self._not_yet(window, "ROWS of a subquery that filters")
+        return replace(rows, window=own, written=window)
+
+    def _input(self, table: exp.Table, alias: str) -> Rows:
+        """Returns the rows of an input; the schema of its name may be left out."""
+        name = ".".join(part.name for part in table.parts)
+        lowered = {one.lower(): one for one in self.inputs}
+        last = [one for one in self.inputs if _last(one) == _last(name)]
+        known = name if name in self.inputs else lowered.get(name.lower())
+        if known is None and len(last) == 1:
+            known = last[0]
+        if known is None:
+            known_ones = ", ".join(self.inputs) or "none is given"
+            raise self.text.wrong(table, f'no stream and no table "{name}"', known_ones)
+        source = self.inputs[known]
+        shown = [
+            Shown(alias, one, _column(one), is_time=one == source.time)
+            for one in source.schema.names
+        ]
+        if source.time and ROWTIME not in map(str.upper, source.schema.names):
+            shown.append(Shown(alias, ROWTIME, _column(source.time), is_time=True))
+        is_stream = source.kind is spec.InputKind.STREAM
+        window = spec.Range() if is_stream else spec.Unstated()
+        return Rows(spec.Named(known), tuple(shown), is_stream, window)
+
+    def _subquery(self, inner: exp.Select, alias: str) -> Rows:
+        """Returns the rows of a subquery: of its join, or of what it looks at."""
+        query = Query(self.text, self.inputs, inner)
+        if inner.args.get("joins"):
+            join = query.join()
+            assert isinstance(join.select, spec.Columns)  # noqa: S101 - as it is made
+            is_stream = join.clock is spec.Clock.EVENT
+            shown = [
+                Shown(alias, name, _column(name), is_time=name.upper() == ROWTIME)
+                for name, _ in join.select.columns
+            ]
+            window = spec.Range() if is_stream else spec.Unstated()
+            source = spec.Nested(join, alias or "a subquery")
+            return Rows(source, tuple(shown), is_stream, window)
+        query._refuse_unread()
+        rows = query._rows(inner.args["from_"].this)
+        if rows.written is not None:
+            raise self.text.wrong(rows.written, "a window without a join", "none")
+        alone = Pair(rows, replace(rows, columns=()))
+        where = inner.args.get("where")
+        kept = [*_conjuncts(where.this)] if where is not None else []
+        shown = [*query._subcolumns(alone, alias)]
+        return replace(
+            rows,
+            columns=tuple(shown),
+            kept=(*rows.kept, *(query.over(one, alone) for one in kept)),
+        )
+
+    def _subcolumns(self, alone: Pair, alias: str) -> Iterator[Shown]:
+        """Yields the columns of a subquery; its rows keep their time."""
+        has_time = False
+        for name, node in self._named_columns(alone):
+            column = node if isinstance(node, exp.Column) else None
+            known = alone.named(column) if column is not None else []
+            is_time = bool(known) and known[0][1].is_time
+            if name.upper() == ROWTIME and not is_time:
+                raise self._not_yet(node, "another time AS ROWTIME")
+            has_time |= is_time
+            yield Shown(alias, name, self.over(node, alone), is_time=is_time)
+        times = (one for one in alone.left.columns if one.is_time)
+        if not has_time and (time := next(times, None)):
+            yield Shown(alias, ROWTIME, time.value, is_time=True)
+
+    def over(self, node: exp.Expr, alone: Pair) -> exp.Expr:
+        """Returns an expression over the columns of the rows themselves."""
+
+        def own(part: exp.Column) -> exp.Expr:
+            return self._meant(part, alone)[1].value.copy()
+
+        return _replaced(node, own)
+
+    # Conditions.
+
+    def _kind(self, written: exp.Join) -> spec.Kind:
+        """Returns the kind of a join; OUTER alone is FULL."""
+        if written.kind == "OUTER" and not written.side:
+            return spec.Kind.FULL_OUTER
+        if written.kind not in ("", "INNER", "OUTER", "CROSS"):
+            raise self._not_yet(written, f"{written.kind} JOIN")
+        return _KINDS[written.side]
+
+    def _conditions(self, written: exp.Join, pair: Pair) -> Iterator[exp.Expr]:
+        """Yields what must be true of a pair, as ON, USING or NATURAL says it."""
+        on, using = written.args.get("on"), written.args.get("using") or ()
+        if written.kind == "CROSS" and (on is not None or using):
+            raise self.text.wrong(
+                written, "CROSS JOIN with a condition", "none: say JOIN"
+            )
+        if on is not None:
+            yield from _conjuncts(on)
+        names = [one.name for one in using]
+        if written.method == "NATURAL":
+            there = {one.name.lower() for one in pair.right.columns if not one.is_time}
+            ours = [one.name for one in pair.left.columns if not one.is_time]
+            names = [one for one in ours if one.lower() in there]
+        elif written.method:
+            raise self._not_yet(written, f"{written.method} JOIN")
+        needs_one = not (written.kind == "CROSS" or written.args.get(COMMA))
+        if needs_one and not names and on is None:
+            raise self.text.wrong(
+                written, "a JOIN without a condition", "ON or USING (..)"
+            )
+        for name in names:
+            both = []
+            for hand in spec.HANDS:
+                of_name = [
+                    exp.column(one.name, table=one.table)
+                    for one in pair.side(hand).columns
+                    if one.name.lower() == name.lower()
+                ]
+                if not of_name:
+                    told = f"USING ({name}), which the {hand.value} side has not"
+                    raise self.text.wrong(written, told, "a column of both sides")
+                both.append(of_name[0])
+            self.merged[name.lower()] = self._kind(written)
+            yield exp.EQ(this=both[0], expression=both[1])
+
+    def _joined(
+        self,
+        written: exp.Join,
+        pair: Pair,
+        conditions: Sequence[exp.Expr],
+        *,
+        is_last: bool,
+    ) -> spec.JoinSpec:
+        """Returns the join of two, its equalities apart from its other conditions."""
+        hard, soft = [], []
+        for one in conditions:
+            equal = self._equality(one, pair)
+            if equal is None:
+                soft.append(self._text(one, pair))
+            else:
+                hard.append(equal)
+        kind = self._kind(written)
+        for hand in spec.HANDS:
+            soft += [self._own(one, hand) for one in pair.side(hand).kept]
+        if kind is spec.Kind.INNER and not hard and not soft:
+            kind = spec.Kind.CROSS
+        streams = [hand for hand in spec.HANDS if pair.side(hand).is_stream]
+        if len(streams) == 1:
+            self._check_table(written, pair, kind, has_equality=bool(hard))
+        left, right = (
+            spec.Side(pair.side(hand).source, _window(pair, hand, is_last=is_last))
+            for hand in spec.HANDS
+        )
+        clock = spec.Clock.EVENT if streams else spec.Clock.BATCH
+        condition = Expression(" AND ".join(f"({one})" for one in soft) or "true")
+        join = spec.JoinSpec(left, right, kind, clock, tuple(hard), condition)
+        return self._filtered(join, pair, ())
+
+    def _check_table(
+        self, written: exp.Join, pair: Pair, kind: spec.Kind, *, has_equality: bool
+    ) -> None:
+        """Refuses what a stream and a table cannot do."""
+        if not has_equality:
+            raise self.text.wrong(
+                written,
+                "a stream and a table without an equality between them",
+                "an equi-join, which may have other conditions beside it",
+            )
+        (table,) = (hand for hand in spec.HANDS if not pair.side(hand).is_stream)
+        window = pair.side(table.other).window
+        if kind.preserves(table) and isinstance(window, spec.HopUnit | spec.HopSize):
+            raise self._not_yet(written, "a table whose rows come out alone each hour")
+        if kind.preserves(table):
+            raise self.text.wrong(
+                written,
+                "an outer join that keeps the rows of a table",
+                "one that keeps those of the stream",
+                "no row of a table is known never to match",
+            )
+
+    def _equality(self, node: exp.Expr, pair: Pair) -> spec.Equality | None:
+        """Returns an equality between the sides, or None for any other condition."""
+        if not isinstance(node, exp.EQ):
+            return None
+        sides = [pair.hands(one) for one in (node.this, node.expression)]
+        ours, theirs = {spec.Hand.LEFT}, {spec.Hand.RIGHT}
+        texts = [
+            Expression(self._text(one, pair)) for one in (node.this, node.expression)
+        ]
+        if sides == [ours, theirs]:
+            return spec.Equality(texts[0], texts[1])
+        if sides == [theirs, ours]:
+            return spec.Equality(texts[1], texts[0])
+        return None
+
+    def _filtered(
+        self, join: spec.JoinSpec, pair: Pair, where: Sequence[exp.Expr]
+    ) -> spec.JoinSpec:
+        """Returns a join that skips rows of which WHERE is not true.
+
+        Of a side that comes out alone so does its subquery's WHERE: it is tested where
+        the row is there.
+        """
+        drops = [f"NOT coalesce({self._text(one, pair)}, false)" for one in where]
+        for hand in spec.HANDS:
+            if join.kind.preserves(hand):
+                drops += [
+                    f"(matched_{hand.value} AND NOT coalesce({own}, false))"
+                    for own in (self._own(one, hand) for one in pair.side(hand).kept)
+                ]
+        if not drops:
+            return join
+        told = Expression(" OR ".join(drops))
+        return replace(join, picks=replace(join.picks, skip_when=told))
+
+    def _nested(self, join: spec.JoinSpec, pair: Pair, number: int) -> Rows:
+        """Returns the rows of a join for the next one: all columns with own names."""
+        columns, shown = [], []
+        for place, (hand, one) in enumerate(pair.columns()):
+            name = f"{one.table} {one.name} {place}"
+            columns.append((name, Expression(self._own(one.value, hand))))
+            shown.append(replace(one, value=_column(name)))
+        inner = replace(join, select=spec.Columns(tuple(columns)))
+        is_stream = join.clock is spec.Clock.EVENT
+        window = spec.Inherited() if is_stream else spec.Unstated()
+        source = spec.Nested(inner, f"join {number + 1}")
+        return Rows(source, tuple(shown), is_stream, window)
+
+    # Columns.
+
+    def _select(self, pair: Pair) -> Iterator[tuple[str, Expression]]:
+        """Yields the output columns; a second one of a name gets a number."""
+        seen: dict[str, int] = {}
+        for name, node in self._named_columns(pair):
+            text = self._text(node, pair, can_ask_time=True)
+            again = seen.get(name.lower(), 0)
+            seen[name.lower()] = again + 1
+            yield f"{name}_{again}" if again else name, Expression(text)
+
+    def _named_columns(self, pair: Pair) -> Iterator[tuple[str, exp.Expr]]:
+        """Yields what SELECT lists, with names; stars as the columns they stand for."""
+        for number, node in enumerate(self.query.expressions):
+            match node:
+                case exp.Star():
+                    yield from self._star(pair, "")
+                case exp.Column(this=exp.Star()):
+                    yield from self._star(pair, node.table)
+                case exp.Alias():
+                    yield node.alias, node.this
+                case exp.Column():
+                    yield node.name, node
+                case _:
+                    yield f"EXPR${number}", node
+
+    def _star(self, pair: Pair, table: str) -> Iterator[tuple[str, exp.Expr]]:
+        """Yields all columns, or those of a table; the row time is none of them.
+
+        With USING and NATURAL a column of both sides stands once, in front.
+        """
+        merged = {} if table else self.merged
+        for name in merged:
+            (_, one), *_ = self._found(exp.column(name), pair)
+            yield one.name, exp.column(name)
+        is_known = False
+        for _, one in pair.columns():
+            if table and one.table.lower() != table.lower():
+                continue
+            is_known = True
+            hidden = one.is_time and one.name.upper() == ROWTIME
+            if not hidden and one.name.lower() not in merged:
+                yield one.name, exp.column(one.name, table=one.table)
+        if not is_known:
+            raise self.text.wrong(
+                self.query, f'no table "{table}"', "one behind FROM or JOIN"
+            )
+
+    # Names and expressions.
+
+    def _text(self, node: exp.Expr, pair: Pair, *, can_ask_time: bool = False) -> str:
+        """Returns an expression over `l` and `r` as the spec writes it."""
+
+        def meant(part: exp.Column) -> exp.Expr:
+            if not part.table and part.name.upper() == ROWTIME:
+                if can_ask_time:
+                    return exp.column("row_time")
+                hint = "say of which stream: s.ROWTIME"
+                raise self.text.wrong(part, "ROWTIME in a condition", "", hint)
+            merged = self._merged(part, pair)
+            if merged is not None:
+                return merged
+            hand, one = self._meant(part, pair)
+            return _sided(one.value, hand)
+
+        left, right = (
+            spec.input_of(pair.side(hand).source, self.inputs, hand.value).schema
+            for hand in spec.HANDS
+        )
+        scope = Scope.pair(left, right)
+        text = self._as_spark(_replaced(node, meant), scope).sql(dialect="spark")
+        try:
+            parse(Expression(text), scope)
+        except UnsupportedError as error:
+            raise self._not_yet(node, error.found) from error
+        except DovetailError as error:
+            told = error.expected, error.hint
+            raise self.text.wrong(node, error.found, *told) from error
+        return text
+
+    def _own(self, value: exp.Expr, hand: spec.Hand) -> str:
+        """Returns an expression over the columns of one side's rows."""
+        return _sided(value, hand).sql(dialect="spark")
+
+    def _merged(self, column: exp.Column, pair: Pair) -> exp.Expr | None:
+        """Returns what a column of USING is: that of the side that is always there."""
+        kind = self.merged.get(column.name.lower())
+        if kind is None or column.args.get("table"):
+            return None
+        found = self._found(column, pair)
+        values = [_sided(one.value, hand) for hand, one in found]
+        if kind is spec.Kind.RIGHT_OUTER:
+            values.reverse()
+        if kind is spec.Kind.FULL_OUTER and len(values) > 1:
+            return exp.Coalesce(this=values[0], expressions=values[1:])
+        return values[0]
+
+    def _found(self, column: exp.Column, pair: Pair) -> list[tuple[spec.Hand, Shown]]:
+        """Returns the columns that a name may mean, at least one."""
+        found = pair.named(column)
+        if not found:
+            tables = sorted({one.table for _, one in pair.columns()})
+            told = f'no column "{column.sql()}" in {" or ".join(tables)}'
+            raise self.text.wrong(column, told)
+        return found
+
+    def _meant(self, column: exp.Column, pair: Pair) -> tuple[spec.Hand, Shown]:
+        """Returns the one column that a name means."""
+        found = self._found(column, pair)
+        if len(found) > 1:
+            tables = " and ".join(f'"{one.table}"' for _, one in found)
+            told = f'the column "{column.name}", which {tables} have'
+            raise self.text.wrong(column, told, "the name of a table before it")
+        return found[0]
+
+    def _as_spark(self, node: exp.Expr, scope: Scope) -> exp.Expr:
+        """Returns an expression with what Spark's SQL says in other words."""
+
+        def spark(part: exp.Expr) -> exp.Expr:
+            match part:
+                case exp.Div():
+                    parts = part.unnest_operands()
+                    kinds = {_type(it.sql(dialect="spark"), scope) for it in parts}
+                    # A whole number by a whole number is a whole number.
+                    return exp.IntDiv(**part.args) if kinds <= _WHOLE else part
+                case exp.DateBin():
+                    step = self.windows.length(part.this)
+                    if not step.is_exact or not step.microseconds:
+                        raise self._not_yet(part, "STEP by months")
+                    # The start of the stretch: without what has passed of it.
+                    micros = exp.func("unix_micros", part.expression)
+                    length = exp.Literal.number(step.microseconds)
+                    over = exp.func("pmod", micros.copy(), length)
+                    return exp.func("timestamp_micros", micros - over)
+                case exp.Cast(to=exp.DataType(this=exp.DType.VARCHAR) as kind) if (
+                    size := kind.expressions
+                ):
+                    # Spark keeps longer texts whole.
+                    text = exp.Cast(this=part.this, to=exp.DataType.build("text"))
+                    first = exp.Literal.number(1)
+                    return exp.func("substring", text, first, size[0].this)
+                case _:
+                    return part
+
+        # From the leaves up: the types of operands are those of what they become.
+        for one in [*node.find_all(exp.Div, exp.DateBin, exp.Cast)][::-1]:
+            new = spark(one)
+            if new is not one:
+                node = new if one is node else (one.replace(new), node)[1]
+        return node
+
+    def _not_yet(self, node: exp.Expr, what: str) -> UnsupportedError:
+        """Returns that something of the language is not there yet, with its place."""
+        return not_yet(self.text.at(node), what)
+
+
+def _window(pair: Pair, hand: spec.Hand, *, is_last: bool) -> spec.Window:
+    """Returns how long the rows of a side live.
+
+    A row of a stream that meets a table comes out at once, unless a later join meets it
+    too.
+    """
+    own, other = pair.side(hand), pair.side(hand.other)
+    if not own.is_stream or other.is_stream or not is_last:
+        return own.window
+    return spec.Unstated()
+
+
+def _conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
+    """Yields the conditions that must all be true."""
+    match node:
+        case exp.Paren():
+            yield from _conjuncts(node.this)
+        case exp.And():
+            yield from _conjuncts(node.this)
+            yield from _conjuncts(node.expression)
+        case _:
+            yield node
+
+
+def _replaced(node: exp.Expr, meant: Callable[[exp.Column], exp.Expr]) -> exp.Expr:
+    """Returns an expression whose columns are what a function says."""
+    return node.transform(
+        lambda part: meant(part) if isinstance(part, exp.Column) else part
+    )
+
+
+def _sided(value: exp.Expr, hand: spec.Hand) -> exp.Expr:
+    """Returns an expression whose columns are those of one side."""
+    letter = exp.to_identifier(hand.letter)
+
+    def own(part: exp.Expr) -> exp.Expr:
+        if not isinstance(part, exp.Column):
+            return part
+        return exp.Column(this=part.this.copy(), table=letter.copy())
+
+    return value.transform(own)
+
+
+def _column(name: str) -> exp.Column:
+    """Returns a column of rows, whatever is in its name."""
+    return exp.Column(this=exp.to_identifier(name, quoted=True))
+
+
+def _last(name: str) -> str:
+    """Returns the last part of a name, as names are compared."""
+    return name.rpartition(".")[2].lower()
+
+
+def _type(text: str, scope: Scope) -> object:
+    """Returns the type of an expression; nothing where it has none."""
+    try:
+        return parse(Expression(text), scope).type
+    except DovetailError:
+        return None

@@ -1,0 +1,185 @@
+"""Windows of s-Server's joins: `OVER (..)` to a window of the spec.
+
+RANGE INTERVAL '1' HOUR PRECEDING          alive for an hour from its time
+RANGE BETWEEN a PRECEDING AND b PRECEDING  alive from b later until a later
+RANGE .. FOLLOWING                         alive from before its time
+ROWS 5 PRECEDING                           until the sixth later row of the stream
+ORDER BY FLOOR(ROWTIME TO HOUR) ..         until the hour changes
+nothing                                    RANGE CURRENT ROW: its own time alone
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from itertools import zip_longest
+
+from sqlglot import exp
+
+from dovetail import spec
+from dovetail.dialects.sqlstream.parser import Text
+
+_SECONDS = {"SECOND": 1, "MINUTE": 60, "HOUR": 3600, "DAY": 86_400}
+_MONTHS = {"MONTH": 1, "YEAR": 12}
+# From the longest to the shortest, as the parts of a long interval stand.
+_DAY_TO_SECOND = ("DAY", "HOUR", "MINUTE", "SECOND")
+_HOPS = ("MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR")
+_NUMBER = re.compile(r"\s*(\d+)(?:\.(\d{1,6}))?\s*")
+_CURRENT = "CURRENT ROW"
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """The windows of a query, those of its WINDOW clause by their names."""
+
+    text: Text
+    named: dict[str, exp.Window] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, text: Text, query: exp.Select) -> Windows:
+        """Returns the windows that a query names."""
+        known = query.args.get("windows") or ()
+        return cls(text, {one.this.name.upper(): one for one in known})
+
+    def of_table(self, written: exp.Window | None) -> spec.Window:
+        """Returns the window that stands behind a stream."""
+        if written is None:
+            return spec.Range()
+        named = written.args.get("alias")
+        if named is not None and not written.args.get("spec"):
+            found = self.named.get(named.name.upper())
+            if found is None:
+                raise self.text.wrong(
+                    named, f'no window "{named.name}"', "WINDOW .. AS (..)"
+                )
+            written = found
+        if partition := written.args.get("partition_by"):
+            hint = "rows meet by the equality of the join in any case"
+            raise self.text.wrong(
+                partition[0], "PARTITION BY in a join's window", "none", hint
+            )
+        order, frame = written.args.get("order"), written.args.get("spec")
+        if frame is None:
+            raise self.text.wrong(
+                written, "a window without a frame", "RANGE .. or ROWS .."
+            )
+        if order is not None:
+            hop = self._hop(order)
+            if hop is not None:
+                return self._hopping(hop, frame)
+        if frame.args["kind"].upper() == "ROWS":
+            return self._rows(frame)
+        return self._range(frame)
+
+    def _hop(self, order: exp.Order) -> exp.Expr | None:
+        """Returns by what a window hops; None where rows are in their usual order."""
+        first, *others = [
+            one.this if isinstance(one, exp.Ordered) else one
+            for one in order.expressions
+        ]
+        if (
+            not others
+            and isinstance(first, exp.Column)
+            and (first.name.upper() == "ROWTIME")
+        ):
+            return None
+        if not others and isinstance(first, exp.TimestampTrunc | exp.DateBin):
+            return first
+        raise self.text.wrong(first, "ORDER BY", "ROWTIME, or FLOOR or STEP of it")
+
+    def _hopping(self, hop: exp.Expr, frame: exp.WindowSpec) -> spec.Window:
+        """Returns a window that empties when the hour changes."""
+        ends = [frame.args.get(name) for name in ("start", "end")]
+        if any(end not in (None, "CURRENT ROW") for end in ends):
+            raise self.text.wrong(
+                hop, "a hopping window with a length", "RANGE CURRENT ROW"
+            )
+        if isinstance(hop, exp.DateBin):
+            size = self.length(hop.this)
+            return spec.HopSize(size, size)
+        unit = hop.args["unit"].name.upper()
+        if unit not in _HOPS:
+            raise self.text.wrong(hop, f'FLOOR to "{unit}"', " or ".join(_HOPS))
+        return spec.HopUnit(unit.lower())
+
+    def _rows(self, frame: exp.WindowSpec) -> spec.Window:
+        """Returns a window of so many rows before the row itself."""
+        first, last = (self._rows_back(frame, end) for end in ("start", "end"))
+        if first < last:
+            raise self.text.wrong(
+                frame, "rows that end before they begin", "the older first"
+            )
+        return spec.RowsPreceding(first, last)
+
+    def _rows_back(self, frame: exp.WindowSpec, end: str) -> int:
+        """Returns how many rows back an end of a frame is."""
+        value = frame.args.get(end)
+        if value in (None, _CURRENT):
+            return 0
+        side = frame.args.get(f"{end}_side")
+        if not isinstance(value, exp.Literal) or value.is_string or side != "PRECEDING":
+            raise self.text.wrong(
+                frame, f"ROWS {value} {side}", "a number and PRECEDING"
+            )
+        return int(value.this)
+
+    def _range(self, frame: exp.WindowSpec) -> spec.Window:
+        """Returns a window of row time: how long rows live before and after."""
+        first = self._reach(frame, "start")
+        if frame.args.get("end") is None and frame.args["start_side"] == "FOLLOWING":
+            return spec.Range(spec.Span(), first.negated())
+        window = spec.Range(first, self._reach(frame, "end").negated())
+        if window.is_backward:
+            raise self.text.wrong(frame, "a window that ends before it begins")
+        return window
+
+    def _reach(self, frame: exp.WindowSpec, end: str) -> spec.Span:
+        """Returns how far back an end of a frame reaches; what follows is negative."""
+        value = frame.args.get(end)
+        if value in (None, _CURRENT):
+            return spec.Span()
+        if not isinstance(value, exp.Interval):
+            hint = "a window of a join is finite"
+            raise self.text.wrong(frame, f"RANGE {value}", "an INTERVAL", hint)
+        length = self.length(value)
+        is_back = frame.args.get(f"{end}_side") != "FOLLOWING"
+        return length if is_back else length.negated()
+
+    def length(self, interval: exp.Expr) -> spec.Span:
+        """Returns the length of an interval: INTERVAL '1:30' MINUTE TO SECOND."""
+        value = interval.this
+        unit = interval.args.get("unit")
+        if not isinstance(value, exp.Literal) or unit is None:
+            raise self.text.wrong(interval, "an interval", "INTERVAL '10' MINUTE")
+        is_long = isinstance(unit, exp.IntervalSpan)
+        ends = (unit.this, unit.expression) if is_long else (unit,)
+        first, last = _unit_name(ends[0]), _unit_name(ends[-1])
+        names = self._units(interval, first, last)
+        parts = re.split(r"[ :-]", value.this.strip()) if is_long else [value.this]
+        months = micros = 0
+        for name, number in zip_longest(names, map(_NUMBER.fullmatch, parts)):
+            if name is None or number is None:
+                unit_names = " TO ".join(dict.fromkeys((first, last)))
+                told = f"INTERVAL '{value.this}' {unit_names}"
+                hint = "none is below 0"
+                raise self.text.wrong(interval, told, "a number for each unit", hint)
+            whole, rest = number.group(1), number.group(2) or ""
+            months += int(whole) * _MONTHS.get(name, 0)
+            micros += int(whole + rest.ljust(6, "0")) * _SECONDS.get(name, 0)
+        return spec.Span(months, micros)
+
+    def _units(self, node: exp.Expr, first: str, last: str) -> tuple[str, ...]:
+        """Returns the units of an interval from the first to the last."""
+        for known in (_DAY_TO_SECOND, ("YEAR", "MONTH")):
+            if first in known and last in known[known.index(first) :]:
+                return known[known.index(first) : known.index(last) + 1]
+        if first == last and first in _MONTHS:
+            return (first,)
+        raise self.text.wrong(
+            node, f'the unit "{first}"', "SECOND, MINUTE, HOUR, DAY, MONTH or YEAR"
+        )
+
+
+def _unit_name(unit: exp.Expr) -> str:
+    """Returns the name of a unit; SECOND(3), with its digits, is read as a function."""
+    return unit.name.upper() if isinstance(unit, exp.Var) else unit.key.upper()

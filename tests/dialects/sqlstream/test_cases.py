@@ -1,0 +1,65 @@
+"""Every case in the SQL of streams, on the engines that need no Spark, and mistakes.
+
+A text with a mistake is refused at its place, or gives the same rows on both.
+"""
+
+from random import Random
+
+import pytest
+
+from dovetail.conformance import local, oracle
+from dovetail.conformance.case import Script, read_cases
+from dovetail.conformance.check import Check, Status
+from dovetail.conformance.compare import describe
+from dovetail.conformance.engines import EngineName, parse_split
+from dovetail.conformance.flows import sql_play
+from dovetail.errors import DovetailError
+from tests.conformance.oracle.test_cases import SAMPLES, TESTS
+from tests.mistakes import is_told, mutated
+
+FILES = sorted(
+    [*TESTS.glob("cases/sqlstream*.json"), *SAMPLES.glob("*sqlstream*.json")]
+)
+CASES = [case for case in read_cases(FILES) if isinstance(case.join, Script)]
+WRITTEN = [case.join for case in CASES if case.join.given.has_events]
+
+
+@pytest.mark.parametrize("engine", [EngineName.ORACLE, EngineName.LOCAL])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_cases(case, engine):
+    (verdict,) = Check(engine, parse_split("whole")).verdicts([case])
+    assert (verdict.status, verdict.reason, describe(verdict.difference)) == (
+        Status.OK,
+        "",
+        [],
+    )
+
+
+def outcome(play, player):
+    """What comes out of a play, or the sentence that tells why nothing does."""
+    try:
+        rows = player.play(play)
+    except DovetailError as error:
+        return error.found
+    shown = ({name: str(value) for name, value in one.row.items()} for one in rows)
+    return sorted(map(repr, shown))
+
+
+def read(text, given):
+    """The play of a text, or the error that its mistake is."""
+    try:
+        return sql_play(text, given)
+    except DovetailError as error:
+        return error
+
+
+@pytest.mark.parametrize("number", range(500))
+def test_a_mistake_is_told_at_its_place_or_is_none(number):
+    chance = Random(number)
+    script = chance.choice(WRITTEN)
+    wrong = mutated(chance, script.text, "'\";:(),.$0a+*", "\n")
+    found = read(wrong, script.given)
+    if isinstance(found, DovetailError):
+        assert is_told(wrong, found), found
+    else:
+        assert outcome(found, local) == outcome(found, oracle)

@@ -1,0 +1,38 @@
+"""Texts with a mistake: letters and words dropped, put in, changed with each other."""
+
+from dovetail.errors import DialectError, UnsupportedError
+
+
+def exchanged(chance, text, between):
+    """A text of which two parts have changed places."""
+    parts = text.split(between)
+    one, other = (chance.randrange(len(parts)) for _ in range(2))
+    parts[one], parts[other] = parts[other], parts[one]
+    return between.join(parts)
+
+
+def mutated(chance, text, signs, between):
+    """A text with a mistake in it: one of the signs, or clauses swapped."""
+    place = chance.randrange(len(text))
+    words = text.split(" ")
+    del words[chance.randrange(len(words))]
+    return chance.choice(
+        [
+            text[:place] + text[place + 1 :],
+            text[:place] + chance.choice(signs) + text[place:],
+            text[:place],
+            " ".join(words),
+            exchanged(chance, text, " "),
+            exchanged(chance, text, between),
+        ]
+    )
+
+
+def is_told(text, error):
+    """Whether an error has its place in the text; one of a row has a sentence."""
+    if isinstance(error, UnsupportedError) and error.found.startswith("line "):
+        return True
+    if not isinstance(error, DialectError):
+        return bool(error.expected)
+    line = text.split("\n")[error.place.line - 1]
+    return 1 <= error.place.column <= len(line) + 1 and "^" in error.place.caret()
