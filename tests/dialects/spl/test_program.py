@@ -99,3 +99,9 @@ def test_what_has_no_effect_is_said():
         "line 1: Spark keeps the state with every batch, which is no later",
         f"line 1: a window is written {', '.join(ORDER)}",
     )
+
+
+def test_what_would_write_a_file_is_a_name_for_a_sink():
+    text = join("match: true;") + '() as Sink = FileSink(Out) { param file: "o"; }'
+    (remark,) = translate(text, {}).remarks
+    assert remark.startswith("line 1: FileSink does nothing here: Out comes out, and")

@@ -176,8 +176,16 @@ class Graph:
             if logic.words[0] != "state" and call.kind != "Custom":
                 hint = "do it in a Custom or Functor before the join"
                 raise refused(logic.place, f"code of a {call.kind}", "none", hint)
+        if bound and call.heads:
+            return bound(operator)
         # Without an output it is where streams go out.
-        return bound(operator) if bound and call.heads else []
+        if call.params:
+            told = ", ".join(one.name for one in feeds)
+            self.world.remarks.append(
+                f"line {call.place.line}: {call.kind} does nothing here: {told} comes "
+                "out, and goes where its sink says"
+            )
+        return []
 
     def _made(self, head: syntax.Head) -> Made:
         """Returns a stream that an operator must give."""
