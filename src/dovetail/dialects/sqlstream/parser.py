@@ -121,6 +121,8 @@ class Text:
         place = source.place(first.start, first.end + 1 - first.start)
         if len(found) > 1:
             raise not_yet(place, "a text of several statements")
+        if isinstance(found[0], exp.SetOperation):
+            raise not_yet(place, f"{found[0].key.upper()} of queries")
         if not isinstance(found[0], exp.Select):
             raise DialectError(f'"{first.text}"', _QUERY, place=place)
         return cls(source, found[0])

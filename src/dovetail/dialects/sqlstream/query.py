@@ -25,7 +25,6 @@ from dovetail.expression import Expression, Scope, parse
 from dovetail.schema import AtomicType
 
 ROWTIME = "ROWTIME"
-_LETTERS = {hand: hand.letter for hand in spec.HANDS}
 _WHOLE = {AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BIGINT}
 _KINDS = {
     "": spec.Kind.INNER,
@@ -33,17 +32,17 @@ _KINDS = {
     "RIGHT": spec.Kind.RIGHT_OUTER,
     "FULL": spec.Kind.FULL_OUTER,
 }
-# What a query may have beside what is read here.
-_UNREAD = {
-    "group": "GROUP BY",
-    "having": "HAVING",
-    "order": "ORDER BY",
-    "limit": "LIMIT",
-    "distinct": "DISTINCT",
-    "qualify": "QUALIFY",
-    "laterals": "LATERAL",
-    "with_": "WITH",
+# What is read of each part; whatever else it has is refused, since it would be ignored.
+_READ: dict[type[exp.Expr], frozenset[str]] = {
+    exp.Select: frozenset({"expressions", "from_", "joins", "where", "windows"}),
+    exp.From: frozenset({"this"}),
+    exp.Table: frozenset({"this", "db", "catalog", "alias", WINDOW}),
+    exp.Subquery: frozenset({"this", "alias", WINDOW}),
+    exp.Join: frozenset({"this", "on", "using", "side", "kind", "method", COMMA}),
+    exp.Window: frozenset({"this", "order", "partition_by", "spec", "alias", "over"}),
+    exp.WindowSpec: frozenset({"kind", "start", "start_side", "end", "end_side"}),
 }
+_NAMES = {"from_": "FROM", "group": "GROUP BY", "order": "ORDER BY", "with_": "WITH"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +56,11 @@ class Shown:
     name: str
     value: exp.Expr
     is_time: bool = False
+
+    @property
+    def is_row_time(self) -> bool:
+        """Tells whether it is the time that each stream has, beside its columns."""
+        return self.is_time and self.name.upper() == ROWTIME
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +159,13 @@ class Query:
 
     def _refuse_unread(self) -> None:
         """Refuses what a query has beside its tables, conditions and columns."""
-        for name, told in _UNREAD.items():
-            if part := self.query.args.get(name):
-                node = part if isinstance(part, exp.Expr) else self.query
-                raise self._not_yet(node, told)
+        for node in self.query.walk():
+            read = _READ.get(type(node))
+            for name, part in node.args.items() if read else ():
+                if part and name not in (read or ()):
+                    at = part if isinstance(part, exp.Expr) else node
+                    told = _NAMES.get(name, name.upper())
+                    raise self._not_yet(at, told)
 
     # What stands behind FROM and JOIN.
 
@@ -166,14 +173,13 @@ class Query:
         """Returns the rows that a table, a stream or a subquery stands for."""
         alias, window = table.alias, table.args.get(WINDOW)
         match table:
-            case exp.Table() if table.args.get("joins"):
-                raise self._not_yet(table, "a join in brackets")
             case exp.Table():
                 rows = self._input(table, alias or table.name)
             case exp.Subquery(this=exp.Select() as inner):
                 rows = self._subquery(inner, alias)
             case _:
                 raise self._not_yet(table, "what stands behind FROM")
+        rows = self._renamed(table, rows)
         if window is None:
             return rows
         if not rows.is_stream:
@@ -183,6 +189,26 @@ class Query:
         if rows.kept and isinstance(own, spec.RowsPreceding):
             raise self._not_yet(window, "ROWS of a subquery that filters")
         return replace(rows, window=own, written=window)
+
+    def _renamed(self, table: exp.Expr, rows: Rows) -> Rows:
+        """Returns rows whose columns have other names, as `s AS t (a, b)` gives them.
+
+        The row time is none of them.
+        """
+        alias = table.args.get("alias")
+        if alias is None or not alias.columns:
+            return rows
+        names = [one.name for one in alias.columns]
+        hidden = [
+            it for it in rows.columns if it.is_time and it.name.upper() == ROWTIME
+        ]
+        shown = [one for one in rows.columns if one not in hidden]
+        if len(names) != len(shown) or ROWTIME in map(str.upper, names):
+            told = f"{len(names)} names for {len(shown)} columns"
+            hint = "ROWTIME is none of them, and keeps its name"
+            raise self.text.wrong(alias, told, "a name for each", hint)
+        again = (replace(it, name=name) for it, name in zip(shown, names, strict=True))
+        return replace(rows, columns=(*hidden, *again))
 
     def _input(self, table: exp.Table, alias: str) -> Rows:
         """Returns the rows of an input; the schema of its name may be left out."""
@@ -446,8 +472,7 @@ class Query:
             if table and one.table.lower() != table.lower():
                 continue
             is_known = True
-            hidden = one.is_time and one.name.upper() == ROWTIME
-            if not hidden and one.name.lower() not in merged:
+            if not one.is_row_time and one.name.lower() not in merged:
                 yield one.name, exp.column(one.name, table=one.table)
         if not is_known:
             raise self.text.wrong(

@@ -46,7 +46,10 @@ class Windows:
         if written is None:
             return spec.Range()
         named = written.args.get("alias")
-        if named is not None and not written.args.get("spec"):
+        if named is not None and written.args.get("spec"):
+            told = f'a frame beside the window "{named.name}"'
+            raise self.text.wrong(named, told, "one of the two")
+        if named is not None:
             found = self.named.get(named.name.upper())
             if found is None:
                 raise self.text.wrong(
