@@ -8,8 +8,9 @@ OUTER JOIN              a full one
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, ClassVar
 
 from sqlglot import TokenType, exp, parser
@@ -24,7 +25,7 @@ WINDOW = "window"
 """Under this name a table has the window that stands behind it."""
 COMMA = "comma"
 """Under this name a join tells that it is a comma between two tables."""
-_STATEMENTS = frozenset({"CREATE", "INSERT", "ALTER", "DROP", "SET", "WITH", "VALUES"})
+_NAMES = frozenset({TokenType.VAR, TokenType.IDENTIFIER})
 _QUERY = "a query: SELECT STREAM .. FROM .. JOIN .."
 
 
@@ -88,18 +89,34 @@ class SqlStream(Dialect):
 
 
 @dataclass(frozen=True, slots=True)
+class Filled:
+    """A stream or a view that a query of the text fills, under its columns' names.
+
+    A column has the type that CREATE STREAM gives it, if it does; no columns: those of
+    the query.
+    """
+
+    query: exp.Select
+    columns: tuple[exp.Expr, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Text:
-    """A query with its text, which shows where each part of it stands."""
+    """A text, which shows where each part of it stands, and what comes out of it.
+
+    What other queries read is `filled`, by names as they are compared.
+    """
 
     source: Source
-    query: exp.Select
+    result: Filled
+    filled: Mapping[str, Filled]
 
     @classmethod
     def read(cls, text: str) -> Text:
-        """Returns the one query of a text, or says where it stops being one."""
-        source, dialect, tokens = Source(text), SqlStream(), list[Token]()
+        """Returns the queries of a text, or says where it stops being any."""
+        source, tokens = Source(text), list[Token]()
         try:
-            for one in dialect.tokenize(text):
+            for one in SqlStream().tokenize(text):
                 # What keeps coming is known of what stands behind FROM.
                 behind_select = tokens and tokens[-1].token_type is TokenType.SELECT
                 if not behind_select or one.text.upper() != "STREAM":
@@ -109,23 +126,11 @@ class Text:
                 "a text or a quoted name does not end",
                 place=source.place(len(text.rstrip()), 1),
             ) from error
-        if not tokens:
-            raise DialectError("nothing", _QUERY, place=source.place(0, 1))
-        first = tokens[0]
-        if first.text.upper() in _STATEMENTS:
-            raise not_yet(source.place(first.start, 1), f"{first.text.upper()} ..")
-        try:
-            found = [it for it in dialect.parser().parse(tokens, text) if it]
-        except ParseError as error:
-            raise _stopped(source, tokens, error) from error
-        place = source.place(first.start, first.end + 1 - first.start)
-        if len(found) > 1:
-            raise not_yet(place, "a text of several statements")
-        if isinstance(found[0], exp.SetOperation):
-            raise not_yet(place, f"{found[0].key.upper()} of queries")
-        if not isinstance(found[0], exp.Select):
-            raise DialectError(f'"{first.text}"', _QUERY, place=place)
-        return cls(source, found[0])
+        found = Statements(source)
+        for is_end, some in groupby(tokens, _ends):
+            if not is_end:
+                found.take([*some])
+        return cls(source, found.result(), found.filled)
 
     def at(self, node: exp.Expr) -> Place:
         """Returns where a part begins, or else what holds it: at its first name."""
@@ -151,6 +156,140 @@ def not_yet(place: Place, what: str) -> UnsupportedError:
     return UnsupportedError(
         f"{where} is not yet understood in SQL of streams", missing=(what,)
     )
+
+
+def folded(name: str) -> str:
+    """Returns a name as names are compared: its last part, whatever its case."""
+    return name.rpartition(".")[2].lower()
+
+
+class Statements:
+    """The statements of a text, taken one after the other.
+
+    CREATE STREAM "OUT" (a INTEGER);                      columns, and their types
+    CREATE PUMP "P" AS INSERT INTO "OUT" SELECT STREAM .. what fills it
+    CREATE VIEW v AS SELECT STREAM ..                     likewise
+    """
+
+    def __init__(self, source: Source) -> None:
+        """Keeps the text; nothing is taken yet."""
+        self.source = source
+        self.filled: dict[str, Filled] = {}
+        self.declared: dict[str, tuple[exp.Expr, ...]] = {}
+        self.alone: list[exp.Select] = []
+
+    def take(self, tokens: list[Token]) -> None:
+        """Takes a statement."""
+        words = [one.text.upper() for one in tokens]
+        rest = 3 if words[:3] == ["CREATE", "OR", "REPLACE"] else 1
+        match words[0], words[rest : rest + 1]:
+            case "CREATE", ["STREAM"]:
+                made = self._parsed(_as_table(tokens, rest))
+                if not isinstance(made, exp.Create) or not isinstance(
+                    made.this, exp.Schema
+                ):
+                    raise self._not_yet(tokens[0], "CREATE STREAM without columns")
+                columns = tuple(made.this.expressions)
+                if not all(
+                    isinstance(one, exp.ColumnDef) and one.kind for one in columns
+                ):
+                    what = "a stream of other things than columns with types"
+                    raise self._not_yet(tokens[0], what)
+                self.declared[folded(made.this.this.name)] = columns
+            case "CREATE", ["VIEW"] if "AS" in words:
+                past = words.index("AS")
+                query = self._query(tokens[past + 1 :])
+                self._fill(tokens[rest + 1 : past], query)
+            case "CREATE", ["PUMP"] if "INSERT" in words:
+                self.take(tokens[words.index("INSERT") :])
+            case "INSERT", ["INTO"] if "SELECT" in words:
+                past = words.index("SELECT")
+                query = self._query(tokens[past:])
+                self._fill(tokens[2:past], query)
+            case ("ALTER", ["PUMP"]) | ("CREATE", ["SCHEMA"]):
+                pass  # what runs, and under which schema, is for who runs it
+            case (("CREATE" | "ALTER" | "DROP" | "SET" | "WITH" | "INSERT"), _):
+                raise self._not_yet(tokens[0], " ".join(words[: rest + 1]))
+            case _:
+                self.alone.append(self._query(tokens))
+
+    def _fill(self, target: list[Token], query: exp.Select) -> None:
+        """Says what fills a stream or a view, whose columns may be listed."""
+        kinds = [one.token_type for one in target]
+        listed: tuple[exp.Expr, ...] = ()
+        if TokenType.L_PAREN in kinds:
+            first = kinds.index(TokenType.L_PAREN)
+            names = [one for one in target[first:] if one.token_type in _NAMES]
+            listed = tuple(
+                exp.to_identifier(one.text).update_positions(one) for one in names
+            )
+            target = target[:first]
+        if not target or target[-1].token_type not in _NAMES:
+            place = self._place(target[-1]) if target else self.source.place(0, 1)
+            raise DialectError("a query that fills nothing", "a name", place=place)
+        name = folded(target[-1].text)
+        known = {one.name.lower(): one for one in self.declared.get(name, ())}
+        if listed and known:
+            listed = tuple(known.get(one.name.lower(), one) for one in listed)
+        if name in self.filled:
+            told = f'a second query that fills "{target[-1].text}"'
+            raise self._not_yet(target[-1], told)
+        self.filled[name] = Filled(query, listed or tuple(known.values()))
+
+    def result(self) -> Filled:
+        """Returns what comes out: the query that no other one reads."""
+        queries = [*self.alone, *(one.query for one in self.filled.values())]
+        read = {
+            folded(table.name) for one in queries for table in one.find_all(exp.Table)
+        }
+        ends = [Filled(one) for one in self.alone]
+        ends += [one for name, one in self.filled.items() if name not in read]
+        if len(ends) == 1:
+            return ends[0]
+        if not queries:
+            raise DialectError("no query", _QUERY, place=self.source.place(0, 1))
+        raise not_yet(self.source.place(0, 1), f"{len(ends)} results of one text")
+
+    def _query(self, tokens: list[Token]) -> exp.Select:
+        """Returns the query that tokens are."""
+        found = self._parsed(tokens)
+        if isinstance(found, exp.SetOperation):
+            raise self._not_yet(tokens[0], f"{found.key.upper()} of queries")
+        if isinstance(found, exp.Select):
+            return found
+        place = self._place(tokens[0])
+        raise DialectError(f'"{tokens[0].text}"', _QUERY, place=place)
+
+    def _parsed(self, tokens: list[Token]) -> exp.Expr | None:
+        """Returns the tree of a statement, or says where the text does not go on."""
+        if not tokens:
+            end = self.source.place(len(self.source.text.rstrip()), 1)
+            raise DialectError("the end of the text", _QUERY, place=end)
+        try:
+            found = SqlStream().parser().parse(tokens, self.source.text)
+        except ParseError as error:
+            raise _stopped(self.source, tokens, error) from error
+        return found[0]
+
+    def _place(self, token: Token) -> Place:
+        """Returns where a token stands."""
+        return self.source.place(token.start, token.end + 1 - token.start)
+
+    def _not_yet(self, token: Token, what: str) -> UnsupportedError:
+        """Returns that a statement is not there yet, with its place."""
+        return not_yet(self._place(token), what)
+
+
+def _ends(token: Token) -> bool:
+    """Tells whether a token ends a statement."""
+    return token.token_type is TokenType.SEMICOLON
+
+
+def _as_table(tokens: list[Token], place: int) -> list[Token]:
+    """Returns CREATE STREAM as CREATE TABLE, of which sqlglot knows the columns."""
+    one = tokens[place]
+    table = Token(TokenType.TABLE, "TABLE", one.line, one.col, one.start, one.end)
+    return [*tokens[:place], table, *tokens[place + 1 :]]
 
 
 def _stopped(source: Source, tokens: list[Token], error: ParseError) -> DialectError:

@@ -14,11 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from sqlglot import exp
 
 from dovetail import spec
-from dovetail.dialects.sqlstream.parser import COMMA, WINDOW, Text, not_yet
+from dovetail.dialects.sqlstream.parser import (
+    COMMA,
+    WINDOW,
+    Filled,
+    Text,
+    folded,
+    not_yet,
+)
 from dovetail.dialects.sqlstream.windows import Windows
 from dovetail.errors import DovetailError, UnsupportedError
 from dovetail.expression import Expression, Scope, parse
@@ -122,11 +130,20 @@ class Pair:
 class Query:
     """One query of a text, translated from the innermost join outward."""
 
-    def __init__(self, text: Text, inputs: spec.Inputs, query: exp.Select) -> None:
-        """Keeps what a query is read with."""
+    def __init__(
+        self,
+        text: Text,
+        inputs: spec.Inputs,
+        filled: Filled,
+        *,
+        within: tuple[Filled, ...] = (),
+    ) -> None:
+        """Keeps what a query is read with, and the queries that read it."""
+        self.within = within
         self.text = text
         self.inputs = inputs
-        self.query = query
+        self.query = query = filled.query
+        self.filled = filled
         self.windows = Windows.of(text, query)
         # Columns that USING and NATURAL make one of two, by their names.
         self.merged: dict[str, spec.Kind] = {}
@@ -173,10 +190,12 @@ class Query:
         """Returns the rows that a table, a stream or a subquery stands for."""
         alias, window = table.alias, table.args.get(WINDOW)
         match table:
+            case exp.Table() if inner := self.text.filled.get(folded(table.name)):
+                rows = self._subquery(inner, alias or table.name)
             case exp.Table():
                 rows = self._input(table, alias or table.name)
-            case exp.Subquery(this=exp.Select() as inner):
-                rows = self._subquery(inner, alias)
+            case exp.Subquery(this=exp.Select() as query):
+                rows = self._subquery(Filled(query), alias)
             case _:
                 raise self._not_yet(table, "what stands behind FROM")
         rows = self._renamed(table, rows)
@@ -214,7 +233,7 @@ class Query:
         """Returns the rows of an input; the schema of its name may be left out."""
         name = ".".join(part.name for part in table.parts)
         lowered = {one.lower(): one for one in self.inputs}
-        last = [one for one in self.inputs if _last(one) == _last(name)]
+        last = [one for one in self.inputs if folded(one) == folded(name)]
         known = name if name in self.inputs else lowered.get(name.lower())
         if known is None and len(last) == 1:
             known = last[0]
@@ -232,9 +251,14 @@ class Query:
         window = spec.Range() if is_stream else spec.Unstated()
         return Rows(spec.Named(known), tuple(shown), is_stream, window)
 
-    def _subquery(self, inner: exp.Select, alias: str) -> Rows:
+    def _subquery(self, filled: Filled, alias: str) -> Rows:
         """Returns the rows of a subquery: of its join, or of what it looks at."""
-        query = Query(self.text, self.inputs, inner)
+        inner, within = filled.query, (*self.within, self.filled)
+        if any(one is filled for one in within):
+            raise self._not_yet(inner, "a query that reads what it fills")
+        if inner.args.get("from_") is None:
+            raise self._not_yet(inner, "a query without FROM")
+        query = Query(self.text, self.inputs, filled, within=within)
         if inner.args.get("joins"):
             join = query.join()
             assert isinstance(join.select, spec.Columns)  # noqa: S101 - as it is made
@@ -444,6 +468,22 @@ class Query:
             yield f"{name}_{again}" if again else name, Expression(text)
 
     def _named_columns(self, pair: Pair) -> Iterator[tuple[str, exp.Expr]]:
+        """Yields what SELECT lists, under the names of what the query fills, if any."""
+        listed = [*self._listed(pair)]
+        columns = self.filled.columns
+        if columns and len(columns) != len(listed):
+            told = f"{len(listed)} values for {len(columns)} columns"
+            raise self.text.wrong(self.query, told, "a value for each")
+        for column, (name, node) in zip_longest(columns, listed):
+            if column is None:
+                yield name, node
+            elif isinstance(column, exp.ColumnDef):
+                # As it is written into the stream, a value has the column's type.
+                yield column.name, exp.Cast(this=node.copy(), to=column.kind)
+            else:
+                yield column.name, node
+
+    def _listed(self, pair: Pair) -> Iterator[tuple[str, exp.Expr]]:
         """Yields what SELECT lists, with names; stars as the columns they stand for."""
         for number, node in enumerate(self.query.expressions):
             match node:
@@ -633,11 +673,6 @@ def _sided(value: exp.Expr, hand: spec.Hand) -> exp.Expr:
 def _column(name: str) -> exp.Column:
     """Returns a column of rows, whatever is in its name."""
     return exp.Column(this=exp.to_identifier(name, quoted=True))
-
-
-def _last(name: str) -> str:
-    """Returns the last part of a name, as names are compared."""
-    return name.rpartition(".")[2].lower()
 
 
 def _type(text: str, scope: Scope) -> object:
