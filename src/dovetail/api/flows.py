@@ -26,6 +26,7 @@ from dovetail.engines.spark_stream.dataflow import Frames
 from dovetail.engines.spark_stream.feeds import BATCH_TIME
 from dovetail.engines.spark_stream.firing import rows_alone
 from dovetail.engines.spark_stream.outlets import AnyOutlet
+from dovetail.engines.spark_stream.row_time import Layout, RowTimeQuery
 from dovetail.errors import SpecError
 from dovetail.kernels.arrays.names import LineKind, reserved
 from dovetail.kernels.firing import KIND, NOW
@@ -54,12 +55,15 @@ _LINES = (KIND, NOW)
 _PLAIN = "stream: by Spark itself, row by row, without state"
 
 
+AnyQuery = planned.Query | RowTimeQuery
+
+
 @dataclass(frozen=True, slots=True)
 class Flow:
     """A program of streams; nothing runs before it is written or a frame asked for."""
 
     program: spec.Program
-    queries: tuple[planned.Query, ...]
+    queries: tuple[AnyQuery, ...]
     sources: Mapping[str, Rows]
 
     def __repr__(self) -> str:
@@ -94,8 +98,10 @@ class Flow:
         told.append(words.paragraphs([("exactly once", _ONCE), *remarks]))
         return "\n\n".join(told)
 
-    def _explained(self, query: planned.Query) -> str:
+    def _explained(self, query: AnyQuery) -> str:
         """Returns the plan of a query in words, after Spark has been asked."""
+        if isinstance(query, RowTimeQuery):
+            return query.explained()
         if isinstance(query, planned.PlainQuery):
             self._plain(query)
             keeps = any(path.keeps_rows for path in query.paths)
@@ -115,6 +121,8 @@ class Flow:
         """Returns the rows of one of the streams that come out as a DataFrame."""
         query = self._query(name)
         match query:
+            case RowTimeQuery():
+                return query.frame(Layout())
             case planned.PlainQuery():
                 return self._plain(query)
             case planned.TailQuery():
@@ -183,9 +191,11 @@ class Flow:
             place = f"{how.checkpoint}/{names[0]}"
             title = f"{how.name}.{names[0]}" if how.name else ""
             own = replace(how, checkpoint=place, name=title)
-            if how.finish is not None:
+            if how.finish is not None and not isinstance(query, RowTimeQuery):
                 _refuse_finish(query)
             match query:
+                case RowTimeQuery(name=name):
+                    yield query.start(sinks[name], own, partitions)
                 case planned.PlainQuery(name=name):
                     if how.finish:
                         # Row by row: there is nothing that could wait.
@@ -212,7 +222,7 @@ class Flow:
                         self._streaming(query, partitions), outlets, own
                     )
 
-    def _query(self, name: str) -> planned.Query:
+    def _query(self, name: str) -> AnyQuery:
         """Returns the query from which a stream comes out."""
         for query in self.queries:
             if name in _names(query):
@@ -313,9 +323,11 @@ def _refuse_finish(query: planned.Query) -> None:
         )
 
 
-def _names(query: planned.Query) -> tuple[str, ...]:
+def _names(query: AnyQuery) -> tuple[str, ...]:
     """Returns the names of the streams that come out of a query."""
     match query:
+        case RowTimeQuery(name=name):
+            return (name,)
         case planned.PlainQuery(name=name) | planned.TailQuery(name=name):
             return (name,)
         case planned.JoinQuery(exits=exits):

@@ -206,7 +206,7 @@ class Joined:
         Nothing runs, but Spark is asked all that it is asked at a start.
         """
         if self.is_streaming:
-            self._streaming().lay()
+            streaming_of(self).lay()
         else:
             self._joined_at_once()
         return self.in_words()
@@ -214,7 +214,7 @@ class Joined:
     def in_words(self) -> str:
         """Returns the plan in words; what only Spark can refuse is not refused."""
         if self.is_streaming:
-            plan = self._plan()
+            plan = plan_of(self)
             return explained(plan, partial(reads_all, plan))
         return explained_batch(self._batch_plan(), self._sources)
 
@@ -285,7 +285,7 @@ class Joined:
                     f"write({outlet.value}=...)",
                     f"{outlet.value}=dt.folder(path) keeps them",
                 )
-        streaming = self._streaming()
+        streaming = streaming_of(self)
         if partitions is not None:
             wanted = arguments.whole("partitions", partitions, "partitions=8", least=1)
             streaming = replace(streaming, partitions=wanted)
@@ -310,7 +310,7 @@ class Joined:
         """Returns the outlet of a name, or raises where the join has no such outlet."""
         outlets: tuple[AnyOutlet, ...] = spec.outlets_of(self.request)
         if self.is_streaming:
-            outlets = self._streaming().outlets.every
+            outlets = streaming_of(self).outlets.every
         names = {outlet.value: outlet for outlet in outlets}
         if name not in names:
             raise SpecError(
@@ -324,7 +324,7 @@ class Joined:
         """Returns one outlet's rows as a DataFrame."""
         self._named(outlet.value)
         if self.is_streaming:
-            return self._streaming().frame(outlet)
+            return streaming_of(self).frame(outlet)
         return self._joined_at_once()[outlet]
 
     def _joined_at_once(self) -> Mapping[spec.Outlet, DataFrame]:
@@ -343,20 +343,21 @@ class Joined:
         """Returns the plan of ordinary DataFrames, or raises what is not done of it."""
         return plan_batch(self.request, self.inputs, self.settings)
 
-    def _plan(self) -> StreamPlan:
-        """Returns the plan of streams, or raises what cannot be done of it yet."""
-        plan = plan_stream(
-            self.request, self.inputs, self.feeds, settings=self.settings
-        )
-        # What Spark joins by itself it also computes: no kernel need read it.
-        if not plan.way.is_native:
-            stream_settings(plan)  # the kernels refuse here what they cannot read
-        return plan
 
-    def _streaming(self) -> Streaming:
-        """Returns the plan with its frames, as the streaming engine takes it."""
-        left, right = spec.HANDS
-        return Streaming(self._plan(), (self.frames[left], self.frames[right]))
+def plan_of(joined: Joined) -> StreamPlan:
+    """Returns the plan of a join of streams, or raises what is not done of it."""
+    request, inputs, feeds = joined.request, joined.inputs, joined.feeds
+    plan = plan_stream(request, inputs, feeds, settings=joined.settings)
+    # What Spark joins by itself it also computes: no kernel need read it.
+    if not plan.way.is_native:
+        stream_settings(plan)  # the kernels refuse here what they cannot read
+    return plan
+
+
+def streaming_of(joined: Joined) -> Streaming:
+    """Returns the plan with its frames, as the streaming engine takes it."""
+    left, right = (joined.frames[hand] for hand in spec.HANDS)
+    return Streaming(plan_of(joined), (left, right))
 
 
 def sink_given(name: str, sink: object) -> Sink:

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from dovetail import spec
 from dovetail.api import choices, sets, terms
 from dovetail.api.flows import Flow, flow_of
-from dovetail.api.joined import Joined
+from dovetail.api.joined import Joined, streaming_of
 from dovetail.api.sets import Together
 from dovetail.bind.files import tuples
 from dovetail.bind.schemas import frame_given, refusing_beyond, schema_of
@@ -20,6 +20,7 @@ from dovetail.dialects.spl import translate
 from dovetail.engines.spark.lent import lend
 from dovetail.engines.spark.rules import plain_rules
 from dovetail.engines.spark_stream.dataflow import Frames
+from dovetail.engines.spark_stream.row_time import Inputs, RowTimeQuery
 from dovetail.errors import SchemaError, SpecError
 from dovetail.expression import Expression
 from dovetail.plan.nested import renamed, under, unnested
@@ -539,12 +540,13 @@ def _files(
 @arguments.public
 def sql(
     text: str, sources: Mapping[str, Rows], *, dialect: str = "sqlstream"
-) -> Joined:
+) -> Joined | Flow:
     """Returns the join that a query in SQL of streams is; nothing runs yet.
 
     `dialect`: "sqlstream", that of s-Server and Kinesis Analytics. `sources`: rows of
     `dt.stream` with a time, and of `dt.table` or `dt.dataset`, by the names that the
-    query has for them.
+    query has for them. A text that is more than one join is a flow, from which streams
+    come out by their names; that of a query alone is `result`.
     """
     arguments.text("text", text, "a query in SQL", "dt.sql(path.read_text(), {..})")
     arguments.word("dialect", dialect, ("sqlstream",))
@@ -560,7 +562,17 @@ def sql(
             hint = "leave window out: the query says how long rows live"
             raise arguments.wrong(label, rows, "rows without a window", hint)
     known = {name: replace(rows.source, name=name) for name, rows in sources.items()}
-    return _joined_by(sqlstream.translate(text, known), sources)
+    found = sqlstream.translate(text, known)
+    if isinstance(found, spec.JoinSpec):
+        return _joined_by(found, sources)
+    named = {name: replace(one, source=known[name]) for name, one in sources.items()}
+    inputs = Inputs(
+        named,
+        lambda frame, time: stream(frame, time=time),
+        lambda join, rows: streaming_of(_joined_by(join, rows)),
+    )
+    queries = (RowTimeQuery(one.name, one.step, inputs) for one in found.outputs)
+    return Flow(found, tuple(queries), named)
 
 
 def _joined_by(join: spec.JoinSpec, sources: Mapping[str, Rows]) -> Joined:

@@ -16,7 +16,11 @@ from dovetail.cli.programs import ENDINGS, BatchProgram, Files, Texts, read_prog
 from dovetail.cli.streams import StreamProgram
 from dovetail.cli.terminal import BROKEN, reported, waiting
 from dovetail.conformance.case import Broken, Case, Neutral, Script, read_joins
-from dovetail.conformance.explain import explained, explained_text
+from dovetail.conformance.explain import (
+    explained,
+    explained_in_row_time,
+    explained_text,
+)
 from dovetail.conformance.flows import spl_play, sql_play
 from dovetail.conformance.programs import ecl_play
 from dovetail.errors import DovetailError, SpecError
@@ -164,7 +168,10 @@ def _explained(join: Neutral | Script | Broken) -> str:
         case Script("spl", text, given):
             return explained_text(spl_play(text, given))
         case Script("sqlstream", text, given):
-            return explained(sql_play(text, given))
+            play = sql_play(text, given)
+            if isinstance(play, spec.Play):
+                return explained(play)
+            return explained_in_row_time(play)
         case Script(dialect=dialect):
             return f"the dialect {dialect} is not yet supported"
         case Broken(error):

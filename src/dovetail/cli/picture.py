@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from dovetail import spec
 from dovetail.cli.terminal import BROKEN, reported
 from dovetail.conformance.case import Broken, Case, Neutral, Script, read_joins
 from dovetail.conformance.flows import JoinPlay, spl_play, sql_play
@@ -89,9 +90,11 @@ def _drawn(case: Case) -> Picture:
             found := spl_play(text, given), JoinPlay
         ):
             return picture(found.play, case.name)
-        case Script("sqlstream", text, given):
-            return picture(sql_play(text, given), case.name)
-        case Script("spl"):
+        case Script("sqlstream", text, given) if isinstance(
+            play := sql_play(text, given), spec.Play
+        ):
+            return picture(play, case.name)
+        case Script("spl" | "sqlstream"):
             raise UnsupportedError(
                 "a picture of a text that is more than one join",
                 "one join, or joins that feed one another",

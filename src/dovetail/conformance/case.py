@@ -81,13 +81,21 @@ class CaseData:
         inputs: spec.Inputs,
         settings: spec.Settings,
     ) -> spec.Play:
-        """Returns the checked play of a join: each row is an event, or state, once.
-
-        The rows of a stream arrive. On the clock `event` a case without events is
-        bounded: versions of tables arrive too, all rows come in the order of row time,
-        and then every input ends.
-        """
+        """Returns the checked play of a join: each row is an event, or state, once."""
         is_timed = isinstance(join, spec.JoinSpec) and join.clock is spec.Clock.EVENT
+        emptied, opening = self.arrivals(inputs, is_timed=is_timed)
+        events = read_events(self.events_data, inputs)
+        return checked(spec.Play(join, emptied, events, opening, settings))
+
+    def arrivals(
+        self, inputs: spec.Inputs, *, is_timed: bool
+    ) -> tuple[spec.Inputs, tuple[spec.Event, ...]]:
+        """Returns inputs without the rows that arrive before all events, and these.
+
+        The rows of a stream arrive. In row time a case without events is bounded:
+        versions of tables arrive too, all rows come in the order of row time, and then
+        every input ends.
+        """
         is_bounded = is_timed and not self.has_events
         arriving = [
             source
@@ -104,10 +112,7 @@ class CaseData:
         if is_bounded:
             opening += map(spec.Finish, inputs)
         emptied = {source.name: replace(source, rows=()) for source in arriving}
-        events = read_events(self.events_data, inputs)
-        return checked(
-            spec.Play(join, {**inputs, **emptied}, events, tuple(opening), settings)
-        )
+        return {**inputs, **emptied}, tuple(opening)
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,8 @@ class Check:
                     )
                 case ProgramPlay() | texts.FlowPlay() as program:
                     yield self._of_program(case, program)
+                case texts.RowTimeText() as text_in_row_time:
+                    yield self._of_text(case, text_in_row_time)
                 case error:
                     yield self._judged(case, error)
         if plays:
@@ -95,6 +97,13 @@ class Check:
             return self._judged(case, error)
         is_ecl = isinstance(program, ProgramPlay)
         return self._of_lines(case, lines, without_blanks if is_ecl else _as_it_is)
+
+    def _of_text(self, case: Case, text: texts.RowTimeText) -> Verdict:
+        """Returns the verdict on what the engine makes of a text in row time."""
+        try:
+            return self._of_lines(case, text.lines(self.engine, self.split))
+        except DovetailError as error:
+            return self._judged(case, error)
 
     def _of_lines(
         self,
@@ -156,9 +165,13 @@ def _renamed(line: Line, names: texts.OutletNames) -> Line:
     return Line(line.row, {**line.facts, "out": names.get(outlet, outlet)})
 
 
+AnyPlay = spec.Play | texts.JoinPlay | texts.FlowPlay | texts.RowTimeText | ProgramPlay
+"""What there is of a case that an engine can play."""
+
+
 def _prepared(
     case: Case,
-) -> spec.Play | texts.JoinPlay | texts.FlowPlay | ProgramPlay | DovetailError:
+) -> AnyPlay | DovetailError:
     """Returns the play of a case, or why there is none; no engine is asked."""
     try:
         match case.join:

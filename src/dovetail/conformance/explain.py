@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from dovetail import spec
 from dovetail.conformance.engines import EngineName
-from dovetail.conformance.flows import FlowPlay, JoinPlay
-from dovetail.conformance.oracle import joined_alone
+from dovetail.conformance.flows import FlowPlay, JoinPlay, RowTimeText
+from dovetail.conformance.oracle import inputs_of, joined_alone
 from dovetail.conformance.oracle.refusals import refuse as refuse_oracle
 from dovetail.errors import UnsupportedError
 from dovetail.plan import batch, local, stream
@@ -24,6 +24,7 @@ from dovetail.plan.words import (
     switched,
     title_of_sets,
 )
+from dovetail.spec.defaults import complete
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,25 @@ def explained_text(text: JoinPlay | FlowPlay) -> str:
         for step in joins.values()
     )
     return "\n\n".join((*plans, paragraphs([*lines, _on_streams(text)])))
+
+
+def explained_in_row_time(text: RowTimeText) -> str:
+    """Returns the plan of each join of a text in row time, and what comes out."""
+    program = text.play.program
+    plans = [
+        paragraphs([*_described(join, spec.Play(join, known))])
+        for step in spec.steps_of(program)
+        if isinstance(step, spec.JoinedInRowTime)
+        for known in [inputs_of(step, text.play.inputs)]
+        for join in [complete(step.join, known)]
+    ]
+    lines = [
+        ("output", f"{it.name}: {', '.join(it.step.schema.names)}")
+        for it in program.outputs
+    ]
+    count = len(program.outputs)
+    lines.append(("on stream", f"yes: {count} quer{'y' if count == 1 else 'ies'}"))
+    return "\n\n".join((*plans, paragraphs(lines)))
 
 
 def _on_streams(text: FlowPlay) -> Line:

@@ -131,10 +131,56 @@ def _line(name: str, item: oracle.Item) -> Line:
     return Line(item.content, facts)
 
 
-def sql_play(text: str, given: CaseData) -> spec.Play:
-    """Returns a query in SQL, a join of what a case gives."""
-    inputs = given.inputs()
-    return given.play(sqlstream.translate(text, inputs), inputs, given.settings())
+@dataclass(frozen=True, slots=True)
+class RowTimeText:
+    """A text whose streams are more than one join, with the events of its inputs."""
+
+    play: oracle.RowTimePlay
+
+    def lines(self, engine: EngineName, split: Split) -> list[Line]:
+        """Returns what an engine puts out, each row with its output."""
+        match engine:
+            case EngineName.ORACLE:
+                players = oracle.RowTimePlayers(
+                    oracle.play, oracle.fire, oracle.arrange
+                )
+            case EngineName.LOCAL:
+                from dovetail.conformance import local  # noqa: PLC0415 - Arrow is slow
+
+                players = oracle.RowTimePlayers(local.play, local.fire, local.arrange)
+            case EngineName.STREAM:
+                return self._streamed(split)
+            case _:
+                raise UnsupportedError.not_yet(
+                    engine.value, "a text that is more than one join"
+                )
+        found = oracle.play_in_row_time(self.play, players)
+        return [Line(row, {"out": name}) for name, row in found]
+
+    def _streamed(self, split: Split) -> list[Line]:
+        """Returns what streams of Spark put out."""
+        from dovetail.conformance.spark_stream.row_time import (  # noqa: PLC0415
+            play_text,
+        )
+        from dovetail.engines.spark_session import local_session  # noqa: PLC0415
+
+        names = ", ".join(one.name for one in self.play.program.outputs)
+        ends = batch_ends(split, len(self.play.events), names)
+        found = play_text(local_session(), self.play, ends)
+        return [Line(row, {"out": name}) for name, row in found]
+
+
+def sql_play(text: str, given: CaseData) -> spec.Play | RowTimeText:
+    """Returns a query in SQL, a join of what a case gives, or more than one."""
+    inputs, settings = given.inputs(), given.settings()
+    found = sqlstream.translate(text, inputs)
+    if isinstance(found, spec.JoinSpec):
+        return given.play(found, inputs, settings)
+    emptied, opening = given.arrivals(inputs, is_timed=True)
+    events = read_events(given.events_data, inputs)
+    return RowTimeText(
+        oracle.RowTimePlay(found, emptied, (*opening, *events), settings)
+    )
 
 
 def spl_program(text: str, given: CaseData) -> spec.Program:

@@ -223,6 +223,12 @@ def firing_settings(step: spec.Windowed | spec.Aligned) -> Windows | Queues:
             return Queues(port, parts, by)
 
 
+def in_row_time(settings: Windows | Queues) -> Windows:
+    """Returns an operator whose clock is row time: nobody looks at marks there."""
+    assert isinstance(settings, Windows)  # noqa: S101 - queues have no clock
+    return replace(settings, has_marks=False)
+
+
 def _side(
     join: spec.JoinSpec, hand: spec.Hand, sources: Inputs, manner: Manner
 ) -> known.SideSettings:

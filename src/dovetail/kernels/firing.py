@@ -58,6 +58,8 @@ class Windows:
     by: tuple[str, ...] = ()
     drops: Eviction = KeepPartitions()
     fires_dropped: bool = False
+    has_marks: bool = True
+    """Whether somebody hears of windows that fire without a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,6 +318,8 @@ class _Windows:
 
     def kept(self) -> list[int]:
         """Returns the places of the rows in windows."""
+        if self.clock is not None:
+            self._outlive(self.clock)
         return [place for one in self.parts.values() for place, _ in one.rows]
 
     def saved(self, numbers: Mapping[int, int]) -> _Saved:
@@ -351,12 +355,18 @@ class _Windows:
             for name in gives.columns
         }
         counts = pa.array([one.counts for one in found], pa.list_(pa.int32()))
-        return lists | {gives.counts: counts}
+        latest = [one.rows[-1] if one.rows else None for one in found]
+        last = {name: _taken(self.table, name, latest) for name in gives.last}
+        return lists | {gives.counts: counts} | last
 
     def come(self, kind: int, now: int, place: int) -> Iterator[Found]:
         """Yields what comes of time that has passed, and then of what has come."""
         yield from self._passed(now)
         window = self.known.window
+        # A row lets nothing of another partition out: old rows there may go later.
+        is_alone = isinstance(self.known.drops, KeepPartitions)
+        is_own = is_alone and kind == LineKind.ROW
+        self._outlive(now, self.keys[place] if is_own else None)
         match kind:
             case LineKind.ROW:
                 yield from self._row(place, now)
@@ -376,29 +386,34 @@ class _Windows:
         window = self.known.window
         if isinstance(window.fires, ByTime) and before is not None:
             length = window.fires.length.microseconds
-            for tick in range(before // length + 1, now // length + 1):
+            ticks = range(before // length + 1, now // length + 1)
+            # The first one empties a tumbling window: of the others come marks alone.
+            if isinstance(window, Tumbling) and not self.known.has_marks:
+                ticks = ticks[:1]
+            for tick in ticks:
                 self._outlive(tick * length)
                 if isinstance(window, Tumbling):
                     yield from self._all()
                 else:
                     for one in self.parts.values():
                         yield from self._fire(one)
-        self._outlive(now)
 
-    def _outlive(self, now: int) -> None:
-        """Drops rows that are too old for a window of time."""
+    def _outlive(self, now: int, key: Key | None = None) -> None:
+        """Drops rows that are too old for a window of time, of a partition or all."""
         window = self.known.window
         # A tumbling one of time gives all its rows with the next tick.
         if not isinstance(window, Sliding):
             return
         if isinstance(window.keeps, ByTime):
             length = window.keeps.length.microseconds
-            for key, one in [*self.parts.items()]:
+            every = self.parts if key is None else {key} & self.parts.keys()
+            for one_key in [*every]:
+                one = self.parts[one_key]
                 while one.rows and now - one.rows[0][1] > length:
                     one.rows.popleft()
                     self.count -= 1
                 if not one.rows:
-                    del self.parts[key]
+                    del self.parts[one_key]
 
     def _all(self) -> Iterator[Found]:
         """Yields what all windows give, which begin anew."""

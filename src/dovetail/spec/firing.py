@@ -83,12 +83,14 @@ class Lists:
     """A row for each group of the rows in a window: of some columns all their values.
 
     Groups are of equal values in columns, and stand in the order of their first rows.
-    The column `counts` has how many rows each group of the window has.
+    The column `counts` has how many rows each group of the window has. Of the columns
+    `last` a row has the value that the last row of its group has.
     """
 
     groups: tuple[str, ...]
     columns: tuple[str, ...]
     counts: str
+    last: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

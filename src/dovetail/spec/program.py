@@ -437,6 +437,46 @@ class SetJoined:
     told: Told
 
 
+@dataclass(frozen=True, slots=True)
+class InRowTime:
+    """The same rows in the order of their column `time`, none that is late.
+
+    Equal times stay as they have come. An operator behind it has row time as its clock.
+    """
+
+    source: Step
+    time: str
+
+    @property
+    def schema(self) -> Schema:
+        """Returns the columns of the source."""
+        return self.source.schema
+
+
+@dataclass(frozen=True, slots=True)
+class TimedInput:
+    """The rows of a step as an input of a join, by whose name the join knows them.
+
+    `time` is the column of their row time; those of a table have none.
+    """
+
+    name: str
+    step: Step
+    time: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedInRowTime:
+    """The rows of a join on the clock event, or batch, with joins inside it perhaps.
+
+    Its inputs are steps: those of a text's own streams, and `Given` ones.
+    """
+
+    join: JoinSpec
+    inputs: tuple[TimedInput, ...]
+    schema: Schema
+
+
 Step = (
     Given
     | Inline
@@ -455,7 +495,9 @@ Step = (
     | Windowed
     | Aligned
     | Marked
+    | InRowTime
     | Joined
+    | JoinedInRowTime
     | SetJoined
 )
 
@@ -498,6 +540,8 @@ def sources_of(step: Step) -> tuple[Step, ...]:
             return ()
         case Joined(left, right):
             return (left, right)
+        case JoinedInRowTime(inputs=inputs):
+            return tuple(one.step for one in inputs)
         case SetJoined(sources) | Appended(sources):
             return sources
         case _:

@@ -2,5 +2,6 @@
 
 from dovetail.conformance.local.firing import fire
 from dovetail.conformance.local.play import play
+from dovetail.conformance.local.row_order import arrange
 
-__all__ = ["fire", "play"]
+__all__ = ["arrange", "fire", "play"]

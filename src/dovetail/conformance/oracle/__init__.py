@@ -16,6 +16,14 @@ from dovetail.conformance.oracle.flow import (
     play_flow,
 )
 from dovetail.conformance.oracle.program import play_program
+from dovetail.conformance.oracle.row_time import (
+    Line,
+    RowTimePlay,
+    RowTimePlayers,
+    arrange,
+    inputs_of,
+    play_in_row_time,
+)
 from dovetail.conformance.oracle.traces import (
     Axis,
     Meeting,
@@ -29,16 +37,22 @@ __all__ = [
     "Axis",
     "Firer",
     "Item",
+    "Line",
     "Meeting",
     "Players",
     "RowOutcome",
+    "RowTimePlay",
+    "RowTimePlayers",
     "Sign",
     "Trace",
     "TracedRow",
+    "arrange",
     "fire",
+    "inputs_of",
     "joined_alone",
     "play",
     "play_flow",
+    "play_in_row_time",
     "play_program",
     "trace",
 ]

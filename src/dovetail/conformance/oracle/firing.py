@@ -216,7 +216,8 @@ class _Windows:
             lists: dict[str, Any] = {
                 name: [row[name] for row in group] for name in gives.columns
             }
-            yield {**lists, gives.counts: counts}
+            last = {name: group[-1][name] for name in gives.last}
+            yield {**lists, gives.counts: counts, **last}
 
     def _arranged(self, one: _Window) -> Iterator[spec.Row]:
         """Yields the rows of a window in their order."""

@@ -1,14 +1,16 @@
-"""SQL of SQLstream s-Server and Amazon Kinesis Analytics: a query to a join."""
+"""SQL of SQLstream s-Server and Kinesis Analytics: texts to joins and programs."""
 
 from dovetail import spec
 from dovetail.dialects.sqlstream.parser import Text
-from dovetail.dialects.sqlstream.query import Query
+from dovetail.dialects.sqlstream.streams import Streams
 
 
-def translate(text: str, inputs: spec.Inputs) -> spec.JoinSpec:
-    """Returns the join of a query over inputs, or says where the text is wrong."""
-    read = Text.read(text)
-    return Query(read, inputs, read.result).join()
+def translate(text: str, inputs: spec.Inputs) -> spec.JoinSpec | spec.Program:
+    """Returns what a text is over inputs, or says where it is wrong.
+
+    One join of inputs is that join; all else is a program, in row time.
+    """
+    return Streams(Text.read(text), inputs).result()
 
 
 __all__ = ["translate"]

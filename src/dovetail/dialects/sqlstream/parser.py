@@ -50,6 +50,8 @@ class SqlStream(Dialect):
             if not self._match_text_seq("TO"):
                 return exp.Floor(this=value)
             unit = self._parse_var(any_token=True)
+            if unit is None:
+                self.raise_error("Expected a unit, as in FLOOR(t TO HOUR)")
             return exp.TimestampTrunc(this=value, unit=unit)
 
         def _parse_step(self) -> exp.Expr:
@@ -93,11 +95,12 @@ class Filled:
     """A stream or a view that a query of the text fills, under its columns' names.
 
     A column has the type that CREATE STREAM gives it, if it does; no columns: those of
-    the query.
+    the query. Without a name it is a query that stands alone.
     """
 
-    query: exp.Select
+    query: exp.Query
     columns: tuple[exp.Expr, ...] = ()
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +111,7 @@ class Text:
     """
 
     source: Source
-    result: Filled
+    results: tuple[Filled, ...]
     filled: Mapping[str, Filled]
 
     @classmethod
@@ -130,7 +133,7 @@ class Text:
         for is_end, some in groupby(tokens, _ends):
             if not is_end:
                 found.take([*some])
-        return cls(source, found.result(), found.filled)
+        return cls(source, found.results(), found.filled)
 
     def at(self, node: exp.Expr) -> Place:
         """Returns where a part begins, or else what holds it: at its first name."""
@@ -176,7 +179,7 @@ class Statements:
         self.source = source
         self.filled: dict[str, Filled] = {}
         self.declared: dict[str, tuple[exp.Expr, ...]] = {}
-        self.alone: list[exp.Select] = []
+        self.alone: list[exp.Query] = []
 
     def take(self, tokens: list[Token]) -> None:
         """Takes a statement."""
@@ -213,7 +216,7 @@ class Statements:
             case _:
                 self.alone.append(self._query(tokens))
 
-    def _fill(self, target: list[Token], query: exp.Select) -> None:
+    def _fill(self, target: list[Token], query: exp.Query) -> None:
         """Says what fills a stream or a view, whose columns may be listed."""
         kinds = [one.token_type for one in target]
         listed: tuple[exp.Expr, ...] = ()
@@ -227,35 +230,42 @@ class Statements:
         if not target or target[-1].token_type not in _NAMES:
             place = self._place(target[-1]) if target else self.source.place(0, 1)
             raise DialectError("a query that fills nothing", "a name", place=place)
-        name = folded(target[-1].text)
+        title = target[-1].text
+        name = folded(title)
         known = {one.name.lower(): one for one in self.declared.get(name, ())}
         if listed and known:
             listed = tuple(known.get(one.name.lower(), one) for one in listed)
+        columns = listed or tuple(known.values())
         if name in self.filled:
-            told = f'a second query that fills "{target[-1].text}"'
-            raise self._not_yet(target[-1], told)
-        self.filled[name] = Filled(query, listed or tuple(known.values()))
+            # Several pumps fill it together, in row time.
+            known_one = self.filled[name]
+            if [it.name for it in known_one.columns] != [it.name for it in columns]:
+                told = f'a second query that fills other columns of "{title}"'
+                raise self._not_yet(target[-1], told)
+            query = exp.Union(this=known_one.query, expression=query, distinct=False)
+        self.filled[name] = Filled(query, columns, title)
 
-    def result(self) -> Filled:
-        """Returns what comes out: the query that no other one reads."""
+    def results(self) -> tuple[Filled, ...]:
+        """Returns what comes out: the queries that no other one reads."""
         queries = [*self.alone, *(one.query for one in self.filled.values())]
         read = {
             folded(table.name) for one in queries for table in one.find_all(exp.Table)
         }
         ends = [Filled(one) for one in self.alone]
         ends += [one for name, one in self.filled.items() if name not in read]
-        if len(ends) == 1:
-            return ends[0]
         if not queries:
             raise DialectError("no query", _QUERY, place=self.source.place(0, 1))
-        raise not_yet(self.source.place(0, 1), f"{len(ends)} results of one text")
+        if not ends:
+            told = "queries that read what they fill"
+            raise not_yet(self.source.place(0, 1), told)
+        return tuple(ends)
 
-    def _query(self, tokens: list[Token]) -> exp.Select:
+    def _query(self, tokens: list[Token]) -> exp.Query:
         """Returns the query that tokens are."""
         found = self._parsed(tokens)
-        if isinstance(found, exp.SetOperation):
+        if isinstance(found, exp.SetOperation) and not isinstance(found, exp.Union):
             raise self._not_yet(tokens[0], f"{found.key.upper()} of queries")
-        if isinstance(found, exp.Select):
+        if isinstance(found, exp.Select | exp.Union):
             return found
         place = self._place(tokens[0])
         raise DialectError(f'"{tokens[0].text}"', _QUERY, place=place)

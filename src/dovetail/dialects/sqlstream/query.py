@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
+from typing import Protocol
 
 from sqlglot import exp
 
@@ -47,6 +48,8 @@ _READ: dict[type[exp.Expr], frozenset[str]] = {
     exp.Table: frozenset({"this", "db", "catalog", "alias", WINDOW}),
     exp.Subquery: frozenset({"this", "alias", WINDOW}),
     exp.Join: frozenset({"this", "on", "using", "side", "kind", "method", COMMA}),
+    exp.Group: frozenset({"expressions"}),
+    exp.Having: frozenset({"this"}),
     exp.Window: frozenset({"this", "order", "partition_by", "spec", "alias", "over"}),
     exp.WindowSpec: frozenset({"kind", "start", "start_side", "end", "end_side"}),
 }
@@ -90,6 +93,16 @@ class Pair:
     left: Rows
     right: Rows
 
+    @classmethod
+    def alone(cls, rows: Rows) -> Pair:
+        """Returns rows that meet nobody, on the left."""
+        return cls(rows, replace(rows, columns=()))
+
+    @property
+    def is_alone(self) -> bool:
+        """Tells whether the rows meet nobody."""
+        return not self.right.columns
+
     def side(self, hand: spec.Hand) -> Rows:
         """Returns the rows on a hand."""
         return self.left if hand is spec.Hand.LEFT else self.right
@@ -114,6 +127,10 @@ class Pair:
             for hand, one in found
             if one.name == name and (not table or one.table == table)
         ]
+        # Without a table ROWTIME is that of the rows themselves, if joins made them.
+        own = [(hand, one) for hand, one in found if not one.table and one.is_row_time]
+        if own and not table:
+            return own
         return exact if len(exact) == 1 else found
 
     def hands(self, node: exp.Expr) -> set[spec.Hand] | None:
@@ -127,40 +144,73 @@ class Pair:
         return found
 
 
+class Known(Protocol):
+    """What a text has beside joins: inputs, and streams of its own as further ones."""
+
+    text: Text
+    inputs: dict[str, spec.Input]
+
+    def derived(self, filled: Filled, title: str, within: tuple[Filled, ...]) -> str:
+        """Returns the name under which the rows of a query are an input."""
+
+
 class Query:
-    """One query of a text, translated from the innermost join outward."""
+    """One query of a text, translated from the innermost join outward.
+
+    `within` are the queries that read it.
+    """
 
     def __init__(
-        self,
-        text: Text,
-        inputs: spec.Inputs,
-        filled: Filled,
-        *,
-        within: tuple[Filled, ...] = (),
+        self, known: Known, filled: Filled, *, within: tuple[Filled, ...] = ()
     ) -> None:
-        """Keeps what a query is read with, and the queries that read it."""
+        """Keeps what a query is read with."""
+        assert isinstance(filled.query, exp.Select)  # noqa: S101 - others are derived
+        self.known = known
         self.within = within
-        self.text = text
-        self.inputs = inputs
+        self.text = text = known.text
+        self.inputs = known.inputs
         self.query = query = filled.query
         self.filled = filled
         self.windows = Windows.of(text, query)
         # Columns that USING and NATURAL make one of two, by their names.
         self.merged: dict[str, spec.Kind] = {}
 
+    @property
+    def is_join(self) -> bool:
+        """Tells whether the query joins."""
+        return bool(self.query.args.get("joins"))
+
     def join(self) -> spec.JoinSpec:
         """Returns the join of the query."""
-        self._refuse_unread()
+        self.refuse_unread()
+        pair, join, where = self._joins()
+        join = replace(join, select=spec.Columns(tuple(self._select(pair))))
+        return self._filtered(join, pair, where)
+
+    def joined(self) -> Rows:
+        """Returns the rows of the joins with all their columns, and their row time."""
+        pair, join, where = self._joins()
+        rows = self._nested(self._filtered(join, pair, where), pair)
+        assert isinstance(rows.source, spec.Nested)  # noqa: S101 - as it is made
+        if not rows.is_stream:
+            raise self.not_yet(self.query, "groups of a join of tables")
+        whole = with_row_time(rows.source.join)
+        time = Shown("", ROWTIME, own_column(ROWTIME), is_time=True)
+        source = replace(rows.source, join=whole)
+        return replace(rows, source=source, columns=(*rows.columns, time))
+
+    def _joins(self) -> tuple[Pair, spec.JoinSpec, list[exp.Expr]]:
+        """Returns the last join and its sides, and what of WHERE it does not test."""
         first = self.query.args.get("from_")
         joins = self.query.args.get("joins") or ()
         if first is None or not joins:
-            raise self._not_yet(self.query, "a query without a join")
-        left = self._rows(first.this)
+            raise self.not_yet(self.query, "a query without a join")
+        left = self.rows_of(first.this)
         where = self.query.args.get("where")
-        rest = [*_conjuncts(where.this)] if where is not None else []
+        rest = [*conjuncts(where.this)] if where is not None else []
         is_inner = all(self._kind(one) is spec.Kind.INNER for one in joins)
         for number, written in enumerate(joins):
-            pair = Pair(left, self._rows(written.this))
+            pair = Pair(left, self.rows_of(written.this))
             conditions = [*self._conditions(written, pair)]
             is_last = number == len(joins) - 1
             if is_inner:
@@ -169,24 +219,27 @@ class Query:
                 rest = [one for one in rest if one not in here]
             join = self._joined(written, pair, conditions, is_last=is_last)
             if is_last:
-                join = replace(join, select=spec.Columns(tuple(self._select(pair))))
-                return self._filtered(join, pair, rest)
+                return pair, join, rest
             left = self._nested(join, pair, number)
         raise AssertionError
 
-    def _refuse_unread(self) -> None:
-        """Refuses what a query has beside its tables, conditions and columns."""
-        for node in self.query.walk():
-            read = _READ.get(type(node))
+    def refuse_unread(self, *more: str) -> None:
+        """Refuses what a query has beside its tables, conditions and columns.
+
+        Of `more` it is known what they mean. Subqueries are looked at as they are read.
+        """
+        for node in self.query.walk(prune=_is_subquery):
+            read = None if _is_subquery(node) else _READ.get(type(node))
+            known = {*(read or ()), *(more if node is self.query else ())}
             for name, part in node.args.items() if read else ():
-                if part and name not in (read or ()):
+                if part and name not in known:
                     at = part if isinstance(part, exp.Expr) else node
                     told = _NAMES.get(name, name.upper())
-                    raise self._not_yet(at, told)
+                    raise self.not_yet(at, told)
 
     # What stands behind FROM and JOIN.
 
-    def _rows(self, table: exp.Expr) -> Rows:
+    def rows_of(self, table: exp.Expr) -> Rows:
         """Returns the rows that a table, a stream or a subquery stands for."""
         alias, window = table.alias, table.args.get(WINDOW)
         match table:
@@ -194,10 +247,10 @@ class Query:
                 rows = self._subquery(inner, alias or table.name)
             case exp.Table():
                 rows = self._input(table, alias or table.name)
-            case exp.Subquery(this=exp.Select() as query):
+            case exp.Subquery(this=exp.Select() | exp.Union() as query):
                 rows = self._subquery(Filled(query), alias)
             case _:
-                raise self._not_yet(table, "what stands behind FROM")
+                raise self.not_yet(table, "what stands behind FROM")
         rows = self._renamed(table, rows)
         if window is None:
             return rows
@@ -206,7 +259,7 @@ class Query:
             raise self.text.wrong(window, what, "a stream", hint)
         own = self.windows.of_table(window)
         if rows.kept and isinstance(own, spec.RowsPreceding):
-            raise self._not_yet(window, "ROWS of a subquery that filters")
+            raise self.not_yet(window, "ROWS of a subquery that filters")
         return replace(rows, window=own, written=window)
 
     def _renamed(self, table: exp.Expr, rows: Rows) -> Rows:
@@ -240,43 +293,54 @@ class Query:
         if known is None:
             known_ones = ", ".join(self.inputs) or "none is given"
             raise self.text.wrong(table, f'no stream and no table "{name}"', known_ones)
+        return self._of_input(known, alias)
+
+    def _of_input(self, known: str, alias: str) -> Rows:
+        """Returns the rows of an input under the name of a table."""
         source = self.inputs[known]
         shown = [
-            Shown(alias, one, _column(one), is_time=one == source.time)
+            Shown(alias, one, own_column(one), is_time=one == source.time)
             for one in source.schema.names
         ]
         if source.time and ROWTIME not in map(str.upper, source.schema.names):
-            shown.append(Shown(alias, ROWTIME, _column(source.time), is_time=True))
+            shown.append(Shown(alias, ROWTIME, own_column(source.time), is_time=True))
         is_stream = source.kind is spec.InputKind.STREAM
         window = spec.Range() if is_stream else spec.Unstated()
         return Rows(spec.Named(known), tuple(shown), is_stream, window)
 
     def _subquery(self, filled: Filled, alias: str) -> Rows:
-        """Returns the rows of a subquery: of its join, or of what it looks at."""
+        """Returns the rows of a subquery: of its join, or of what it looks at.
+
+        What is more than that has rows of its own, and so has each one for a query that
+        joins nothing.
+        """
         inner, within = filled.query, (*self.within, self.filled)
         if any(one is filled for one in within):
-            raise self._not_yet(inner, "a query that reads what it fills")
+            raise self.not_yet(inner, "a query that reads what it fills")
+        if not self.is_join or not is_plain(inner):
+            name = self.known.derived(filled, alias, within)
+            return self._of_input(name, alias)
         if inner.args.get("from_") is None:
-            raise self._not_yet(inner, "a query without FROM")
-        query = Query(self.text, self.inputs, filled, within=within)
+            raise self.not_yet(inner, "a query without FROM")
+        query = Query(self.known, filled, within=within)
         if inner.args.get("joins"):
             join = query.join()
             assert isinstance(join.select, spec.Columns)  # noqa: S101 - as it is made
             is_stream = join.clock is spec.Clock.EVENT
             shown = [
-                Shown(alias, name, _column(name), is_time=name.upper() == ROWTIME)
+                Shown(alias, name, own_column(name), is_time=name.upper() == ROWTIME)
                 for name, _ in join.select.columns
             ]
             window = spec.Range() if is_stream else spec.Unstated()
             source = spec.Nested(join, alias or "a subquery")
             return Rows(source, tuple(shown), is_stream, window)
-        query._refuse_unread()
-        rows = query._rows(inner.args["from_"].this)
+        query.refuse_unread()
+        rows = query.rows_of(inner.args["from_"].this)
         if rows.written is not None:
             raise self.text.wrong(rows.written, "a window without a join", "none")
-        alone = Pair(rows, replace(rows, columns=()))
+        alone = Pair.alone(rows)
         where = inner.args.get("where")
-        kept = [*_conjuncts(where.this)] if where is not None else []
+        kept = [*conjuncts(where.this)] if where is not None else []
         shown = [*query._subcolumns(alone, alias)]
         return replace(
             rows,
@@ -287,12 +351,12 @@ class Query:
     def _subcolumns(self, alone: Pair, alias: str) -> Iterator[Shown]:
         """Yields the columns of a subquery; its rows keep their time."""
         has_time = False
-        for name, node in self._named_columns(alone):
+        for name, node in self.named_columns(alone):
             column = node if isinstance(node, exp.Column) else None
             known = alone.named(column) if column is not None else []
             is_time = bool(known) and known[0][1].is_time
             if name.upper() == ROWTIME and not is_time:
-                raise self._not_yet(node, "another time AS ROWTIME")
+                raise self.not_yet(node, "another time AS ROWTIME")
             has_time |= is_time
             yield Shown(alias, name, self.over(node, alone), is_time=is_time)
         times = (one for one in alone.left.columns if one.is_time)
@@ -314,7 +378,7 @@ class Query:
         if written.kind == "OUTER" and not written.side:
             return spec.Kind.FULL_OUTER
         if written.kind not in ("", "INNER", "OUTER", "CROSS"):
-            raise self._not_yet(written, f"{written.kind} JOIN")
+            raise self.not_yet(written, f"{written.kind} JOIN")
         return _KINDS[written.side]
 
     def _conditions(self, written: exp.Join, pair: Pair) -> Iterator[exp.Expr]:
@@ -325,14 +389,14 @@ class Query:
                 written, "CROSS JOIN with a condition", "none: say JOIN"
             )
         if on is not None:
-            yield from _conjuncts(on)
+            yield from conjuncts(on)
         names = [one.name for one in using]
         if written.method == "NATURAL":
             there = {one.name.lower() for one in pair.right.columns if not one.is_time}
             ours = [one.name for one in pair.left.columns if not one.is_time]
             names = [one for one in ours if one.lower() in there]
         elif written.method:
-            raise self._not_yet(written, f"{written.method} JOIN")
+            raise self.not_yet(written, f"{written.method} JOIN")
         needs_one = not (written.kind == "CROSS" or written.args.get(COMMA))
         if needs_one and not names and on is None:
             raise self.text.wrong(
@@ -366,7 +430,7 @@ class Query:
         for one in conditions:
             equal = self._equality(one, pair)
             if equal is None:
-                soft.append(self._text(one, pair))
+                soft.append(self.written(one, pair))
             else:
                 hard.append(equal)
         kind = self._kind(written)
@@ -399,7 +463,7 @@ class Query:
         (table,) = (hand for hand in spec.HANDS if not pair.side(hand).is_stream)
         window = pair.side(table.other).window
         if kind.preserves(table) and isinstance(window, spec.HopUnit | spec.HopSize):
-            raise self._not_yet(written, "a table whose rows come out alone each hour")
+            raise self.not_yet(written, "a table whose rows come out alone each hour")
         if kind.preserves(table):
             raise self.text.wrong(
                 written,
@@ -415,7 +479,7 @@ class Query:
         sides = [pair.hands(one) for one in (node.this, node.expression)]
         ours, theirs = {spec.Hand.LEFT}, {spec.Hand.RIGHT}
         texts = [
-            Expression(self._text(one, pair)) for one in (node.this, node.expression)
+            Expression(self.written(one, pair)) for one in (node.this, node.expression)
         ]
         if sides == [ours, theirs]:
             return spec.Equality(texts[0], texts[1])
@@ -431,7 +495,7 @@ class Query:
         Of a side that comes out alone so does its subquery's WHERE: it is tested where
         the row is there.
         """
-        drops = [f"NOT coalesce({self._text(one, pair)}, false)" for one in where]
+        drops = [f"NOT coalesce({self.written(one, pair)}, false)" for one in where]
         for hand in spec.HANDS:
             if join.kind.preserves(hand):
                 drops += [
@@ -443,13 +507,13 @@ class Query:
         told = Expression(" OR ".join(drops))
         return replace(join, picks=replace(join.picks, skip_when=told))
 
-    def _nested(self, join: spec.JoinSpec, pair: Pair, number: int) -> Rows:
+    def _nested(self, join: spec.JoinSpec, pair: Pair, number: int = 0) -> Rows:
         """Returns the rows of a join for the next one: all columns with own names."""
         columns, shown = [], []
         for place, (hand, one) in enumerate(pair.columns()):
             name = f"{one.table} {one.name} {place}"
             columns.append((name, Expression(self._own(one.value, hand))))
-            shown.append(replace(one, value=_column(name)))
+            shown.append(replace(one, value=own_column(name)))
         inner = replace(join, select=spec.Columns(tuple(columns)))
         is_stream = join.clock is spec.Clock.EVENT
         window = spec.Inherited() if is_stream else spec.Unstated()
@@ -461,13 +525,13 @@ class Query:
     def _select(self, pair: Pair) -> Iterator[tuple[str, Expression]]:
         """Yields the output columns; a second one of a name gets a number."""
         seen: dict[str, int] = {}
-        for name, node in self._named_columns(pair):
-            text = self._text(node, pair, can_ask_time=True)
+        for name, node in self.named_columns(pair):
+            text = self.written(node, pair, can_ask_time=True)
             again = seen.get(name.lower(), 0)
             seen[name.lower()] = again + 1
             yield f"{name}_{again}" if again else name, Expression(text)
 
-    def _named_columns(self, pair: Pair) -> Iterator[tuple[str, exp.Expr]]:
+    def named_columns(self, pair: Pair) -> Iterator[tuple[str, exp.Expr]]:
         """Yields what SELECT lists, under the names of what the query fills, if any."""
         listed = [*self._listed(pair)]
         columns = self.filled.columns
@@ -521,11 +585,12 @@ class Query:
 
     # Names and expressions.
 
-    def _text(self, node: exp.Expr, pair: Pair, *, can_ask_time: bool = False) -> str:
+    def written(self, node: exp.Expr, pair: Pair, *, can_ask_time: bool = False) -> str:
         """Returns an expression over `l` and `r` as the spec writes it."""
 
         def meant(part: exp.Column) -> exp.Expr:
-            if not part.table and part.name.upper() == ROWTIME:
+            is_time = not part.table and part.name.upper() == ROWTIME
+            if is_time and not pair.is_alone:
                 if can_ask_time:
                     return exp.column("row_time")
                 hint = "say of which stream: s.ROWTIME"
@@ -534,18 +599,22 @@ class Query:
             if merged is not None:
                 return merged
             hand, one = self._meant(part, pair)
-            return _sided(one.value, hand)
+            return sided(one.value, hand)
 
         left, right = (
             spec.input_of(pair.side(hand).source, self.inputs, hand.value).schema
             for hand in spec.HANDS
         )
         scope = Scope.pair(left, right)
-        text = self._as_spark(_replaced(node, meant), scope).sql(dialect="spark")
+        return self.spelled(_replaced(node, meant), scope, node)
+
+    def spelled(self, tree: exp.Expr, scope: Scope, node: exp.Expr) -> str:
+        """Returns a tree as Spark writes it, or tells at its node what is wrong."""
+        text: str = self.as_spark(tree, scope).sql(dialect="spark")
         try:
             parse(Expression(text), scope)
         except UnsupportedError as error:
-            raise self._not_yet(node, error.found) from error
+            raise self.not_yet(node, error.found) from error
         except DovetailError as error:
             told = error.expected, error.hint
             raise self.text.wrong(node, error.found, *told) from error
@@ -553,7 +622,7 @@ class Query:
 
     def _own(self, value: exp.Expr, hand: spec.Hand) -> str:
         """Returns an expression over the columns of one side's rows."""
-        return _sided(value, hand).sql(dialect="spark")
+        return sided(value, hand).sql(dialect="spark")
 
     def _merged(self, column: exp.Column, pair: Pair) -> exp.Expr | None:
         """Returns what a column of USING is: that of the side that is always there."""
@@ -561,7 +630,7 @@ class Query:
         if kind is None or column.args.get("table"):
             return None
         found = self._found(column, pair)
-        values = [_sided(one.value, hand) for hand, one in found]
+        values = [sided(one.value, hand) for hand, one in found]
         if kind is spec.Kind.RIGHT_OUTER:
             values.reverse()
         if kind is spec.Kind.FULL_OUTER and len(values) > 1:
@@ -586,7 +655,7 @@ class Query:
             raise self.text.wrong(column, told, "the name of a table before it")
         return found[0]
 
-    def _as_spark(self, node: exp.Expr, scope: Scope) -> exp.Expr:
+    def as_spark(self, node: exp.Expr, scope: Scope) -> exp.Expr:
         """Returns an expression with what Spark's SQL says in other words."""
 
         def spark(part: exp.Expr) -> exp.Expr:
@@ -599,7 +668,7 @@ class Query:
                 case exp.DateBin():
                     step = self.windows.length(part.this)
                     if not step.is_exact or not step.microseconds:
-                        raise self._not_yet(part, "STEP by months")
+                        raise self.not_yet(part, "STEP by months")
                     # The start of the stretch: without what has passed of it.
                     micros = exp.func("unix_micros", part.expression)
                     length = exp.Literal.number(step.microseconds)
@@ -622,7 +691,7 @@ class Query:
                 node = new if one is node else (one.replace(new), node)[1]
         return node
 
-    def _not_yet(self, node: exp.Expr, what: str) -> UnsupportedError:
+    def not_yet(self, node: exp.Expr, what: str) -> UnsupportedError:
         """Returns that something of the language is not there yet, with its place."""
         return not_yet(self.text.at(node), what)
 
@@ -639,14 +708,35 @@ def _window(pair: Pair, hand: spec.Hand, *, is_last: bool) -> spec.Window:
     return spec.Unstated()
 
 
-def _conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
+def with_row_time(join: spec.JoinSpec) -> spec.JoinSpec:
+    """Returns a join whose rows have their row time as a column, in front of others."""
+    assert isinstance(join.select, spec.Columns)  # noqa: S101 - as it is made
+    columns = [one for one in join.select.columns if one[0].upper() != ROWTIME]
+    own = ROWTIME, Expression("row_time")
+    return replace(join, select=spec.Columns((own, *columns)))
+
+
+def is_plain(query: exp.Query) -> bool:
+    """Tells whether a query filters, renames and joins, and does no more."""
+    if not isinstance(query, exp.Select) or query.args.get("group"):
+        return False
+    return not any(it.find(exp.AggFunc, exp.Window) for it in query.expressions)
+
+
+def _is_subquery(node: exp.Expr) -> bool:
+    """Tells whether a part is a query behind FROM or JOIN."""
+    behind = isinstance(node.parent, exp.From | exp.Join)
+    return behind and isinstance(node, exp.Subquery)
+
+
+def conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
     """Yields the conditions that must all be true."""
     match node:
         case exp.Paren():
-            yield from _conjuncts(node.this)
+            yield from conjuncts(node.this)
         case exp.And():
-            yield from _conjuncts(node.this)
-            yield from _conjuncts(node.expression)
+            yield from conjuncts(node.this)
+            yield from conjuncts(node.expression)
         case _:
             yield node
 
@@ -658,7 +748,7 @@ def _replaced(node: exp.Expr, meant: Callable[[exp.Column], exp.Expr]) -> exp.Ex
     )
 
 
-def _sided(value: exp.Expr, hand: spec.Hand) -> exp.Expr:
+def sided(value: exp.Expr, hand: spec.Hand) -> exp.Expr:
     """Returns an expression whose columns are those of one side."""
     letter = exp.to_identifier(hand.letter)
 
@@ -670,7 +760,7 @@ def _sided(value: exp.Expr, hand: spec.Hand) -> exp.Expr:
     return value.transform(own)
 
 
-def _column(name: str) -> exp.Column:
+def own_column(name: str) -> exp.Column:
     """Returns a column of rows, whatever is in its name."""
     return exp.Column(this=exp.to_identifier(name, quoted=True))
 

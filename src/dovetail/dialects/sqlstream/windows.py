@@ -17,7 +17,7 @@ from itertools import zip_longest
 from sqlglot import exp
 
 from dovetail import spec
-from dovetail.dialects.sqlstream.parser import Text
+from dovetail.dialects.sqlstream.parser import Text, not_yet
 
 _SECONDS = {"SECOND": 1, "MINUTE": 60, "HOUR": 3600, "DAY": 86_400}
 _MONTHS = {"MONTH": 1, "YEAR": 12}
@@ -45,17 +45,7 @@ class Windows:
         """Returns the window that stands behind a stream."""
         if written is None:
             return spec.Range()
-        named = written.args.get("alias")
-        if named is not None and written.args.get("spec"):
-            told = f'a frame beside the window "{named.name}"'
-            raise self.text.wrong(named, told, "one of the two")
-        if named is not None:
-            found = self.named.get(named.name.upper())
-            if found is None:
-                raise self.text.wrong(
-                    named, f'no window "{named.name}"', "WINDOW .. AS (..)"
-                )
-            written = found
+        written = self._meant(written)
         if partition := written.args.get("partition_by"):
             hint = "rows meet by the equality of the join in any case"
             raise self.text.wrong(
@@ -73,6 +63,61 @@ class Windows:
         if frame.args["kind"].upper() == "ROWS":
             return self._rows(frame)
         return self._range(frame)
+
+    def _meant(self, written: exp.Window) -> exp.Window:
+        """Returns a window as it is written out, also where it is meant by a name."""
+        named = written.args.get("alias")
+        if named is None:
+            return written
+        if written.args.get("spec"):
+            told = f'a frame beside the window "{named.name}"'
+            raise self.text.wrong(named, told, "one of the two")
+        found = self.named.get(named.name.upper())
+        if found is None:
+            raise self.text.wrong(
+                named, f'no window "{named.name}"', "WINDOW .. AS (..)"
+            )
+        return found
+
+    def of_function(
+        self, written: exp.Window
+    ) -> tuple[spec.firing.Sliding, list[exp.Expr]]:
+        """Returns the rows that a function looks at, and by what they are apart."""
+        meant = self._meant(written)
+        order, frame = meant.args.get("order"), meant.args.get("spec")
+        if order is not None and self._hop(order) is not None:
+            raise not_yet(self.text.at(order), "a function over a hopping window")
+        if frame is None:
+            raise self.text.wrong(
+                meant, "a window without a frame", "RANGE .. or ROWS .."
+            )
+        keeps: spec.firing.Policy
+        if frame.args["kind"].upper() == "ROWS":
+            first, last = (self._rows_back(frame, end) for end in ("start", "end"))
+            keeps = spec.firing.ByCount(first + 1)
+            is_now = last == 0
+        else:
+            reach = self._reach(frame, "start")
+            keeps = spec.firing.ByTime(reach)
+            is_now = self._reach(frame, "end") == spec.Span()
+            if not reach.is_exact or reach.microseconds < 0:
+                raise not_yet(self.text.at(frame), "a function over months, or later")
+        if not is_now:
+            told = "a function over rows that end before the current one"
+            raise not_yet(self.text.at(frame), told)
+        each = spec.firing.Sliding(keeps, spec.firing.ByCount(1), eager=True)
+        return each, meant.args.get("partition_by") or []
+
+    def stretch(self, node: exp.Expr) -> spec.Span:
+        """Returns how long the groups are of FLOOR or STEP of the row time."""
+        if isinstance(node, exp.DateBin):
+            length = self.length(node.this)
+        else:
+            unit = node.args["unit"].name.upper()
+            length = spec.Span(0, _SECONDS.get(unit, 0) * spec.SECOND)
+        if not length.is_exact or not length.microseconds:
+            raise not_yet(self.text.at(node), "groups of weeks, months or years")
+        return length
 
     def _hop(self, order: exp.Order) -> exp.Expr | None:
         """Returns by what a window hops; None where rows are in their usual order."""

@@ -16,67 +16,102 @@ from pyspark.sql.types import ArrayType, DataType, IntegerType, StructField, Str
 
 from dovetail import spec
 from dovetail.bind.travel import Carried, travel_by_value
-from dovetail.engines.kernel_settings import firing_settings
+from dovetail.engines.kernel_settings import firing_settings, in_row_time
 from dovetail.engines.spark_stream.types import as_nullable
 from dovetail.engines.spark_stream.worker import firing, relay
 from dovetail.engines.spark_stream.worker.operator import JoinOperator
 from dovetail.kernels.arrays.names import CLOCK, LineKind
 from dovetail.kernels.firing import KIND, NOW
+from dovetail.kernels.row_order import NUMBER, RIDING, RowOrder
 from dovetail.schema import quoted
 
 
 @dataclass(frozen=True, slots=True)
 class Riding:
-    """Columns of ours beside those of rows; by those of `place` lines are in order."""
+    """Columns of ours beside those of rows; by those of `place` lines are in order.
+
+    `passes_on`: a row that is left out goes by all the same, as one that was passed.
+    """
 
     columns: tuple[str, ...] = ()
     place: tuple[str, ...] = ()
+    passes_on: bool = False
 
 
 def fired(
     frame: DataFrame, step: spec.Windowed | spec.Aligned, riding: Riding
 ) -> DataFrame:
     """Returns rows as an operator gives them."""
-    travel_by_value()
     own, beside = step.source.schema.names, riding.columns
     # Rows of a join say when their cause has come; of bounds nothing asks it.
     now = F.coalesce(F.col(CLOCK), F.lit(0)) if CLOCK in beside else F.lit(0)
     extra = [] if NOW in beside else [now.cast("bigint").alias(NOW)]
-    names = (*own, *beside, *(NOW for _ in extra))
     lines = frame.select(*map(quoted, (*own, *beside)), *extra)
+    names = tuple(lines.columns[len(own) :])
     # Plays that share a query know nothing of each other.
     scope = relay.SCOPE if relay.SCOPE in beside else ""
+    stage = firing.Stage(firing_settings(step), riding.place, names)
+    known = {field.name: field.dataType for field in lines.schema}
+    rows = _staged(lines, stage, _types(step, known), scope=scope)
+    return rows.select(*map(quoted, (*step.schema.names, *beside)))
+
+
+def fired_in_time(
+    frame: DataFrame, order: RowOrder, step: spec.Windowed | None, *, name: str
+) -> DataFrame:
+    """Returns lines in the order of row time, or as an operator gives them then.
+
+    They are from then on those of an input of the name.
+    """
+    known = {field.name: field.dataType for field in frame.schema}
+    settings = None if step is None else in_row_time(firing_settings(step))
+    stage = firing.Stage(settings, (NUMBER,), RIDING, order, name)
+    own = {one: kind for one, kind in known.items() if one not in RIDING}
+    out = own if step is None else _types(step, known)
+    rows = _staged(frame.select(*map(quoted, (*own, *RIDING))), stage, out)
+    shown = own if step is None else step.schema.names
+    return rows.select(*map(quoted, (*shown, *RIDING)))
+
+
+def _staged(
+    lines: DataFrame, stage: firing.Stage, out: dict[str, DataType], *, scope: str = ""
+) -> DataFrame:
+    """Returns the lines that a stage gives, which have such columns and those of ours.
+
+    Of the column `scope` each number is a play of its own.
+    """
+    travel_by_value()
+    names = tuple(lines.columns)
+    known = {field.name: field.dataType for field in lines.schema}
     numbered = lines.toDF(*(f"c{number}" for number in range(len(names))))
     blobs = numbered.mapInArrow(firing.make_lines(names, scope), firing.LINE_DDL)
-    stage = firing.Stage(firing_settings(step), riding.place, names[len(own) :])
     results = blobs.groupBy("bucket").transformWithStateInPandas(
         JoinOperator(Carried(partial(firing.run, stage))),
         outputStructType=firing.RESULT_DDL,
         outputMode="Append",
         timeMode="None",
     )
-    known = {field.name: field.dataType for field in lines.schema}
-    out = _types(step, known) | {name: known[name] for name in stage.riding}
+    out = out | {name: known[name] for name in stage.riding}
     types = StructType(
         [
             StructField(f"c{number}", as_nullable(kind))
             for number, kind in enumerate(out.values())
         ]
     )
-    rows = results.mapInArrow(firing.make_rows(len(out)), types).toDF(*out)
-    return rows.select(*map(quoted, (*step.schema.names, *beside)))
+    return results.mapInArrow(firing.make_rows(tuple(out)), types).toDF(*out)
 
 
 def _types(
     step: spec.Windowed | spec.Aligned, known: dict[str, DataType]
 ) -> dict[str, DataType]:
-    """Returns the types of what an operator gives, in its kernel's order."""
+    """Returns the types of what an operator gives."""
     match step:
-        case spec.Windowed(gives=spec.firing.Lists(columns=columns, counts=counts)):
+        case spec.Windowed(gives=spec.firing.Lists(columns=columns) as gives):
             lists: dict[str, DataType] = {
                 name: ArrayType(known[name]) for name in columns
             }
-            return lists | {counts: ArrayType(IntegerType())}
+            last = {name: known[name] for name in gives.last}
+            return lists | {gives.counts: ArrayType(IntegerType())} | last
         case spec.Windowed():
             return {name: known[name] for name in step.source.schema.names}
         case spec.Aligned(parts=parts):

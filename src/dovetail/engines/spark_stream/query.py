@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
@@ -195,17 +196,35 @@ class Streaming:
     def rows(self, checkpoint: Checkpoint = NO_CHECKPOINT) -> DataFrame:
         """Returns the rows that go on to operators that keep some of them."""
         counters = COUNTERS if checkpoint.path else numbered_counters()
+        rows, identities = self.lines(checkpoint, (), counters)
+        checkpoint.refuse_other(*identities)
+        return rows.where(F.col(KIND) == int(LineKind.ROW))
+
+    def lines(
+        self, checkpoint: Checkpoint, ticks: tuple[DataFrame, ...], counters: str
+    ) -> tuple[DataFrame, tuple[str, ...]]:
+        """Returns the rows with how far the join has come, and what all joins are."""
         with plain_rules(self.spark):
             frames = self.copied(checkpoint.path)
-            whole, how, identities = self._layout(checkpoint, (), counters)
+            whole, how, identities = self._layout(
+                checkpoint, ticks, counters, goes_on=True
+            )
             rows = lay_rows(whole, frames, how)
-            checkpoint.refuse_other(*(identities[id(one)] for one in whole.joins))
-            return rows.where(F.col(KIND) == int(LineKind.ROW))
+        return rows, tuple(identities[id(one)] for one in whole.joins)
 
     def _layout(
-        self, checkpoint: Checkpoint, ticks: tuple[DataFrame, ...], counters: str
+        self,
+        checkpoint: Checkpoint,
+        ticks: tuple[DataFrame, ...],
+        counters: str,
+        *,
+        goes_on: bool = False,
     ) -> tuple[StreamPlan, Layout, Mapping[int, str]]:
-        """Returns the plan, how it is laid out, and what joins are, once they are."""
+        """Returns the plan, how it is laid out, and what joins are, once they are.
+
+        How far a join has come whoever takes its rows must be told: those of one inside
+        another go on, or of all.
+        """
         count = self.buckets(checkpoint)
         whole = replace(self.plan, spread=self.plan.spread.over(count))
         identities: dict[int, str] = {}
@@ -216,17 +235,16 @@ class Streaming:
             labels = balanced_labels(own + front, own)
             return Buckets(labels[:own], own, labels[own:])
 
-        # How far a join has come whoever takes its rows must be told.
-        def goes_on(plan: StreamPlan) -> bool:
-            return plan is not whole or plan.onward.keeps_rows
+        def ordered(plan: StreamPlan) -> bool:
+            return goes_on or plan is not whole
 
         def settings(plan: StreamPlan) -> JoinSettings:
-            return stream_settings(plan, ordered=goes_on(plan))
+            return stream_settings(plan, ordered=ordered(plan))
 
         def identified(
             plan: StreamPlan, sides: tuple[Packing, Packing], known: JoinSettings
         ) -> JoinSettings:
-            manner = stream_manner(plan, ordered=goes_on(plan))
+            manner = stream_manner(plan, ordered=ordered(plan))
             same = Identity.of(plan, sides, manner, count)
             identities[id(plan)] = same.text
             return replace(
@@ -309,13 +327,59 @@ def start(
     if not streaming.plan.way.is_native:
         with plain_rules(streaming.spark, **STORE):
             checkpoint = checkpoint.spread(streaming.spark, streaming.partitions)
+    begin = partial(_started, streaming, sinks)
+    return _to_the_end(begin, checkpoint, how, spark=streaming.spark)
+
+
+Begin = Callable[[Checkpoint, Start], StreamingQuery]
+"""Starts a query on what a checkpoint says."""
+
+
+def _to_the_end(
+    begin: Begin, checkpoint: Checkpoint, how: Start, *, spark: SparkSession
+) -> StreamingQuery:
+    """Returns a query that goes on, or one that ends when all has come out."""
     if not how.finish:
-        return _started(streaming, sinks, checkpoint, how)
+        return begin(checkpoint, how)
     if not checkpoint.is_ending:
-        reading = replace(how, trigger=NOW, finish=False)
-        _run_out(_started(streaming, sinks, checkpoint, reading))
-        checkpoint = read_checkpoint(streaming.spark, how.checkpoint)
-    return _started(streaming, sinks, checkpoint, replace(how, trigger=AT_ONCE))
+        _run_out(begin(checkpoint, replace(how, trigger=NOW, finish=False)))
+        checkpoint = read_checkpoint(spark, how.checkpoint)
+    return begin(checkpoint, replace(how, trigger=AT_ONCE))
+
+
+Ends = bool | None
+"""Whether inputs end in the batch that comes; None where they never do."""
+
+
+def start_in_row_time(
+    spark: SparkSession,
+    rows: Callable[[Checkpoint, Ends], DataFrame],
+    *,
+    sink: Sink,
+    how: Start,
+    partitions: int = 0,
+) -> StreamingQuery:
+    """Returns the running query of a stream in row time, which can end.
+
+    What keeps rows has its state in so many partitions; 0: as there is room for.
+    """
+    checkpoint = read_checkpoint(spark, how.checkpoint)
+    if not (how.finish and checkpoint.is_ending):
+        checkpoint.refuse_ended()
+    with plain_rules(spark, **STORE):
+        checkpoint = checkpoint.spread(spark, partitions)
+
+    def begin(known: Checkpoint, how: Start) -> StreamingQuery:
+        if how.finish is not None:
+            known.refuse_without_heartbeat()
+        can_end = how.finish is not None or known.has_heartbeat
+        # The number of the first start: state is where it was.
+        asked = int(spark.conf.get(PARTITIONS) or 200)
+        count = known.partitions or partitions or min(asked, cores(spark))
+        frame = rows(known, bool(how.finish) if can_end else None)
+        return start_plain(frame, sink, how, partitions=count)
+
+    return _to_the_end(begin, checkpoint, how, spark=spark)
 
 
 def start_tail(

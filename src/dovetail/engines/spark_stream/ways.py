@@ -40,6 +40,12 @@ def changed(
                 frame = fired(frame, step, riding)
             case Punctuated() if has_lines:
                 frame = _punctuated(seen, change)
+            case Kept(condition) if riding.passes_on:
+                passed = is_row & ~F.coalesce(F.expr(condition.text), F.lit(0) == 1)
+                kind = F.when(passed, int(LineKind.PASSED)).otherwise(
+                    F.col(relay.EVENT)
+                )
+                frame = seen.withColumn(relay.EVENT, kind)
             case Kept(condition):
                 holds = F.expr(condition.text)
                 # A bound has no values: of it a condition would be null, and drop it.

@@ -56,8 +56,9 @@ OWN_DEATH, OWN_END = hidden("own_death"), hidden("own_end")
 class LineKind(IntEnum):
     """A row, a delete, a bound, an end, or a row that was there from the start.
 
-    What is passed on belongs to another join; ends are those of inherited lives. Behind
-    what belongs together among the rows of a program stands a mark.
+    What is passed on belongs to another join, or in row time is a row that a filter has
+    passed over; ends are those of inherited lives. Behind what belongs together among
+    the rows of a program stands a mark.
     """
 
     ROW = 0

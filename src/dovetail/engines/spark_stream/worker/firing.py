@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from dovetail.kernels.arrays.blobs import read_batch, write_batch
 from dovetail.kernels.arrays.names import TURN, LineKind
-from dovetail.kernels.arrival.arrival import in_order
+from dovetail.kernels.arrival.arrival import in_order as as_turns
 from dovetail.kernels.firing import (
     CAUSE,
     KIND,
@@ -30,11 +30,12 @@ from dovetail.kernels.firing import (
     Windows,
     advance,
 )
+from dovetail.kernels.row_order import INPUT, NUMBER, RowOrder, Waiting, begun, in_order
 from dovetail.kernels.settings import FORMAT
 
 Batches = Iterator[pa.RecordBatch]
 LINE_DDL, RESULT_DDL = "bucket int, blob binary", "blob binary"
-_ROWS, _KNOWN = 1, 2
+_ROWS, _KNOWN, _WAITING, _BOUNDS = 1, 2, 3, 4
 _OWN = (int(LineKind.ROW), int(LineKind.MARK))
 """Lines that the operator itself takes and gives; others go by."""
 
@@ -60,12 +61,16 @@ class Stage:
     """An operator, and what of its lines is not the rows' own.
 
     Lines stand in the order of the columns `place`. `riding` are those that go along:
-    a line that comes out has them from the one that has let it out.
+    a line that comes out has them from the one that has let it out. Where there is an
+    `order` rows wait for it first, and go on under the stage's own `name`; an operator
+    there may be none.
     """
 
-    known: Windows | Queues
+    known: Windows | Queues | None
     place: tuple[str, ...]
     riding: tuple[str, ...]
+    order: RowOrder | None = None
+    name: str = ""
 
 
 def make_lines(names: tuple[str, ...], scope: str) -> Callable[[Batches], Batches]:
@@ -76,7 +81,8 @@ def make_lines(names: tuple[str, ...], scope: str) -> Callable[[Batches], Batche
 
     def lines(batches: Batches) -> Batches:
         for batch in batches:
-            whole = batch.rename_columns(list(names))
+            # Whether Spark knows that a column is never null differs by the batch.
+            whole = pa.RecordBatch.from_arrays(batch.columns, names=list(names))
             for number in whole.column(scope).unique().to_pylist() if scope else [0]:
                 own = whole
                 if scope:
@@ -88,14 +94,14 @@ def make_lines(names: tuple[str, ...], scope: str) -> Callable[[Batches], Batche
     return lines
 
 
-def make_rows(count: int) -> Callable[[Batches], Batches]:
-    """Returns the function for `mapInArrow` that reads so many columns of blobs."""
-    names = [f"c{number}" for number in range(count)]
+def make_rows(names: tuple[str, ...]) -> Callable[[Batches], Batches]:
+    """Returns the function for `mapInArrow` that reads such columns of blobs."""
 
     def rows(batches: Batches) -> Batches:
         for batch in batches:
             for blob in batch.column(0).to_pylist():
-                yield read_batch(blob).rename_columns(names)
+                lines = read_batch(blob).select(list(names))
+                yield lines.rename_columns([f"c{n}" for n in range(len(names))])
 
     return rows
 
@@ -109,35 +115,116 @@ def run(
     table = pa.Table.from_batches(blobs).combine_chunks()
     order = pc.sort_indices(table, [(name, "ascending") for name in stage.place])
     (lines,) = table.take(order).combine_chunks().to_batches() or [blobs[0]]
-    shown = lines.drop_columns(list(stage.riding))
-    own = {*stage.riding} - {KIND, NOW}
-    kept = _opened(stage, shelf, shown.schema)
-    kept, found = advance(stage.known, kept, lines.drop_columns(sorted(own)))
-    shelf.put(_ROWS, write_batch(kept.rows))
-    shelf.put(_KNOWN, pickle.dumps(kept.saved))
-    yield pd.DataFrame({"blob": [write_batch(_with_others(stage, lines, found))]})
+    is_new = _is_new(stage, shelf)
+    if stage.order is not None:
+        lines = _in_row_time(stage, _Waits(shelf, stage.order, is_new), lines)
+    if stage.known is not None:
+        keeps = _Keeps(shelf, stage.known, is_new)
+        lines = _operated(stage, keeps, lines)
+    yield pd.DataFrame({"blob": [write_batch(lines)]})
 
 
-def _opened(stage: Stage, shelf: Shelf, schema: pa.Schema) -> Kept:
-    """Returns what is kept, which must be of the same operator."""
+def _is_new(stage: Stage, shelf: Shelf) -> bool:
+    """Tells whether nothing is kept yet; what is kept must be of the same operator."""
     # As that of a join it says what it is of; its identity says that it is none.
-    now = {"format": FORMAT, "identity": "", "buckets": 0, "fingerprint": _text(stage)}
+    text = f"{stage.known!r} {stage.order!r}" if stage.order else repr(stage.known)
+    now = {"format": FORMAT, "identity": "", "buckets": 0, "fingerprint": text}
     known = shelf.directory()
     if not known:
         shelf.keep_directory(json.dumps(now).encode())
-        return Kept(pa.RecordBatch.from_pylist([], schema))
-    rows = read_batch(shelf.get(_ROWS))
-    if json.loads(known) != now or not rows.schema.equals(schema):
-        told = "the checkpoint is of another program: an operator that keeps rows was"
-        raise ValueError(
-            f"{told} {json.loads(known)['fingerprint']}, and is {_text(stage)}"
-        )
-    return Kept(rows, pickle.loads(shelf.get(_KNOWN)))  # noqa: S301 - our own state
+        return True
+    if json.loads(known) != now:
+        raise _of_another(json.loads(known)["fingerprint"], text)
+    return False
 
 
-def _text(stage: Stage) -> str:
-    """Returns an operator in words that are the same in each process."""
-    return repr(stage.known)
+def _of_another(was: object, now: object) -> ValueError:
+    """Returns that what is kept is of another operator."""
+    told = "the checkpoint is of another program: an operator that keeps rows"
+    return ValueError(f"{told} was {was}, and is {now}")
+
+
+def _kept_rows(shelf: Shelf, number: int, schema: pa.Schema) -> pa.RecordBatch:
+    """Returns rows that are kept, which must have the columns that rows have now."""
+    rows = read_batch(shelf.get(number))
+    if not rows.schema.equals(schema):
+        raise _of_another(f"of {rows.schema.names}", f"of {schema.names}")
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
+class _Waits:
+    """The rows that wait for their turn in row time, on a shelf."""
+
+    shelf: Shelf
+    order: RowOrder
+    is_new: bool
+
+    def read(self, schema: pa.Schema) -> Waiting:
+        """Returns what waits."""
+        if self.is_new:
+            return begun(self.order, schema)
+        rows = _kept_rows(self.shelf, _WAITING, schema)
+        return Waiting(rows, json.loads(self.shelf.get(_BOUNDS)))
+
+    def write(self, waiting: Waiting) -> None:
+        """Keeps what waits."""
+        self.shelf.put(_WAITING, write_batch(waiting.rows))
+        self.shelf.put(_BOUNDS, json.dumps(dict(waiting.bounds)).encode())
+
+
+def _in_row_time(stage: Stage, waits: _Waits, lines: pa.RecordBatch) -> pa.RecordBatch:
+    """Returns the lines that go on, in the order of row time, and a bound behind them.
+
+    They are the stage's own, and stand among others in that order.
+    """
+    # The end of an input stands behind its rows, whichever task was first.
+    ends = pc.equal(lines.column(KIND), int(LineKind.FINISH))
+    lines = pa.concat_batches([lines.filter(pc.invert(ends)), lines.filter(ends)])
+    # What waits is kept with all columns of ours: it goes on as a line like others.
+    waiting = waits.read(lines.schema)
+    waiting, ready = in_order(waits.order, waiting, lines)
+    waits.write(waiting)
+    count = ready.num_rows
+    own = {
+        INPUT: pa.repeat(pa.scalar(stage.name, pa.string()), count),
+        NUMBER: pa.array(range(count), pa.int64()),
+    }
+    for name, column in own.items():
+        ready = ready.set_column(ready.schema.get_field_index(name), name, column)
+    return ready if stage.known is not None else ready.drop_columns([NOW])
+
+
+@dataclass(frozen=True, slots=True)
+class _Keeps:
+    """The rows that an operator keeps, on a shelf."""
+
+    shelf: Shelf
+    known: Windows | Queues
+    is_new: bool
+
+    def read(self, schema: pa.Schema) -> Kept:
+        """Returns what is kept."""
+        if self.is_new:
+            return Kept(pa.RecordBatch.from_pylist([], schema))
+        rows = _kept_rows(self.shelf, _ROWS, schema)
+        saved = pickle.loads(self.shelf.get(_KNOWN))  # noqa: S301 - our own state
+        return Kept(rows, saved)
+
+    def write(self, kept: Kept) -> None:
+        """Keeps what is kept."""
+        self.shelf.put(_ROWS, write_batch(kept.rows))
+        self.shelf.put(_KNOWN, pickle.dumps(kept.saved))
+
+
+def _operated(stage: Stage, keeps: _Keeps, lines: pa.RecordBatch) -> pa.RecordBatch:
+    """Returns the lines that an operator makes of others."""
+    beside = {*stage.riding, KIND, NOW}
+    shown = [name for name in lines.schema.names if name not in beside]
+    kept = keeps.read(lines.select(shown).schema)
+    kept, found = advance(keeps.known, kept, lines.select([*shown, KIND, NOW]))
+    keeps.write(kept)
+    return _with_others(stage, lines, found)
 
 
 def _with_others(
@@ -162,7 +249,7 @@ def _with_others(
     columns[KIND] = pa.array(said, pa.int32()).take(pa.array(order))
     # Several results of one cause have its turn: behind it goes which one this is.
     if TURN in stage.riding:
-        turns = in_order(np.arange(len(order)))
+        turns = as_turns(np.arange(len(order)))
         columns[TURN] = pc.binary_join_element_wise(columns[TURN], turns, b"")
     return pa.RecordBatch.from_pydict(columns)
 

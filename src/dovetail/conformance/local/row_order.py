@@ -1,0 +1,80 @@
+"""Puts rows in row time with its kernel, in steps of one line and more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import cycle
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dovetail import spec
+from dovetail.conformance.oracle.row_time import Line
+from dovetail.conformance.oracle.sides import NEVER, PAST, Moment, moment_of
+from dovetail.engines.tables import arrow_table, plain_rows
+from dovetail.kernels import row_order
+from dovetail.kernels.arrays.names import LineKind
+from dovetail.kernels.arrays.rows import BEGINNING
+from dovetail.kernels.arrays.rows import NEVER as ENDED
+from dovetail.kernels.firing import KIND, NOW
+from dovetail.schema import Schema
+
+_STEPS = (1, 2, 5)
+"""How many lines a step has: what waits goes from one to the next."""
+
+
+def arrange(
+    step: spec.InRowTime, sources: Sequence[spec.Input], lines: Sequence[Line]
+) -> list[Line]:
+    """Returns rows in row time, none that is late, and how far all have come."""
+    if not lines:
+        return [Line(sources[0], 0, bound=PAST)]
+    order = row_order.RowOrder(step.time, {it.name: it.lateness for it in sources})
+    coming = _lines(step.schema, lines)
+    waiting = row_order.begun(order, coming.schema)
+    found, first, lengths = list[Line](), 0, cycle(_STEPS)
+    while first < len(lines):
+        some = coming.slice(first, next(lengths))
+        waiting, ready = row_order.in_order(order, waiting, some)
+        first += some.num_rows
+        goes = pc.equal(ready.column(KIND), int(LineKind.ROW))
+        own = ready.filter(goes).drop_columns([*row_order.RIDING, NOW])
+        for row in plain_rows(pa.Table.from_batches([own])):
+            time = moment_of(row[step.time])
+            found.append(Line(sources[0], len(found), row, time))
+    bound = _moment(waiting.bound)
+    return [*found, Line(sources[0], len(lines), bound=bound)]
+
+
+def _lines(schema: Schema, lines: Sequence[Line]) -> pa.RecordBatch:
+    """Returns what comes as lines; those without a row have nulls."""
+    nothing = dict.fromkeys(schema.names)
+    table = arrow_table((line.row or nothing for line in lines), schema)
+    beside = {
+        KIND: pa.array([int(_kind(line)) for line in lines], pa.int32()),
+        row_order.MOMENT: pa.array(map(_told, lines), pa.int64()),
+        row_order.INPUT: pa.array([line.source.name for line in lines]),
+        row_order.NUMBER: pa.array([line.place for line in lines], pa.int64()),
+    }
+    for name, column in beside.items():
+        table = table.append_column(name, column)
+    batch: pa.RecordBatch = table.combine_chunks().to_batches()[0]
+    return batch
+
+
+def _kind(line: Line) -> LineKind:
+    """Returns what a line is to the kernel."""
+    if line.bound is not None:
+        return LineKind.FINISH if line.bound == NEVER else LineKind.BOUND
+    return LineKind.PASSED if line.row is None else LineKind.ROW
+
+
+def _told(line: Line) -> int | None:
+    """Returns the moment that a line tells, if it tells any."""
+    moment = line.time if line.bound is None else line.bound
+    return None if moment is None or moment in (NEVER, PAST) else int(moment)
+
+
+def _moment(reached: int) -> Moment:
+    """Returns a bound of the kernel as a moment."""
+    return {BEGINNING: PAST, ENDED: NEVER}.get(reached, reached)

@@ -1,0 +1,264 @@
+"""Goes through a program in row time: each step has all of its rows, and then gives.
+
+What goes along a stream are its rows, and how far its row time has come:
+
+    row 10:02       passed over 10:03       come as far as 10:05       row 10:04
+
+A row that a filter leaves out has shown how late it is all the same. Nothing says when
+rows come out, only which: so a program is played as one whole, with the joins, windows
+and the order of time by whoever is given for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from dovetail import spec
+from dovetail.conformance.oracle.firing import Given, Passing, Sign
+from dovetail.conformance.oracle.flow import Firer
+from dovetail.conformance.oracle.parts import Bounds
+from dovetail.conformance.oracle.program import JoinPlayer, changed_by
+from dovetail.conformance.oracle.sides import NEVER, PAST, Moment, moment_of
+from dovetail.errors import UnsupportedError
+from dovetail.spec.rules import checked
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A row of a source, or how far that source has come at least.
+
+    `time` is a row's own; of one that was passed over it is all there is. By its
+    `place` it stands among what comes.
+    """
+
+    source: spec.Input
+    place: int
+    row: spec.Row | None = None
+    time: Moment | None = None
+    bound: Moment | None = None
+
+
+Arranger = Callable[[spec.InRowTime, Sequence[spec.Input], Sequence[Line]], list[Line]]
+"""Puts rows in row time, and ends with how far all their sources have come."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowTimePlayers:
+    """Who plays what of a program in row time remembers rows."""
+
+    join: JoinPlayer
+    fire: Firer
+    arrange: Arranger
+
+
+@dataclass(frozen=True, slots=True)
+class RowTimePlay:
+    """A program in row time with its inputs and their events."""
+
+    program: spec.Program
+    inputs: spec.Inputs
+    events: tuple[spec.Event, ...]
+    settings: spec.Settings
+
+
+def play_in_row_time(
+    play: RowTimePlay, players: RowTimePlayers
+) -> list[tuple[str, spec.Row]]:
+    """Returns the rows that come out, each with the name of its output."""
+    player = _Player(play, players)
+    return [
+        (output.name, line.row)
+        for output in play.program.outputs
+        for line in player.lines(output.step)
+        if line.row is not None
+    ]
+
+
+def arrange(
+    _: spec.InRowTime, sources: Sequence[spec.Input], lines: Sequence[Line]
+) -> list[Line]:
+    """Returns rows in row time, none that is late; equal times as they have come."""
+    bounds, found = Bounds(), list[Line]()
+    for line in lines:
+        if line.bound is not None:
+            bounds.promise(line.source.name, line.bound)
+            continue
+        is_late = line.time is None or line.time < bounds.bound(line.source)
+        if line.time is not None:
+            bounds.see(line.source, line.time)
+        if not is_late and line.row is not None:
+            found.append(line)
+    reached = min(map(bounds.bound, sources))
+    ready = [one for one in found if one.time is not None and one.time <= reached]
+    ready.sort(key=lambda one: one.time or 0)
+    return [*ready, Line(sources[0], len(lines), bound=reached)]
+
+
+@dataclass(slots=True)
+class _Player:
+    """Plays steps; what has been played is remembered by the step itself."""
+
+    play: RowTimePlay
+    players: RowTimePlayers
+    played: dict[int, list[Line]] = field(default_factory=dict)
+    open: set[str] = field(default_factory=set)
+    """Joins whose inputs do not end: how far they have come nobody says here."""
+
+    def lines(self, step: spec.Step) -> list[Line]:
+        """Returns what goes along the stream of a step, in order."""
+        if id(step) not in self.played:
+            self.played[id(step)] = list(self._play(step))
+        return self.played[id(step)]
+
+    def _play(self, step: spec.Step) -> Iterator[Line]:
+        """Yields what a step gives."""
+        match step:
+            case spec.Given():
+                yield from self._given(self.play.inputs[step.input])
+            case spec.Filtered() | spec.Projected():
+                change = changed_by(step)
+                for line in self.lines(step.source):
+                    changed = list(change([line.row])) if line.row is not None else []
+                    # One that is left out stays as a line: its time has been seen.
+                    yield replace(line, row=changed[0] if changed else None)
+            case spec.Appended(sources):
+                every = [line for one in sources for line in self.lines(one)]
+                yield from sorted(every, key=lambda line: line.place)
+            case spec.InRowTime(source, time):
+                lines = self.lines(source)
+                if any(one.name in self.open for one in self._sources(source)):
+                    told = "steps behind a join of which inputs do not end"
+                    raise UnsupportedError.not_yet("oracle", told)
+                known = [
+                    replace(one, time=_time_of(one.row, time)) if one.row else one
+                    for one in lines
+                ]
+                yield from self._as_one(
+                    step, self.players.arrange(step, self._sources(source), known)
+                )
+            case spec.Windowed():
+                yield from self._windowed(step)
+            case spec.JoinedInRowTime():
+                yield from self._joined(step)
+            case _:
+                raise TypeError(step)
+
+    def _sources(self, step: spec.Step) -> list[spec.Input]:
+        """Returns the sources of which a step has rows, each with its own row time."""
+        match step:
+            case spec.Given():
+                return [self.play.inputs[step.input]]
+            case spec.Filtered(source=source) | spec.Projected(source=source):
+                return self._sources(source)
+            case spec.Appended(sources):
+                every = [one for source in sources for one in self._sources(source)]
+                return list({one.name: one for one in every}.values())
+            case _:
+                return [self._own(step)]
+
+    def _own(self, step: spec.Step) -> spec.Input:
+        """Returns what a step gives that has a row time of its own, as a source."""
+        name, stream = f"step {id(step)}", spec.InputKind.STREAM
+        return spec.Input(name, stream, step.schema, time=step.schema.names[0])
+
+    def _as_one(self, step: spec.Step, lines: Sequence[Line]) -> Iterator[Line]:
+        """Yields lines as those of one source, the step."""
+        own = self._own(step)
+        for place, line in enumerate(lines):
+            yield replace(line, source=own, place=place)
+
+    def _given(self, source: spec.Input) -> Iterator[Line]:
+        """Yields what an input brings."""
+        for place, event in enumerate(self.play.events):
+            match event:
+                case spec.Arrive(input=name, row=row) if name == source.name:
+                    yield Line(source, place, row, moment_of(row[source.time]))
+                case spec.Bound(input=name, moment=moment) if name == source.name:
+                    yield Line(source, place, bound=moment)
+                case spec.Finish(input=name) if name == source.name:
+                    yield Line(source, place, bound=NEVER)
+                case _:
+                    pass
+
+    def _windowed(self, step: spec.Windowed) -> Iterator[Line]:
+        """Yields what windows give whose clock is row time."""
+        assert isinstance(step.source, spec.InRowTime)  # noqa: S101 - no other clock
+        *lines, end = self.lines(step.source)
+        given: list[Given] = [
+            (int(one.time), one.row)
+            for one in lines
+            if one.row is not None and one.time is not None
+        ]
+        assert end.bound is not None  # noqa: S101 - the last line is how far it is
+        if given:
+            # Behind the last row of all one more tick empties all windows.
+            match step.window.fires:
+                case spec.firing.ByTime(length):
+                    more = length.microseconds
+                case _:
+                    more = 0
+            last = given[-1][0] + more if end.bound == NEVER else int(end.bound)
+            given.append((last, Passing.TIME))
+        own = self._own(step)
+        # Where no row has come, no window has anything to give.
+        fired = self.players.fire(step, given) if given else ()
+        rows = [row for _, row in fired if not isinstance(row, Sign)]
+        for place, row in enumerate(rows):
+            yield Line(own, place, row)
+        yield Line(own, len(rows), bound=end.bound)
+
+    def _joined(self, step: spec.JoinedInRowTime) -> Iterator[Line]:
+        """Yields the rows of a join, played alone on what comes to it."""
+        inputs = inputs_of(step, self.play.inputs)
+        events: list[spec.Event] = []
+        for one in step.inputs:
+            if not isinstance(one.step, spec.Given):
+                events += self._events(one)
+        given = [
+            it
+            for it in self.play.events
+            if isinstance(it, spec.Pause) or it.input in inputs
+        ]
+        play = spec.Play(
+            step.join, inputs, (*given, *events), settings=self.play.settings
+        )
+        ended = {one.input for one in (*given, *events) if isinstance(one, spec.Finish)}
+        streams = [it for it in inputs.values() if it.kind is spec.InputKind.STREAM]
+        if any(one.name not in ended for one in streams):
+            self.open.add(self._own(step).name)
+        own, found = self._own(step), self.players.join(checked(play))
+        rows = [one.row for one in found if one.outlet is not spec.Outlet.LATE]
+        for place, row in enumerate(rows):
+            yield Line(own, place, row)
+        yield Line(own, len(rows), bound=NEVER)
+
+    def _events(self, one: spec.TimedInput) -> Iterator[spec.Event]:
+        """Yields the rows of a step as what arrives at a join, in row time."""
+        lines = self.lines(one.step)
+        rows = [line.row for line in lines if line.row is not None]
+        rows.sort(key=lambda row: _time_of(row, one.time) or 0)
+        for row in rows:
+            yield spec.Arrive(one.name, row)
+        for line in lines:
+            if line.bound == NEVER:
+                yield spec.Finish(one.name)
+            elif line.bound is not None and line.bound > PAST:
+                yield spec.Bound(one.name, int(line.bound))
+
+
+def inputs_of(step: spec.JoinedInRowTime, given: spec.Inputs) -> spec.Inputs:
+    """Returns the inputs of a join: those of the text as they are given, and steps."""
+    found = {}
+    for one in step.inputs:
+        if isinstance(one.step, spec.Given):
+            found[one.name] = replace(given[one.step.input], name=one.name)
+        else:
+            stream, schema = spec.InputKind.STREAM, one.step.schema
+            found[one.name] = spec.Input(one.name, stream, schema, time=one.time)
+    return found
+
+
+def _time_of(row: spec.Row, column: str) -> Moment | None:
+    """Returns the row time of a row."""
+    return moment_of(row[column])

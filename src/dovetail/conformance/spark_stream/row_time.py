@@ -1,0 +1,156 @@
+"""Texts in row time on streams of Spark: recorded events, cut into batches, to the end.
+
+Each stream that comes out is a query of its own, as it is for a user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+from dovetail import spec
+from dovetail.bind.schemas import schema_of
+from dovetail.bind.sinks import Calling
+from dovetail.conformance.oracle.row_time import RowTimePlay
+from dovetail.conformance.spark_stream import replay, shared
+from dovetail.conformance.spark_stream.script import Script
+from dovetail.engines.spark_stream import query as running
+from dovetail.engines.spark_stream.dataflow import Frames
+from dovetail.engines.spark_stream.failures import sentence
+from dovetail.engines.spark_stream.row_time import Inputs, RowTimeQuery
+from dovetail.engines.tables import plain_rows
+from dovetail.errors import DovetailError, UnsupportedError
+from dovetail.kernels.arrays.names import LineKind
+from dovetail.plan.stream import Feed, feed_of_rows, plan_stream
+from dovetail.schema import quoted
+from dovetail.spec.defaults import complete
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Rows of an input; of one that a join gives the frames of its sides."""
+
+    frame: DataFrame | Frames
+    source: spec.Input
+    feed: Feed
+
+
+def play_text(
+    spark: SparkSession, play: RowTimePlay, ends: Sequence[int]
+) -> list[tuple[str, spec.Row]]:
+    """Returns the rows that come out, each with the name of its stream."""
+    finish = _ends(play)
+    own = shared.session_of_our_own(spark)
+    with shared.folder() as place:
+        file = place / "events.parquet"
+        sources = _recorded(own, play, ends, file=file)
+        inputs = Inputs(
+            sources, _timed, lambda join, rows: _streaming(play, join, rows)
+        )
+        found: list[tuple[str, spec.Row]] = []
+        for number, one in enumerate(play.program.outputs):
+            how = running.Start(str(place / f"{number}"), running.NOW, finish=finish)
+            rows = _played(RowTimeQuery(one.name, one.step, inputs), how)
+            found += [(one.name, row) for row in rows]
+        return found
+
+
+def _played(query: RowTimeQuery, how: running.Start) -> list[spec.Row]:
+    """Returns the rows of a stream, once its query is through."""
+    rows: dict[int, list[spec.Row]] = {}
+
+    def take(batch: DataFrame, number: int) -> None:
+        rows.setdefault(number, []).extend(plain_rows(batch.toArrow()))
+
+    try:
+        running_query = query.start(Calling(take), how)
+        running_query.awaitTermination()
+    except DovetailError:
+        raise
+    except Exception as error:  # Spark's own, as a user is told of it
+        raise sentence(error) from error
+    return [row for _, some in sorted(rows.items()) for row in some]
+
+
+def _ends(play: RowTimePlay) -> bool | None:
+    """Returns whether the inputs end, or refuses what frames of users cannot say."""
+    names = {one.input for one in spec.givens_of(play.program)}
+    streams = {
+        name for name in names if play.inputs[name].kind is spec.InputKind.STREAM
+    }
+    ended = {one.input for one in play.events if isinstance(one, spec.Finish)}
+    if any(isinstance(one, spec.Bound) for one in play.events):
+        told = "an explicit bound in a text of several steps"
+        raise UnsupportedError.not_yet("stream", told)
+    if streams & ended and streams - ended:
+        told = "the end of some of the streams of a text of several steps"
+        raise UnsupportedError.not_yet("stream", told)
+    return True if streams <= ended else None
+
+
+def _recorded(
+    spark: SparkSession, play: RowTimePlay, ends: Sequence[int], *, file: Path
+) -> Mapping[str, _Rows]:
+    """Returns the rows of inputs: those of streams come as they were recorded."""
+    written = Script(0)
+    for first, past in pairwise((0, *ends)):
+        events = play.events[first:past]
+        arrivals = [one for one in events if isinstance(one, spec.Arrive)]
+        written.cut([(one, LineKind.ROW) for one in arrivals], first)
+    inputs = {one.input: play.inputs[one.input] for one in spec.givens_of(play.program)}
+    kinds = {name: one.kind is spec.InputKind.STREAM for name, one in inputs.items()}
+    tables = {
+        name: shared.table_of(one, written.rows.get(name, []) or one.rows)
+        for name, one in inputs.items()
+    }
+    replay.record(file, written.lines, {it: tables[it] for it in kinds if kinds[it]})
+    replayed = replay.replay(spark, file)
+    found = {}
+    for name, source in inputs.items():
+        if kinds[name]:
+            frame, place = replay.lines_of(replayed, name), quoted(replay.SEQUENCE)
+            found[name] = _Rows(frame, source, Feed(sequence=place))
+        else:
+            standing = spark.createDataFrame(tables[name])
+            found[name] = _Rows(standing, source, Feed(streams=False))
+    return found
+
+
+def _timed(frame: DataFrame, time: str) -> _Rows:
+    """Returns rows in row time, which come in order: they need no number."""
+    source = spec.Input("", spec.InputKind.STREAM, schema_of(frame), time=time)
+    return _Rows(frame, source, Feed())
+
+
+def _streaming(
+    play: RowTimePlay, join: spec.JoinSpec, rows: Mapping[str, _Rows]
+) -> running.Streaming:
+    """Returns a join with its frames, of the joins inside it those of their sides."""
+    inputs = {name: replace(one.source, name=name) for name, one in rows.items()}
+    feeds, frames = _sides(join, rows)
+    whole = complete(join, inputs)
+    plan = plan_stream(whole, inputs, feeds, settings=play.settings)
+    return running.Streaming(plan, frames)
+
+
+def _sides(
+    join: spec.JoinSpec, rows: Mapping[str, _Rows]
+) -> tuple[Mapping[spec.Hand, Feed], Frames]:
+    """Returns how the rows of both sides come, and their frames."""
+    feeds: dict[spec.Hand, Feed] = {}
+    frames: list[DataFrame | Frames] = []
+    for hand in spec.HANDS:
+        match join.side(hand).source:
+            case spec.Named(name):
+                feeds[hand] = rows[name].feed
+                frames.append(rows[name].frame)
+            case spec.Nested(inner):
+                inside, own = _sides(inner, rows)
+                feeds[hand] = feed_of_rows(inside, inner.clock)
+                frames.append(own)
+    left, right = frames
+    return feeds, (left, right)

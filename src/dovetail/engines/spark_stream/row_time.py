@@ -1,0 +1,310 @@
+"""Streams in row time as lines: rows, and how far their time has come.
+
+    input  --> lines --> filtered, projected --> in row time, windows --> lines --> rows
+    joins  --> lines ----^
+
+A line has the columns of its step and four of ours: what it is, a moment, of which
+input it is, and where it stands. So each step takes and gives the same, and only what
+comes out, or is a side of a join, is rows alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial, reduce
+from itertools import count
+from typing import Any, Generic, Protocol, TypeVar
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
+from pyspark.sql.streaming.query import StreamingQuery
+
+from dovetail import spec
+from dovetail.bind.sinks import Sink
+from dovetail.bind.tick import ENDED, NO_BEAT, ticks
+from dovetail.engines.kernel_settings import reads_all
+from dovetail.engines.spark.rules import plain_rules
+from dovetail.engines.spark_stream.checkpoint import NO_CHECKPOINT, Checkpoint
+from dovetail.engines.spark_stream.dataflow import COUNTERS
+from dovetail.engines.spark_stream.firing import Riding, fired_in_time
+from dovetail.engines.spark_stream.query import (
+    NOW,
+    Ends,
+    Start,
+    Streaming,
+    start_in_row_time,
+    start_plain,
+)
+from dovetail.engines.spark_stream.ways import changed
+from dovetail.errors import UnsupportedError
+from dovetail.kernels.arrays.names import LineKind
+from dovetail.kernels.firing import KIND
+from dovetail.kernels.row_order import INPUT, MOMENT, NUMBER, RIDING, RowOrder
+from dovetail.plan import words
+from dovetail.plan.stream import Feed
+from dovetail.plan.ways import Kept, Reshaped
+from dovetail.schema import quoted
+
+_PLAIN = "stream: by Spark itself, row by row, without state"
+_IN_ORDER = (
+    "in front of windows and unions rows wait until no earlier one can come: one task "
+    "has all that come to it; late rows are counted as dovetail.join.late"
+)
+_RIDING = Riding(RIDING, (NUMBER,), passes_on=True)
+LATE = f"{COUNTERS}.late"
+"""The name under which Spark observes how many rows were late, a number behind it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines of a step, and by how much each of the inputs among them may be late.
+
+    How far those that are `told` have come several tasks tell.
+    """
+
+    frame: DataFrame
+    lateness: Mapping[str, spec.Span]
+    told: frozenset[str] = frozenset()
+
+    def rows(self) -> DataFrame:
+        """Returns the rows alone, with the columns of their step."""
+        own = [quoted(name) for name in self.frame.columns if name not in RIDING]
+        return self.frame.where(F.col(KIND) == int(LineKind.ROW)).select(*own)
+
+
+@dataclass(slots=True)
+class Layout:
+    """How the steps of one query are laid out, and what joins there are among them.
+
+    Where inputs can end they have a source more, which says when they do.
+    """
+
+    checkpoint: Checkpoint = NO_CHECKPOINT
+    ends: Ends = None
+    joins: list[str] = field(default_factory=list)
+    tables: int = 0
+    numbers: count[int] = field(default_factory=count)
+
+    def given(self, source: spec.Input, feed: Feed, frame: DataFrame) -> Lines:
+        """Returns the rows of an input as lines."""
+        if feed.idle != spec.NO_TIME:
+            told = "idle=.. of a stream in front of a window or a union"
+            hint = "leave idle out: its bound moves as its rows come"
+            raise UnsupportedError.not_yet("stream", told, hint=hint)
+        number, time = feed.sequence or feed.order, quoted(source.time)
+        said = {
+            KIND: F.lit(int(LineKind.ROW)),
+            MOMENT: F.expr(f"unix_micros({time})"),
+            INPUT: F.lit(source.name),
+            NUMBER: F.expr(f"CAST({number or 'NULL'} AS BIGINT)"),
+        }
+        own = source.schema.names
+        with plain_rules(frame.sparkSession):
+            lines = frame.select(*map(quoted, own), *_named(said))
+            if self.ends is not None:
+                types = {one.name: one.dataType for one in lines.schema}
+                said = dict.fromkeys((*own, MOMENT, NUMBER), F.lit(None))
+                said[KIND] = F.lit(int(LineKind.FINISH))
+                said[INPUT] = F.lit(source.name)
+                # A source of its own: Spark takes no new one later, when all ends.
+                ended = ticks(frame.sparkSession, NO_BEAT, ends=self.ends)
+                values = (said[one].cast(types[one]).alias(one) for one in types)
+                lines = lines.unionAll(ended.where(ENDED).select(*values))
+        return Lines(lines, {source.name: source.lateness})
+
+    def changed(self, lines: Lines, step: spec.Filtered | spec.Projected) -> Lines:
+        """Returns lines as a step makes them that looks at each row alone."""
+        if isinstance(step, spec.Filtered):
+            change: Kept | Reshaped = Kept(step.condition)
+        else:
+            change = Reshaped(step.select, step.schema)
+        with plain_rules(lines.frame.sparkSession):
+            frame = changed(lines.frame, [change], _RIDING)
+        return replace(lines, frame=frame)
+
+    def appended(self, parts: Sequence[Lines]) -> Lines:
+        """Returns the lines of several steps together."""
+        lateness = {name: it for part in parts for name, it in part.lateness.items()}
+        frames = (part.frame for part in parts)
+        told = frozenset[str]().union(*(part.told for part in parts))
+        return Lines(reduce(DataFrame.unionAll, frames), lateness, told)
+
+    def in_row_time(
+        self, lines: Lines, time: str, step: spec.Windowed | None = None
+    ) -> Lines:
+        """Returns lines in the order of row time, or what windows give of them."""
+        number = next(self.numbers)
+        name = f"step {number}"
+        order = RowOrder(time, lines.lateness, lines.told)
+        with plain_rules(lines.frame.sparkSession):
+            frame = fired_in_time(lines.frame, order, step, name=name)
+            is_late = (F.col(KIND) == int(LineKind.PASSED)) & F.col(MOMENT).isNull()
+            late = F.count_if(is_late).alias("late")
+            frame = frame.observe(f"{LATE}{number}", late)
+        return Lines(frame, {name: spec.NO_TIME})
+
+    def joined(self, streaming: Streaming, names: Sequence[str]) -> Lines:
+        """Returns the rows of a join with these columns, and how far it has come."""
+        self._copy_tables(streaming)
+        number = next(self.numbers)
+        beats = streaming.ticks(ends=bool(self.ends)) if self._beats(streaming) else ()
+        counters = f"{COUNTERS}.{number}" if self.joins else COUNTERS
+        rows, joins = streaming.lines(self.checkpoint, beats, counters)
+        self.joins += joins
+        name = f"join {number}"
+        said = {
+            KIND: F.col(KIND),
+            MOMENT: F.col(MOMENT),
+            INPUT: F.lit(name),
+            NUMBER: F.lit(None).cast("bigint"),
+        }
+        # What the join passes on for others, and late rows, have no columns of its own.
+        kinds = (int(LineKind.ROW), int(LineKind.BOUND))
+        frame = rows.where(F.col(KIND).isin(*kinds))
+        frame = frame.select(*map(quoted, names), *_named(said))
+        return Lines(frame, {name: spec.NO_TIME}, frozenset({name}))
+
+    def _beats(self, streaming: Streaming) -> bool:
+        """Tells whether a join has a source for the time, and for its end."""
+        return self.ends is not None or streaming.beats
+
+    def _copy_tables(self, streaming: Streaming) -> None:
+        """Copies the tables of a join at the first start of its query."""
+        found = streaming.tables
+        if not found:
+            return
+        self.tables += 1
+        if self.tables > 1 or any(it.side.refresh != spec.NO_TIME for it in found):
+            told = "several joins with tables, or refresh, in a text of several steps"
+            raise UnsupportedError.not_yet("stream", told)
+        # A start that was cut off before its first batch copies them again.
+        if self.checkpoint.path and self.checkpoint.is_new:
+            for table in found:
+                table.copy(self.checkpoint.path)
+
+
+class Source(Protocol):
+    """Rows of an input: their frame, what is known of them, and how they come."""
+
+    @property
+    def frame(self) -> Any:  # noqa: ANN401 - of rows that a join gives its sides'
+        """Returns the rows."""
+
+    @property
+    def source(self) -> spec.Input:
+        """Returns what is known of them."""
+
+    @property
+    def feed(self) -> Feed:
+        """Returns how they come."""
+
+
+AnySource = TypeVar("AnySource", bound=Source)
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs(Generic[AnySource]):
+    """The rows of a text's inputs, and how rows and joins are made of frames."""
+
+    sources: Mapping[str, AnySource]
+    rows: Callable[[DataFrame, str], AnySource]
+    join: Callable[[spec.JoinSpec, Mapping[str, AnySource]], Streaming]
+
+    @property
+    def spark(self) -> SparkSession:
+        """Returns the session of the rows."""
+        frames = (one.frame for one in self.sources.values())
+        return next(one.sparkSession for one in frames if isinstance(one, DataFrame))
+
+    def lines(self, step: spec.Step, layout: Layout) -> Lines:
+        """Returns the lines of a step."""
+        match step:
+            case spec.Given():
+                one = self.sources[step.input]
+                return layout.given(one.source, one.feed, one.frame)
+            case spec.Filtered(source=source) | spec.Projected(source=source):
+                return layout.changed(self.lines(source, layout), step)
+            case spec.Appended(sources):
+                return layout.appended([self.lines(one, layout) for one in sources])
+            case spec.InRowTime(source, time):
+                return layout.in_row_time(self.lines(source, layout), time)
+            case spec.Windowed(source=spec.InRowTime(source, time)):
+                return layout.in_row_time(self.lines(source, layout), time, step)
+            case spec.JoinedInRowTime(schema=schema):
+                return layout.joined(self.joined(step, layout), schema.names)
+            case _:
+                raise TypeError(step)
+
+    def joined(self, step: spec.JoinedInRowTime, layout: Layout) -> Streaming:
+        """Returns a join whose inputs are steps."""
+        named = {
+            one.name: self.sources[one.step.input]
+            if isinstance(one.step, spec.Given)
+            else self.rows(self.lines(one.step, layout).rows(), one.time)
+            for one in step.inputs
+        }
+        return self.join(step.join, named)
+
+
+@dataclass(frozen=True, slots=True)
+class RowTimeQuery:
+    """A stream in row time that comes out of a text, as a query of its own.
+
+    A step of which two streams are made is in the query of each, with a state in each.
+    """
+
+    name: str
+    step: spec.Step
+    inputs: Inputs[Any]
+
+    def frame(self, layout: Layout) -> DataFrame:
+        """Returns the rows of the stream."""
+        lines = self.inputs.lines(self.step, layout)
+        layout.checkpoint.refuse_other(*layout.joins)
+        with plain_rules(self.inputs.spark):
+            return lines.rows().select(*map(quoted, self.step.schema.names))
+
+    def start(self, sink: Sink, how: Start, partitions: int = 0) -> StreamingQuery:
+        """Returns the running query that writes the stream into a sink."""
+        if not any(map(_keeps_rows, _steps(self.step))):
+            # Row by row: there is nothing that could wait for an end.
+            now = replace(how, trigger=NOW) if how.finish else how
+            return start_plain(self.frame(Layout()), sink, now)
+
+        def rows(checkpoint: Checkpoint, ends: Ends) -> DataFrame:
+            return self.frame(Layout(checkpoint, ends))
+
+        return start_in_row_time(
+            self.inputs.spark, rows, sink=sink, how=how, partitions=partitions
+        )
+
+    def explained(self) -> str:
+        """Returns the plan of the stream in words, after Spark has been asked."""
+        self.frame(Layout())
+        steps = [*{id(one): one for one in _steps(self.step)}.values()]
+        told = []
+        for one in steps:
+            if isinstance(one, spec.JoinedInRowTime):
+                plan = self.inputs.joined(one, Layout()).plan
+                told.append(words.explained(plan, partial(reads_all, plan)))
+        if any(isinstance(one, spec.InRowTime) for one in steps):
+            told.append(words.paragraphs([("row time", _IN_ORDER)]))
+        return "\n".join(told or [words.paragraphs([("engine", _PLAIN)])])
+
+
+def _steps(step: spec.Step) -> Iterator[spec.Step]:
+    """Yields a step and all in front of it."""
+    for source in spec.sources_of(step):
+        yield from _steps(source)
+    yield step
+
+
+def _keeps_rows(step: spec.Step) -> bool:
+    """Tells whether rows stay in a step for a while."""
+    return isinstance(step, spec.InRowTime | spec.JoinedInRowTime)
+
+
+def _named(columns: Mapping[str, Column]) -> list[Column]:
+    """Returns columns under their names."""
+    return [column.alias(name) for name, column in columns.items()]

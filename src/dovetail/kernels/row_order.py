@@ -1,0 +1,142 @@
+"""Rows in the order of their row time: each waits until no earlier one can come.
+
+    comes     10:02  10:00  10:05   10:03        an input that is 2 seconds late at most
+    bound     10:00  10:00  10:03   10:03        the least over all inputs
+    goes on          10:00          10:02 10:03  10:05 waits
+
+Rows of equal time go on as they have come. A row below the bound that its own input had
+before it is late, and goes on nowhere: a line without values says that there was one.
+Where rows have no numbers nobody knows which was before; it is what came in the steps
+before. Whoever stands behind hears how far all has come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dovetail.kernels.arrays.names import LineKind, reserved
+from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Mask, Whole
+from dovetail.kernels.firing import KIND, NOW
+from dovetail.kernels.lifetimes.calendar import shift
+from dovetail.spec.spans import Span
+
+MOMENT, INPUT, NUMBER = reserved("moment"), reserved("input"), reserved("number")
+"""Of a bound how far its input has come, which input a line is of, and where it stands
+among all that comes."""
+RIDING = (KIND, MOMENT, INPUT, NUMBER)
+
+
+@dataclass(frozen=True, slots=True)
+class RowOrder:
+    """The column of the row time, and by how much each input may be late, by name.
+
+    Inputs that are `told` bring bounds from several tasks, of which the least counts,
+    and no rows below them.
+    """
+
+    time: str
+    lateness: Mapping[str, Span]
+    told: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Rows that are there and may not go on yet, and how far each input has come."""
+
+    rows: pa.RecordBatch
+    bounds: Mapping[str, int]
+
+    @property
+    def bound(self) -> int:
+        """Returns how far all have come: no row below it goes on any more."""
+        return min(self.bounds.values())
+
+
+def begun(order: RowOrder, schema: pa.Schema) -> Waiting:
+    """Returns what waits before anything has come."""
+    none = pa.RecordBatch.from_pylist([], schema)
+    return Waiting(none, dict.fromkeys(order.lateness, BEGINNING))
+
+
+def in_order(
+    order: RowOrder, waiting: Waiting, lines: pa.RecordBatch
+) -> tuple[Waiting, pa.RecordBatch]:
+    """Returns what waits now, and the rows that go on, each with its time as NOW.
+
+    The last line of those that go on is a bound. Lines stand as they have come.
+    """
+    kinds = lines.column(KIND).to_numpy()
+    is_row: Mask = kinds == LineKind.ROW
+    times = _micros(lines.column(order.time), BEGINNING)
+    told = _micros(lines.column(MOMENT), BEGINNING)
+    # Rows that were passed over on the way have shown how late it is all the same.
+    seen = np.where(is_row, times, np.where(kinds == LineKind.PASSED, told, BEGINNING))
+    is_end: Mask = kinds == LineKind.FINISH
+    tells_bound = is_end | (kinds == LineKind.BOUND)
+    told = np.where(is_end, NEVER, np.where(tells_bound, told, BEGINNING))
+    # What cannot be told apart from the beginning has no time: it is late.
+    is_late = is_row & (times == BEGINNING)
+    bounds = dict(waiting.bounds)
+    inputs = lines.column(INPUT)
+    is_numbered = lines.column(NUMBER).is_valid().to_numpy(zero_copy_only=False)
+    for name, lateness in order.lateness.items():
+        (own,) = np.nonzero(pc.equal(inputs, name).to_numpy(zero_copy_only=False))
+        if name in order.told:
+            # Each task has told it; one may not have come beyond the beginning.
+            tells = told[own][tells_bound[own]]
+            least = int(tells.min()) if len(tells) else BEGINNING
+            bounds[name] = max(bounds[name], least)
+            continue
+        moved = np.maximum(shift(seen[own], lateness.negated()), told[own])
+        # A bound only rises; a late row does not move it.
+        reached = np.maximum.accumulate(np.append(bounds[name], moved))
+        # Of several tasks nobody knows which row was first, but by its number.
+        since = np.where(is_numbered[own], reached[:-1], bounds[name])
+        is_late[own] |= is_row[own] & (times[own] < since)
+        bounds[name] = int(reached[-1])
+    came = lines.filter(pa.array(is_row & ~is_late))
+    now = Waiting(pa.concat_batches([waiting.rows, came]), bounds)
+    return _parted(order, now, int(is_late.sum()))
+
+
+def _parted(order: RowOrder, now: Waiting, late: int) -> tuple[Waiting, pa.RecordBatch]:
+    """Returns what goes on waiting, and what does not wait any longer."""
+    # A row at the bound itself goes: one that comes later stands behind it anyway.
+    times = _micros(now.rows.column(order.time), BEGINNING)
+    goes: Mask = times <= now.bound
+    (places,) = np.nonzero(goes)
+    # Stable: equal times stay as they have come.
+    places = places[np.argsort(times[places], kind="stable")]
+    ready = now.rows.take(pa.array(places))
+    still = now.rows.filter(pa.array(~goes))
+    # Behind the rows that go on stand those who are late, and how far it has come.
+    more = late + 1
+    nothing = [pa.nulls(more, kind) for kind in ready.schema.types]
+    lines = pa.concat_batches(
+        [ready, pa.RecordBatch.from_arrays(nothing, schema=ready.schema)]
+    )
+    kinds = [LineKind.ROW] * len(places) + [LineKind.PASSED] * late + [LineKind.BOUND]
+    bound = pa.array([now.bound], pa.int64())
+    untold = pa.nulls(lines.num_rows - 1, pa.int64())
+    clock = np.append(times[places], np.full(more, now.bound))
+    said = {
+        KIND: pa.array(map(int, kinds), pa.int32()),
+        MOMENT: pa.concat_arrays([untold, bound]),
+        NOW: pa.array(clock, pa.int64()),
+    }
+    beside = [name for name in lines.schema.names if name not in said]
+    columns = {name: lines.column(name) for name in beside} | said
+    return Waiting(still, now.bounds), pa.RecordBatch.from_pydict(columns)
+
+
+def _micros(column: pa.Array, absent: int) -> Whole:
+    """Returns moments in microseconds; one that is not there is `absent`."""
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.timestamp("us", column.type.tz)).cast(pa.int64())
+    found: Whole = pc.fill_null(column, absent).to_numpy(zero_copy_only=False)
+    return found
