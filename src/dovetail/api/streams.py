@@ -15,7 +15,7 @@ from dovetail.api.joined import Joined, streaming_of
 from dovetail.api.sets import Together
 from dovetail.bind.files import tuples
 from dovetail.bind.schemas import frame_given, refusing_beyond, schema_of
-from dovetail.dialects import sqlstream
+from dovetail.dialects import sql as dialects
 from dovetail.dialects.spl import translate
 from dovetail.engines.spark.lent import lend
 from dovetail.engines.spark.rules import plain_rules
@@ -539,7 +539,7 @@ def _files(
 
 @arguments.public
 def sql(
-    text: str, sources: Mapping[str, Rows], *, dialect: str = "sqlstream"
+    text: str, sources: Mapping[str, Rows], *, dialect: str = dialects.USUAL
 ) -> Joined | Flow:
     """Returns the join that a query in SQL of streams is; nothing runs yet.
 
@@ -549,7 +549,9 @@ def sql(
     come out by their names; that of a query alone is `result`.
     """
     arguments.text("text", text, "a query in SQL", "dt.sql(path.read_text(), {..})")
-    arguments.word("dialect", dialect, ("sqlstream",))
+    translated = dialects.SQL_DIALECTS[
+        arguments.word("dialect", dialect, dialects.SQL_DIALECTS)
+    ]
     example = '{"Orders": dt.stream(frame, time="ROWTIME")}'
     arguments.mapping("sources", sources, example)
     given_rows: Mapping[str, object] = sources
@@ -562,7 +564,7 @@ def sql(
             hint = "leave window out: the query says how long rows live"
             raise arguments.wrong(label, rows, "rows without a window", hint)
     known = {name: replace(rows.source, name=name) for name, rows in sources.items()}
-    found = sqlstream.translate(text, known)
+    found = translated(text, known)
     if isinstance(found, spec.JoinSpec):
         return _joined_by(found, sources)
     named = {name: replace(one, source=known[name]) for name, one in sources.items()}
