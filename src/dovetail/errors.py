@@ -31,10 +31,20 @@ class Place:
     length: int = 1
     file: str = ""
 
+    def of(self, sentence: str) -> str:
+        """Returns a sentence behind the place, and the line with a caret below it."""
+        where = f"line {self.line}, column {self.column}: "
+        where = f"{self.file}, {where}" if self.file else where
+        return f"{where}{sentence}\n{self.caret()}"
+
     def caret(self) -> str:
         """Returns the line of the text with a caret under the place."""
         shown = self.text.splitlines()[self.line - 1] if self.text else ""
         return f"{shown}\n{' ' * (self.column - 1)}{'^' * max(1, self.length)}"
+
+
+NOWHERE = Place("", 1, 1)
+"""The place of what stands in no text."""
 
 
 class DovetailError(Exception):
@@ -67,25 +77,34 @@ class DialectError(DovetailError):
 
     def __str__(self) -> str:
         """Returns the sentence, then the line of the text with a caret."""
-        where = f"line {self.place.line}, column {self.place.column}: "
-        where = f"{self.place.file}, {where}" if self.place.file else where
-        return f"{where}{DovetailError.__str__(self)}\n{self.place.caret()}"
+        return self.place.of(DovetailError.__str__(self))
 
 
 class SpecError(DovetailError):
-    """A join that breaks a rule; `rule` is the rule's name in the table of rules."""
+    """A join that breaks a rule; `rule` is the rule's name in the table of rules.
+
+    `place` is where a text breaks it.
+    """
 
     def __init__(
-        self, found: str, expected: str = "", hint: str = "", *, rule: str = ""
+        self,
+        found: str,
+        expected: str = "",
+        hint: str = "",
+        *,
+        rule: str = "",
+        place: Place = NOWHERE,
     ) -> None:
-        """Keeps the name of the rule beside the facts."""
+        """Keeps the name of the rule, and the place, beside the facts."""
         super().__init__(found, expected, hint)
         self.rule = rule
+        self.place = place
 
     def __str__(self) -> str:
-        """Returns the sentence behind the name of the broken rule."""
+        """Returns the sentence behind the name of the broken rule, and its place."""
         sentence = DovetailError.__str__(self)
-        return f"{self.rule}: {sentence}" if self.rule else sentence
+        sentence = f"{self.rule}: {sentence}" if self.rule else sentence
+        return self.place.of(sentence) if self.place != NOWHERE else sentence
 
 
 class SchemaError(DovetailError):

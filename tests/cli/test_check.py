@@ -30,7 +30,7 @@ def case(name, expect, **more):
 
 GOOD = case("t/good", [{"row": {"k": 1}}])
 BAD = case("t/bad", [{"row": {"k": 2}}])
-TEXT = {"name": "t/text", "dialect": "lenses", "text": "…", "inputs": {}, "expect": []}
+TEXT = {"name": "t/text", "dialect": "ksql", "text": "…", "inputs": {}, "expect": []}
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def check(tmp_path):
 def test_a_line_a_case_and_the_counts_last(check):
     found = check([GOOD, TEXT])
     assert found.stdout.splitlines() == [
-        "skip  t/text: the dialect lenses is not yet supported",
+        "skip  t/text: the dialect ksql is not yet supported",
         "ok    t/good",
         "1 passed, 0 failed, 1 skipped",
     ]
@@ -84,7 +84,7 @@ def test_json_is_one_object_a_case_and_nothing_else_on_stdout(check):
         ("t/bad", "FAIL"),
     ]
     assert told[2]["difference"] == ["differs     k = 2: k: expected 2, found 1"]
-    assert told[0]["reason"] == "the dialect lenses is not yet supported"
+    assert told[0]["reason"] == "the dialect ksql is not yet supported"
     assert {one["engine"] for one in told} == {"oracle"}
     assert found.stderr == "1 passed, 1 failed, 1 skipped\n"
 

@@ -101,8 +101,8 @@ def test_a_join_of_sets_and_a_text_say_who_runs_them(explain):
         for name in ("oracle", "local", "batch", "stream")
     }
     assert runs == dict.fromkeys(runs, "yes")
-    text = explain({"dialect": "lenses", "text": "…", "inputs": {}})
-    assert text.stdout == "my_join\nthe dialect lenses is not yet supported\n\n"
+    text = explain({"dialect": "ksql", "text": "…", "inputs": {}})
+    assert "the dialect ksql is not yet supported" in text.stdout
 
 
 def test_a_nested_join_follows_the_one_it_feeds(explain):

@@ -66,5 +66,5 @@ def test_what_cannot_be_drawn_is_told_in_a_sentence(words, says):
 
 def test_a_text_is_not_drawn_yet(tmp_path):
     file = tmp_path / "text.json"
-    file.write_text(json.dumps({"dialect": "lenses", "text": "…", "inputs": {}}))
-    assert "the dialect lenses is not yet supported" in picture(str(file)).stderr
+    file.write_text(json.dumps({"dialect": "ksql", "text": "…", "inputs": {}}))
+    assert "the dialect ksql is not yet supported" in picture(str(file)).stderr

@@ -86,11 +86,11 @@ def test_a_spec_that_is_refused_but_must_not_be(tmp_path):
 
 def test_a_text_in_a_language_without_a_front_end_is_skipped():
     given = object()
-    text = Case("a/text", "", FILE, Script("lenses", "…", given), Count(0))
+    text = Case("a/text", "", FILE, Script("ksql", "…", given), Count(0))
     found = verdict(text)
     assert (found.status, found.reason) == (
         Status.SKIP,
-        "the dialect lenses is not yet supported",
+        "the dialect ksql is not yet supported",
     )
 
 

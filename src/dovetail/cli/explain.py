@@ -15,14 +15,15 @@ from dovetail.bind.files import Root
 from dovetail.cli.programs import ENDINGS, BatchProgram, Files, Texts, read_program
 from dovetail.cli.streams import StreamProgram
 from dovetail.cli.terminal import BROKEN, reported, waiting
-from dovetail.conformance.case import Broken, Case, Neutral, Script, read_joins
+from dovetail.conformance.case import Case, read_joins
 from dovetail.conformance.explain import (
     explained,
     explained_in_row_time,
     explained_text,
 )
-from dovetail.conformance.flows import spl_play, sql_play
-from dovetail.conformance.programs import ecl_play
+from dovetail.conformance.flows import FlowPlay, JoinPlay, RowTimeText
+from dovetail.conformance.languages import AnyPlay, play_of
+from dovetail.conformance.programs import ProgramPlay
 from dovetail.errors import DovetailError, SpecError
 from dovetail.plan.words import explained_program
 
@@ -149,7 +150,7 @@ def _tell(case: Case, out: Console) -> bool:
     """Shows one join; returns whether it is sound."""
     out.print(Text(case.name, "bold"))
     try:
-        words = _explained(case.join)
+        words = _explained(play_of(case.join))
     except DovetailError as error:
         out.print(Text(f"{type(error).__name__}: {error}\n", "red"))
         return False
@@ -158,21 +159,14 @@ def _tell(case: Case, out: Console) -> bool:
     return True
 
 
-def _explained(join: Neutral | Script | Broken) -> str:
+def _explained(play: AnyPlay) -> str:
     """Returns a join, or all joins of a program, in words."""
-    match join:
-        case Neutral():
-            return explained(join.play())
-        case Script("ecl", text, given):
-            return explained_program(ecl_play(text, given).program)
-        case Script("spl", text, given):
-            return explained_text(spl_play(text, given))
-        case Script("sqlstream", text, given):
-            play = sql_play(text, given)
-            if isinstance(play, spec.Play):
-                return explained(play)
+    match play:
+        case spec.Play():
+            return explained(play)
+        case ProgramPlay(program):
+            return explained_program(program)
+        case JoinPlay() | FlowPlay():
+            return explained_text(play)
+        case RowTimeText():
             return explained_in_row_time(play)
-        case Script(dialect=dialect):
-            return f"the dialect {dialect} is not yet supported"
-        case Broken(error):
-            raise error

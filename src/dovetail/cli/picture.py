@@ -9,8 +9,9 @@ import typer
 
 from dovetail import spec
 from dovetail.cli.terminal import BROKEN, reported
-from dovetail.conformance.case import Broken, Case, Neutral, Script, read_joins
-from dovetail.conformance.flows import JoinPlay, spl_play, sql_play
+from dovetail.conformance.case import Case, read_joins
+from dovetail.conformance.flows import JoinPlay
+from dovetail.conformance.languages import play_of
 from dovetail.draw import Picture, picture
 from dovetail.errors import SpecError, UnsupportedError
 
@@ -83,23 +84,13 @@ def _chosen(cases: tuple[Case, ...], file: Path, name: str) -> Case:
 
 def _drawn(case: Case) -> Picture:
     """Returns the picture of a case."""
-    match case.join:
-        case Neutral() as join:
-            return picture(join.play(), case.name)
-        case Script("spl", text, given) if isinstance(
-            found := spl_play(text, given), JoinPlay
-        ):
-            return picture(found.play, case.name)
-        case Script("sqlstream", text, given) if isinstance(
-            play := sql_play(text, given), spec.Play
-        ):
+    match play_of(case.join):
+        case spec.Play() as play:
             return picture(play, case.name)
-        case Script("spl" | "sqlstream"):
+        case JoinPlay(play):
+            return picture(play, case.name)
+        case _:
             raise UnsupportedError(
                 "a picture of a text that is more than one join",
                 "one join, or joins that feed one another",
             )
-        case Script(dialect=dialect):
-            raise UnsupportedError(f"the dialect {dialect} is not yet supported")
-        case Broken(error):
-            raise error

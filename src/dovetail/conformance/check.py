@@ -15,11 +15,12 @@ from enum import Enum
 
 from dovetail import spec
 from dovetail.conformance import flows as texts
-from dovetail.conformance.case import Broken, Case, Neutral, Refusal, Script
+from dovetail.conformance.case import Case, Refusal
 from dovetail.conformance.compare import SAME, Difference, compare_lines
 from dovetail.conformance.engines import EngineName, NamedPlay, Outcome, Split, outcomes
+from dovetail.conformance.languages import AnyPlay, play_of
 from dovetail.conformance.lines import Count, Line, Order, Rows, emitted
-from dovetail.conformance.programs import ProgramPlay, ecl_play, without_blanks
+from dovetail.conformance.programs import ProgramPlay, without_blanks
 from dovetail.errors import DovetailError, UnsupportedError
 
 _AS_THEY_ARE: texts.OutletNames = {}
@@ -165,28 +166,10 @@ def _renamed(line: Line, names: texts.OutletNames) -> Line:
     return Line(line.row, {**line.facts, "out": names.get(outlet, outlet)})
 
 
-AnyPlay = spec.Play | texts.JoinPlay | texts.FlowPlay | texts.RowTimeText | ProgramPlay
-"""What there is of a case that an engine can play."""
-
-
-def _prepared(
-    case: Case,
-) -> AnyPlay | DovetailError:
+def _prepared(case: Case) -> AnyPlay | DovetailError:
     """Returns the play of a case, or why there is none; no engine is asked."""
     try:
-        match case.join:
-            case Script("ecl", text, given):
-                return ecl_play(text, given)
-            case Script("spl", text, given):
-                return texts.spl_play(text, given)
-            case Script("sqlstream", text, given):
-                return texts.sql_play(text, given)
-            case Script(dialect=dialect):
-                return UnsupportedError(f"the dialect {dialect} is not yet supported")
-            case Neutral() as join:
-                return join.play()
-            case Broken(error):
-                return error
+        return play_of(case.join)
     except DovetailError as error:
         return error
 

@@ -18,7 +18,9 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token
 
+from dovetail.dialects import trees
 from dovetail.dialects.grammar import Source
+from dovetail.dialects.trees import place_of, place_of_token, stopped
 from dovetail.errors import DialectError, Place, UnsupportedError
 
 WINDOW = "window"
@@ -137,16 +139,7 @@ class Text:
 
     def at(self, node: exp.Expr) -> Place:
         """Returns where a part begins, or else what holds it: at its first name."""
-        one: exp.Expr | None = node
-        while one is not None:
-            known = [it.meta for it in one.walk() if "start" in it.meta]
-            if known:
-                first = min(known, key=lambda meta: meta["start"])
-                return self.source.place(
-                    first["start"], first["end"] + 1 - first["start"]
-                )
-            one = one.parent
-        return self.source.place(0, 1)
+        return place_of(self.source, node)
 
     def wrong(self, node: exp.Expr, found: str, *told: str) -> DialectError:
         """Returns what is wrong, at its place: what is expected, and a hint."""
@@ -155,10 +148,7 @@ class Text:
 
 def not_yet(place: Place, what: str) -> UnsupportedError:
     """Returns that a part of the language is not there yet, with its place."""
-    where = f"line {place.line}, column {place.column}: {what}"
-    return UnsupportedError(
-        f"{where} is not yet understood in SQL of streams", missing=(what,)
-    )
+    return trees.not_yet(place, what, "SQL of streams")
 
 
 def folded(name: str) -> str:
@@ -278,12 +268,12 @@ class Statements:
         try:
             found = SqlStream().parser().parse(tokens, self.source.text)
         except ParseError as error:
-            raise _stopped(self.source, tokens, error) from error
+            raise stopped(self.source, tokens, error) from error
         return found[0]
 
     def _place(self, token: Token) -> Place:
         """Returns where a token stands."""
-        return self.source.place(token.start, token.end + 1 - token.start)
+        return place_of_token(self.source, token)
 
     def _not_yet(self, token: Token, what: str) -> UnsupportedError:
         """Returns that a statement is not there yet, with its place."""
@@ -300,20 +290,3 @@ def _as_table(tokens: list[Token], place: int) -> list[Token]:
     one = tokens[place]
     table = Token(TokenType.TABLE, "TABLE", one.line, one.col, one.start, one.end)
     return [*tokens[:place], table, *tokens[place + 1 :]]
-
-
-def _stopped(source: Source, tokens: list[Token], error: ParseError) -> DialectError:
-    """Returns where and why a text does not go on."""
-    told = error.errors[0]
-    line, past = told["line"], told["col"]
-    token = next(
-        (one for one in tokens if (one.line, one.col) == (line, past)), tokens[-1]
-    )
-    what = told["description"].partition(" but got ")[0].partition(". Line")[0]
-    expected = what.removeprefix("Expecting ").removeprefix("Expected ")
-    place = source.place(token.start, token.end + 1 - token.start)
-    if expected.startswith(("Invalid expression", "Required keyword")):
-        expected = ""
-    return DialectError(
-        f'the text does not go on at "{token.text}"', expected, place=place
-    )

@@ -12,7 +12,7 @@ columns are expressions over those of its stream, and its WHERE is part of condi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Protocol
@@ -29,6 +29,7 @@ from dovetail.dialects.sqlstream.parser import (
     not_yet,
 )
 from dovetail.dialects.sqlstream.windows import Windows
+from dovetail.dialects.trees import conjuncts, own_column, replaced, sided, type_of
 from dovetail.errors import DovetailError, UnsupportedError
 from dovetail.expression import Expression, Scope, parse
 from dovetail.schema import AtomicType
@@ -369,7 +370,7 @@ class Query:
         def own(part: exp.Column) -> exp.Expr:
             return self._meant(part, alone)[1].value.copy()
 
-        return _replaced(node, own)
+        return replaced(node, own)
 
     # Conditions.
 
@@ -606,7 +607,7 @@ class Query:
             for hand in spec.HANDS
         )
         scope = Scope.pair(left, right)
-        return self.spelled(_replaced(node, meant), scope, node)
+        return self.spelled(replaced(node, meant), scope, node)
 
     def spelled(self, tree: exp.Expr, scope: Scope, node: exp.Expr) -> str:
         """Returns a tree as Spark writes it, or tells at its node what is wrong."""
@@ -662,7 +663,7 @@ class Query:
             match part:
                 case exp.Div():
                     parts = part.unnest_operands()
-                    kinds = {_type(it.sql(dialect="spark"), scope) for it in parts}
+                    kinds = {type_of(it.sql(dialect="spark"), scope) for it in parts}
                     # A whole number by a whole number is a whole number.
                     return exp.IntDiv(**part.args) if kinds <= _WHOLE else part
                 case exp.DateBin():
@@ -727,47 +728,3 @@ def _is_subquery(node: exp.Expr) -> bool:
     """Tells whether a part is a query behind FROM or JOIN."""
     behind = isinstance(node.parent, exp.From | exp.Join)
     return behind and isinstance(node, exp.Subquery)
-
-
-def conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
-    """Yields the conditions that must all be true."""
-    match node:
-        case exp.Paren():
-            yield from conjuncts(node.this)
-        case exp.And():
-            yield from conjuncts(node.this)
-            yield from conjuncts(node.expression)
-        case _:
-            yield node
-
-
-def _replaced(node: exp.Expr, meant: Callable[[exp.Column], exp.Expr]) -> exp.Expr:
-    """Returns an expression whose columns are what a function says."""
-    return node.transform(
-        lambda part: meant(part) if isinstance(part, exp.Column) else part
-    )
-
-
-def sided(value: exp.Expr, hand: spec.Hand) -> exp.Expr:
-    """Returns an expression whose columns are those of one side."""
-    letter = exp.to_identifier(hand.letter)
-
-    def own(part: exp.Expr) -> exp.Expr:
-        if not isinstance(part, exp.Column):
-            return part
-        return exp.Column(this=part.this.copy(), table=letter.copy())
-
-    return value.transform(own)
-
-
-def own_column(name: str) -> exp.Column:
-    """Returns a column of rows, whatever is in its name."""
-    return exp.Column(this=exp.to_identifier(name, quoted=True))
-
-
-def _type(text: str, scope: Scope) -> object:
-    """Returns the type of an expression; nothing where it has none."""
-    try:
-        return parse(Expression(text), scope).type
-    except DovetailError:
-        return None

@@ -24,12 +24,10 @@ from dovetail.dialects.sqlstream.query import (
     ROWTIME,
     Pair,
     Query,
-    conjuncts,
     is_plain,
-    own_column,
-    sided,
     with_row_time,
 )
+from dovetail.dialects.trees import conjuncts, own_column, sided
 from dovetail.expression import Expression, Scope, parse
 from dovetail.schema import ArrayType, AtomicType, Column, Schema
 

@@ -1,0 +1,101 @@
+"""What front ends of SQL share: places in sqlglot's trees, conditions, own columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from sqlglot import exp
+from sqlglot.errors import ParseError
+from sqlglot.tokenizer_core import Token
+
+from dovetail import spec
+from dovetail.dialects.grammar import Source
+from dovetail.errors import DialectError, DovetailError, Place, UnsupportedError
+from dovetail.expression import Expression, Scope, parse
+
+
+def place_of(source: Source, node: exp.Expr) -> Place:
+    """Returns where a part begins, or else what holds it: at its first name."""
+    one: exp.Expr | None = node
+    while one is not None:
+        known = [it.meta for it in one.walk() if "start" in it.meta]
+        if known:
+            first = min(known, key=lambda meta: meta["start"])
+            return source.place(first["start"], first["end"] + 1 - first["start"])
+        one = one.parent
+    return source.place(0, 1)
+
+
+def place_of_token(source: Source, token: Token) -> Place:
+    """Returns where a token stands."""
+    return source.place(token.start, token.end + 1 - token.start)
+
+
+def stopped(source: Source, tokens: Sequence[Token], error: ParseError) -> DialectError:
+    """Returns where and why a text does not go on."""
+    told = error.errors[0]
+    line, past = told["line"], told["col"]
+    token = next(
+        (one for one in tokens if (one.line, one.col) == (line, past)), tokens[-1]
+    )
+    what = told["description"].partition(" but got ")[0].partition(". Line")[0]
+    expected = what.removeprefix("Expecting ").removeprefix("Expected ")
+    if expected.startswith(("Invalid expression", "Required keyword")):
+        expected = ""
+    return DialectError(
+        f'the text does not go on at "{token.text}"',
+        expected,
+        place=place_of_token(source, token),
+    )
+
+
+def not_yet(place: Place, what: str, language: str) -> UnsupportedError:
+    """Returns that a part of a language is not there yet, with its place."""
+    where = f"line {place.line}, column {place.column}: {what}"
+    return UnsupportedError(
+        f"{where} is not yet understood in {language}", missing=(what,)
+    )
+
+
+def conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
+    """Yields the conditions that must all be true."""
+    match node:
+        case exp.Paren():
+            yield from conjuncts(node.this)
+        case exp.And():
+            yield from conjuncts(node.this)
+            yield from conjuncts(node.expression)
+        case _:
+            yield node
+
+
+def replaced(node: exp.Expr, meant: Callable[[exp.Column], exp.Expr]) -> exp.Expr:
+    """Returns an expression whose columns are what a function says."""
+    return node.transform(
+        lambda part: meant(part) if isinstance(part, exp.Column) else part
+    )
+
+
+def sided(value: exp.Expr, hand: spec.Hand) -> exp.Expr:
+    """Returns an expression whose columns are those of one side."""
+    letter = exp.to_identifier(hand.letter)
+
+    def own(part: exp.Expr) -> exp.Expr:
+        if not isinstance(part, exp.Column):
+            return part
+        return exp.Column(this=part.this.copy(), table=letter.copy())
+
+    return value.transform(own)
+
+
+def own_column(name: str) -> exp.Column:
+    """Returns a column of rows, whatever is in its name."""
+    return exp.Column(this=exp.to_identifier(name, quoted=True))
+
+
+def type_of(text: str, scope: Scope) -> object:
+    """Returns the type of an expression; nothing where it has none."""
+    try:
+        return parse(Expression(text), scope).type
+    except DovetailError:
+        return None
