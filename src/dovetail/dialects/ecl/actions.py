@@ -8,17 +8,27 @@ are an IF inside an IF.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from dovetail import spec
 from dovetail.dialects.ecl import datasets, syntax, trees, types, values
-from dovetail.dialects.ecl.context import Context, is_known, known_value, refusal, said
+from dovetail.dialects.ecl.context import (
+    Context,
+    entered,
+    is_known,
+    known_value,
+    refusal,
+    said,
+)
 from dovetail.dialects.ecl.indexes import build
 from dovetail.dialects.ecl.names import record_defined
-from dovetail.dialects.ecl.rows import file_name
+from dovetail.dialects.ecl.rows import cells_of, file_name
 from dovetail.dialects.ecl.totals import as_total, gathering, narrowed, widened
 
+# Whether IF has data sets must be known before its parts are read: inside a transform
+# they would be read as values. So it is told from what stands in front.
 _MAKERS = {*datasets.DATASETS, "dataset", "join", "fetch"}
 _CHOICES = {"if", "map", "case"}
 
@@ -28,6 +38,8 @@ def read_either(context: Context, node: syntax.Call) -> Iterator[values.DatasetV
     condition, *branches = _as_if(node).arguments
     if not branches or not _is_dataset(context, branches[0]):
         return
+    # What data sets decide is no constant of a program: the condition stands beside
+    # each row of both branches, and one of the two filters lets none pass.
     inside, totals = gathering(context.outside_row())
     holds = inside.condition(condition)
     fails = trees.sql("NOT x", x=holds)
@@ -77,7 +89,6 @@ def _is_dataset(context: Context, node: syntax.Node) -> bool:
             return False
 
 
-_IN_ORDER = {"sequential", "parallel", "ordered", "evaluate"}
 _OUTPUT_WORDS = {
     *("overwrite", "all", "thor", "flat", "csv", "json", "xml", "compressed", "expire"),
     *("backup", "noxpath", "update", "cluster", "encrypt", "ordered", "unordered"),
@@ -87,45 +98,47 @@ _OUTPUT_WORDS = {
 
 # What says which fields come out, or into what file.
 _LAYOUTS = (syntax.Braces, syntax.Text, syntax.Operation, syntax.Member, syntax.Name)
+_ACTIONS: dict[str, Callable[[Context, syntax.Call], None]] = {
+    "build": build,
+    "buildindex": build,
+}
+_action = partial(entered, _ACTIONS)
 
 
 def act(context: Context, node: syntax.Node) -> None:
     """Carries out an action; a data set or a value by itself is put out."""
-    choice = _choice(context, node)
-    if choice:
-        _choose(context, *choice)
-        return
+    if isinstance(node, syntax.Call) and node.word in _CHOICES:
+        condition, *branches = _as_if(node).arguments
+        # IF of data sets is a value like others; only IF of actions is decided here.
+        named = [it for it in branches[:1] if isinstance(it, syntax.Name | syntax.Call)]
+        if any(isinstance(context.value(it), values.Action) for it in named):
+            _choose(context, condition, *branches)
+            return
     value = _shown(context, node)
     if not isinstance(value, values.Action):
         _put_out(context, node, value)
         return
-    call = value.node
-    if not isinstance(call, syntax.Call):
-        return
-    # Names in it mean what they mean where it stands.
-    inside = replace(context, scope=value.scope, rows=(), sides={})
-    if call.word == "evaluate":
-        for argument in call.arguments:
-            # A value is looked at only: nothing of it comes out.
-            if isinstance(_shown(inside, argument), values.Action):
-                act(inside, argument)
-    elif call.word in _IN_ORDER:
-        for argument in call.arguments:
-            if not isinstance(argument, syntax.Omitted):
-                act(inside, argument)
-    else:
-        _ACTIONS[call.word](inside, call)
+    if isinstance(value.node, syntax.Call):
+        # Names in it mean what they mean where it stands.
+        inside = replace(context, scope=value.scope, rows=(), sides={})
+        _ACTIONS[value.node.word](inside, value.node)
 
 
-def _choice(context: Context, node: syntax.Node) -> tuple[syntax.Node, ...]:
-    """Returns the condition of IF, MAP or CASE and what follows from it, if actions."""
-    if not isinstance(node, syntax.Call) or node.word not in _CHOICES:
-        return ()
-    found = _as_if(node).arguments
-    is_action = isinstance(found[1], syntax.Name | syntax.Call) and isinstance(
-        context.value(found[1]), values.Action
-    )
-    return found if is_action else ()
+@_action("evaluate")
+def _evaluate(context: Context, node: syntax.Call) -> None:
+    """Carries out what is an action; a value is only looked at."""
+    for argument in node.arguments:
+        if isinstance(_shown(context, argument), values.Action):
+            act(context, argument)
+
+
+# PARALLEL in the order of the text, too: that changes nothing of what comes out.
+@_action("sequential", "parallel", "ordered")
+def _in_order(context: Context, node: syntax.Call) -> None:
+    """Carries out several actions, one after the other."""
+    for argument in node.arguments:
+        if not isinstance(argument, syntax.Omitted):
+            act(context, argument)
 
 
 def _choose(context: Context, condition: syntax.Node, *branches: syntax.Node) -> None:
@@ -142,6 +155,7 @@ def _choose(context: Context, condition: syntax.Node, *branches: syntax.Node) ->
         act(context, action)
 
 
+@_action("output")
 def _output(context: Context, node: syntax.Call) -> None:
     """Carries out OUTPUT: rows under a name, or into a file."""
     first, *rest = node.arguments
@@ -149,6 +163,8 @@ def _output(context: Context, node: syntax.Call) -> None:
     _refuse_field(first, value)
     name, file = "", ""
     for option in rest:
+        # The order matters: a word of OUTPUT is one before it may be a file's name,
+        # and only what is no record is a name, since a name may be computed.
         match option:
             case syntax.Omitted():
                 continue
@@ -242,14 +258,11 @@ def _put_out(
         case values.Total(source, total):
             record = types.RecordType((types.Field(column, total.type),))
             columns = datasets.columns([(column, total.tree)])
+            # Groups end here: the value is one of all rows.
             every = spec.Grouped(source.step, ())
             found = spec.Counted(every, record.schema, columns)
         case types.Scalar(type=types.RecordType() as record):
-            row = known_value(node, value)
-            if not isinstance(row, Mapping):
-                raise refusal(node, "this as a row", "ROW({values}, record)")
-            fields = tuple(row[one.name] for one in record.fields)
-            found = spec.Inline(record.schema, (fields,))
+            found = spec.Inline(record.schema, (cells_of(node, value),))
         case types.Scalar():
             record = types.RecordType((types.Field(column, value.type),))
             found = spec.Inline(record.schema, ((known_value(node, value),),))
@@ -265,6 +278,7 @@ def _put_out(
     world.outputs.append(spec.Output(name or f"Result {number}", found))
 
 
+@_action("#option")
 def _option(context: Context, node: syntax.Call) -> None:
     """Carries out #OPTION: honoured, or said to have no effect; unknown ones not."""
     name, *found = (context.constant(one) for one in node.arguments)
@@ -281,6 +295,7 @@ def _option(context: Context, node: syntax.Call) -> None:
         raise refusal(node, f"the option '{name}'", f"one of {known}")
 
 
+@_action("#workunit", "#onwarning")
 def _remarked(context: Context, node: syntax.Call) -> None:
     """Carries out #WORKUNIT and #ONWARNING, which change no rows."""
     context.world.remarks.append(f"{node.word.upper()} has no effect")
@@ -307,12 +322,4 @@ _OF_CLUSTERS = """
     unlimitedresources uselinkedrows varfieldaccess workunittemporaries
 """
 _WITHOUT_EFFECT = frozenset(_OF_CLUSTERS.split())
-_ACTIONS: Mapping[str, Callable[[Context, syntax.Call], None]] = {
-    "output": _output,
-    "build": build,
-    "buildindex": build,
-    "#option": _option,
-    "#workunit": _remarked,
-    "#onwarning": _remarked,
-}
-ACTIONS = {*_IN_ORDER, *_ACTIONS}
+ACTIONS = frozenset(_ACTIONS)

@@ -14,11 +14,11 @@ Series with a list of rows: each is told what goes along, and says the next stat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from dovetail.dialects.ecl import trees, types
-from dovetail.dialects.ecl.context import Context, as_type, is_word, refusal
+from dovetail.dialects.ecl.context import Context, as_type, entered, is_word, refusal
 from dovetail.dialects.ecl.syntax import Call, Node
 from dovetail.dialects.ecl.trees import sql
 from dovetail.dialects.ecl.values import Made, RowsValue, RowValue, Value
@@ -26,7 +26,8 @@ from dovetail.expression.kinds import columnar
 from dovetail.schema import ArrayType, AtomicType
 
 Tree = trees.Node
-# A list of lists: what is added moves this many rows at most.
+# To add to a list Spark copies it. Of a list of lists what is added moves this many
+# rows at most, so that a group of n rows costs n copies of a chunk, not n of itself.
 _CHUNK = 1000
 ROWS = "rows"
 
@@ -87,7 +88,8 @@ class Along:
     ) -> Tree:
         """Returns what becomes of a first state by the rows of a list."""
         state = trees.variable("state", start.type)
-        # Now it is known where in the state they are.
+        # The transform was read before its state had a type, since that type is made of
+        # what the transform gives: only now it is known where in the state they are.
         known = {
             self.result.number: sql("x.row", x=state),
             self.count.number: sql("x.counter", x=state),
@@ -138,6 +140,7 @@ class Fold:
             found = state(trees.struct(*self.made.columns), count, one)
             stays = state(self.along.result, count, sql("x.kept", x=past))
             found = unless(self.made.skip, found, stays)
+            # Behind enough results a row is not even counted, as if it were not there.
             if not self.most:
                 return found
             return sql(f"IF(x.kept >= {self.most}L, x, y)", x=past, y=found)
@@ -223,6 +226,7 @@ def processed(made: Made, state: Made | None, start: Tree, along: Along) -> Tree
             row = trees.struct(*state.columns) if state else out
             return series.giving(past, row, out)
 
+        # What is made stands in the chunk and in the state: computed once for both.
         found = once(trees.struct(*made.columns), giving)
         return unless(made.skip, found, series.silent(past, along.result))
 
@@ -234,6 +238,8 @@ def rolled(made: Made, same: Tree, along: Along) -> Tree:
     series, rows, result = Series(along, made.record), along.rows, along.result
 
     def merge(past: Tree) -> Tree:
+        # A row that is not the same shows that the result before it is complete: that
+        # comes out, and the row begins the next one. So the last result is left over.
         row = unless(made.skip, trees.struct(*made.columns), result)
         one = series.silent(past, row)
         other = series.giving(past, along.item, result)
@@ -242,6 +248,7 @@ def rolled(made: Made, same: Tree, along: Along) -> Tree:
     behind, first = behind_first(rows), first_of(rows)
     found = series.tree(behind, first, merge, has_last=True)
     none = types.blank(types.TableType(made.record))
+    # Of no rows there is no first one to begin with.
     return sql("IF(size(x) = 0, none, found)", x=rows, none=none, found=found)
 
 
@@ -257,6 +264,7 @@ def behind_first(rows: Tree) -> Tree:
 
 def numbers_to(most: Tree) -> Tree:
     """Returns the numbers from 1 to another, none where that is smaller."""
+    # sequence(1, 0) counts down.
     none = "CAST(array() AS ARRAY<BIGINT>)"
     return sql(f"IF(x < 1L, {none}, sequence(1L, x))", x=most)
 
@@ -285,6 +293,7 @@ def _kept_values(pairs: Tree) -> Tree:
 
 
 Aggregate = Callable[[Context, Call, RowsValue], types.Scalar]
+AGGREGATES: dict[str, Aggregate] = {}
 
 
 # Such as pets(age > 3)
@@ -300,6 +309,8 @@ def filtered(
 def listed(rows: RowsValue, tree: Tree) -> Tree:
     """Returns the values of an expression over the rows as a list."""
     items, condition = rows.list, trees.all_of(rows.conditions)
+    # Of the rows of a group a program has only lists of values (`ROWS_LIST`): whether
+    # a row counts must be such a value. The items of any other list can be filtered.
     if rows.conditions and rows.is_together:
         pair = trees.function(
             trees.struct(("kept", condition), ("value", tree)), rows.item
@@ -350,6 +361,7 @@ def _kept(context: Context, rows: RowsValue, conditions: tuple[Node, ...]) -> Ro
 
 
 # Such as COUNT(pets), COUNT(pets, age > 3), EXISTS(pets)
+@entered(AGGREGATES, "count", "exists")
 def _count(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
     """Returns COUNT or EXISTS of all rows, or of those of which a condition holds."""
     count = counted(_kept(context, rows, node.arguments[1:]))
@@ -363,19 +375,17 @@ def _valued(context: Context, node: Call, rows: RowsValue) -> RowsValue:
 
 
 # Such as MAX(pets, age)
-def _extreme(name: str) -> Aggregate:
+@entered(AGGREGATES, "max", "min")
+def _extreme(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
     """Returns MAX or MIN of a value; of no rows it is blank."""
-
-    def call(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
-        value, rows = _over(context, node, rows), _valued(context, node, rows)
-        found = trees.build(name, listed(rows, types.compared(value)))
-        blank = types.blank(value.type)
-        return types.Scalar(sql("coalesce(x, y)", x=found, y=blank), value.type)
-
-    return call
+    value, rows = _over(context, node, rows), _valued(context, node, rows)
+    found = trees.build(f"array_{node.word}", listed(rows, types.compared(value)))
+    blank = types.blank(value.type)
+    return types.Scalar(sql("coalesce(x, y)", x=found, y=blank), value.type)
 
 
 # Such as SUM(pets, age), AVE(pets, age, kind = 1)
+@entered(AGGREGATES, "sum", "ave")
 def _sum(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
     """Returns SUM, or AVE, which is REAL; of no rows each is 0."""
     value, rows = _over(context, node, rows), _valued(context, node, rows)
@@ -394,6 +404,7 @@ def added(
     """
     match value.type:
         case types.Whole() as kind:
+            # Added as numbers with a sign, which wrap at 8 bytes to the same bits.
             found = _total(listing(types.signed(value)), types.INTEGER)
             if kind.is_wide:
                 return types.Scalar(types.unsigned(found), kind)
@@ -426,6 +437,7 @@ def _mean(total: Tree, count: Tree) -> types.Scalar:
 
 
 # Such as COVARIANCE(pets, age, weight)
+@entered(AGGREGATES, "variance", "covariance", "correlation")
 def _spread(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
     """Returns VARIANCE, COVARIANCE or CORRELATION of all the rows that there are."""
     inside = context.inside(rows.row)
@@ -466,6 +478,7 @@ def _spread(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
 
 
 # SET(pets, age) of two is [3, 5]
+@entered(AGGREGATES, "set")
 def _set(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
     """Returns SET: the values of all rows in their order."""
     value = _over(context, node, rows)
@@ -492,13 +505,11 @@ def of_set(node: Call, items: types.Scalar) -> types.Scalar:
             item = trees.variable("item", types.spark_type(element))
 
             def each(tree: Tree) -> Tree:
-                return (
-                    items.tree
-                    if tree == item
-                    else sql(
-                        "transform(x, y)", x=items.tree, y=trees.function(tree, item)
-                    )
-                )
+                # Items that are added as they are need no list of their own.
+                if tree == item:
+                    return items.tree
+                function = trees.function(tree, item)
+                return sql("transform(x, y)", x=items.tree, y=function)
 
             total = added(node, types.Scalar(item, element), each)
             if node.word == "sum":
@@ -508,15 +519,3 @@ def of_set(node: Call, items: types.Scalar) -> types.Scalar:
             raise refusal(
                 node, f"{word.upper()} of a set", "COUNT, EXISTS, MAX, MIN, SUM or AVE"
             )
-
-
-AGGREGATES: Mapping[str, Aggregate] = {
-    "count": _count,
-    "exists": _count,
-    "max": _extreme("array_max"),
-    "min": _extreme("array_min"),
-    "sum": _sum,
-    "ave": _sum,
-    **dict.fromkeys(("variance", "covariance", "correlation"), _spread),
-    "set": _set,
-}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 from dovetail.dialects.ecl import (
@@ -39,13 +40,15 @@ from dovetail.dialects.ecl.catalog import LIBRARY
 from dovetail.dialects.ecl.context import (
     Context,
     RowAroundError,
+    entered,
     is_known,
     refusal,
     said,
 )
 
 Reader = Callable[..., values.Value]
-# Who answers for a kind of node; for the others the functions below.
+# Who answers for a kind of node, and for a word of the language with its arguments; the
+# functions below enter themselves.
 _READERS: dict[type, Reader] = {
     syntax.Number: scalars.read_number,
     syntax.Text: scalars.read_text,
@@ -66,17 +69,30 @@ _CONSTANTS = {
 }
 # What stands behind their rows are conditions.
 _OF_CONDITIONS = {"count", "exists"}
-_EXTREMES = {"max": functions.extreme("greatest"), "min": functions.extreme("least")}
-
-
-def _reads(kind: type) -> Callable[[Reader], Reader]:
-    """Enters who answers for a kind of node."""
-
-    def entered(reader: Reader) -> Reader:
-        _READERS[kind] = reader
-        return reader
-
-    return entered
+# What is made of whole data sets, each a step of the program.
+_STEPS: dict[str, datasets.Verb] = {
+    **datasets.DATASETS,
+    **neighbours.NEIGHBOURS,
+    "combine": combine.read_combine,
+    "regroup": combine.read_regroup,
+    "dataset": rows.read_dataset,
+    "denormalize": denormalize.read_denormalize,
+    "normalize": denormalize.read_normalize,
+    "fetch": indexes.read_fetch,
+    "index": indexes.read_index,
+    "limit": combine.read_limit,
+    "mergejoin": set_joins.read_merge_join,
+}
+_BUILT_IN: dict[str, Reader] = {
+    **functions.FUNCTIONS,
+    # These only say where a value is computed.
+    **dict.fromkeys(
+        ("nofold", "global"), lambda context, node: context.value(node.arguments[0])
+    ),
+    "dictionary": dictionaries.read_dictionary,
+    "recordof": lambda context, node: context.record(*node.arguments),
+}
+_reads, _answers = partial(entered, _READERS), partial(entered, _BUILT_IN)
 
 
 def bind(context: Context, node: syntax.Node) -> values.Value:
@@ -194,7 +210,11 @@ def _call(context: Context, node: syntax.Call) -> values.Value:
     if own and isinstance(own[0], values.Routine):
         return transforms.applied(context, node, own[0])
     if node.word in _BUILT_IN:
-        return _built_in(context, node)
+        functions.refuse_wrong_number(node)
+        # Of the rows inside a row a step makes another list, no step of the program.
+        for listed in children.child_step(context, node):
+            return listed
+        return _BUILT_IN[node.word](context, node)
     if own or any(list(row.record.find(node.word)) for row in context.rows):
         return _called(context, node, context.value(node.of))
     written = node.of.text if isinstance(node.of, syntax.Name) else node.word
@@ -241,6 +261,7 @@ def _filtered(
         return children.rows_chosen(context, node, source)
 
 
+@_answers("join", *_STEPS)
 def _step(context: Context, node: syntax.Call) -> values.Value:
     """Returns what a step makes of data sets, or of them and of the row at hand.
 
@@ -255,50 +276,45 @@ def _step(context: Context, node: syntax.Call) -> values.Value:
         raise
 
 
-def _built_in(context: Context, node: syntax.Call) -> values.Value:
-    """Returns what one of ECL's own names gives."""
-    word = node.word
-    functions.refuse_wrong_number(node)
-    # Of an action EVALUATE is one, too; of a row and a value it is that value.
-    if word == "evaluate" and node.arguments[1:]:
-        row = context.value(node.arguments[0])
-        if not isinstance(row, values.Action):
-            return _evaluated(context, node, row)
-    if word in actions.ACTIONS:
-        return values.Action(node, context.scope)
-    if word in aggregates.AGGREGATES:
-        return _aggregate(context, node)
-    for listed in children.child_step(context, node):
-        return listed
-    is_step = word in _STEPS and not _is_condition(context, node)
-    return (_step if is_step else _OTHERS[word])(context, node)
-
-
-def _is_condition(context: Context, node: syntax.Call) -> bool:
-    """Tells whether STEPPED stands around a condition, not around rows."""
-    if node.word != "stepped":
-        return False
+@_answers("stepped")
+def _stepped(context: Context, node: syntax.Call) -> values.Value:
+    """Returns STEPPED: around a condition that condition, around rows their order."""
     first = node.arguments[0]
-    return isinstance(first, syntax.Operation) or not isinstance(
+    is_condition = isinstance(first, syntax.Operation) or not isinstance(
         context.value(first), values.DatasetValue
     )
+    return (functions.FUNCTIONS["stepped"] if is_condition else _step)(context, node)
 
 
-def _evaluated(context: Context, node: syntax.Call, row: values.Value) -> values.Value:
+@_answers(*actions.ACTIONS)
+def _action(context: Context, node: syntax.Call) -> values.Action:
+    """Returns something to do, which nobody does as long as it is only named."""
+    return values.Action(node, context.scope)
+
+
+@_answers("evaluate")
+def _evaluated(context: Context, node: syntax.Call) -> values.Value:
     """Returns EVALUATE(row, value): a value in which the row's fields stand bare."""
-    first, second = node.arguments
-    match row:
+    first, *rest = node.arguments or (node,)
+    # Of actions EVALUATE is one, too.
+    if not rest or isinstance(context.value(first), values.Action):
+        return _action(context, node)
+    if rest[1:]:
+        raise refusal(node, f"EVALUATE with {len(rest) + 1} arguments", "2")
+    (second,) = rest
+    match context.value(first):
         case values.DatasetValue() as source:
             inside = context.outside_row().inside(datasets.row_of_source(source))
             return values.Total(source, inside.scalar(second))
-        case values.RowValue():
+        case values.RowValue() as row:
             return context.inside(row).value(second)
         case types.Scalar(tree, types.RecordType() as record):
             return context.inside(values.RowValue(record, tree)).value(second)
-        case _:
-            raise refusal(first, f"EVALUATE of {said(row)}", "a row: rows[n]")
+        case found:
+            raise refusal(first, f"EVALUATE of {said(found)}", "a row: rows[n]")
 
 
+@_answers(*aggregates.AGGREGATES)
 def _aggregate(context: Context, node: syntax.Call) -> values.Value:
     """Returns COUNT and the like of rows inside a row, or MAX of single values."""
     word = node.word
@@ -314,8 +330,8 @@ def _aggregate(context: Context, node: syntax.Call) -> values.Value:
             return aggregates.AGGREGATES[word](context, node, inside)
         case types.Scalar(type=types.SetOf()) as items if len(node.arguments) == 1:
             return aggregates.of_set(node, items)
-        case _ if word in _EXTREMES:
-            return _EXTREMES[word](context, node)
+        case _ if word in functions.EXTREMES:
+            return functions.extreme(context, node)
         case found:
             raise refusal(node, f"{word.upper()} of {said(found)}", "rows")
 
@@ -340,6 +356,7 @@ def _total(context: Context, node: syntax.Call) -> values.Total | types.Scalar:
         return aggregate(context, node, listed)
 
 
+@entered(_STEPS, "join")
 def _join(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns JOIN of two data sets, or of a set of them."""
     if node.arguments:
@@ -349,6 +366,7 @@ def _join(context: Context, node: syntax.Call) -> values.DatasetValue:
     return joins.read_join(context, node)
 
 
+@_answers("if", "map", "case")
 def _either(context: Context, node: syntax.Call) -> values.Value:
     """Returns what IF, MAP or CASE gives: the rows of one data set, or a value."""
     for chosen in actions.read_either(context, node):
@@ -356,6 +374,13 @@ def _either(context: Context, node: syntax.Call) -> values.Value:
     return functions.FUNCTIONS[node.word](context, node)
 
 
+_ROWS_OF = {
+    "left": "it in a JOIN of a set of data sets, or in ROLLUP(groups, GROUP, ..)",
+    "right": "it in a DENORMALIZE(.., GROUP, transform)",
+}
+
+
+@_answers("rows")
 def _rows(context: Context, node: syntax.Call) -> values.Value:
     """Returns ROWS(LEFT) or ROWS(RIGHT): all rows that stand together."""
     word = syntax.word_of(node.arguments[0])
@@ -367,36 +392,6 @@ def _rows(context: Context, node: syntax.Call) -> values.Value:
     return context.sides[name]
 
 
-_ROWS_OF = {
-    "left": "it in a JOIN of a set of data sets, or in ROLLUP(groups, GROUP, ..)",
-    "right": "it in a DENORMALIZE(.., GROUP, transform)",
-}
-_STEPS: Mapping[str, datasets.Verb] = {
-    **datasets.DATASETS,
-    **neighbours.NEIGHBOURS,
-    "combine": combine.read_combine,
-    "regroup": combine.read_regroup,
-    "dataset": rows.read_dataset,
-    "denormalize": denormalize.read_denormalize,
-    "normalize": denormalize.read_normalize,
-    "fetch": indexes.read_fetch,
-    "index": indexes.read_index,
-    "join": _join,
-    "limit": combine.read_limit,
-    "mergejoin": set_joins.read_merge_join,
-}
-_OTHERS: Mapping[str, Callable[[Context, syntax.Call], values.Value]] = {
-    **functions.FUNCTIONS,
-    # These only say where a value is computed.
-    **dict.fromkeys(
-        ("nofold", "global"), lambda context, node: context.value(node.arguments[0])
-    ),
-    **dict.fromkeys(("if", "map", "case"), _either),
-    "dictionary": dictionaries.read_dictionary,
-    "rows": _rows,
-    "recordof": lambda context, node: context.record(*node.arguments),
-}
-_BUILT_IN = {*actions.ACTIONS, *aggregates.AGGREGATES, *_STEPS, *_OTHERS}
 # What to do instead of a call that ECL has and we do not.
 _UNKNOWN = (
     "a name with brackets is a function, a transform, or a data set with a filter"

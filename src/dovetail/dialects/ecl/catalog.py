@@ -136,6 +136,7 @@ def taken_as(
     Texts are cut at their lengths. A number out of range would be another number:
     whoever reads the rows refuses it.
     """
+    # The check stands in the input, not in a filter: it fails the job, and drops none.
     ranges = tuple(
         spec.NumberRange(one.name, *one.type.bounds, str(one.type))
         for one in record.fields

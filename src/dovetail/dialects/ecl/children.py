@@ -14,7 +14,7 @@ data set stand beside each row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from dovetail import spec
@@ -28,7 +28,14 @@ from dovetail.dialects.ecl import (
     values,
 )
 from dovetail.dialects.ecl.conditions import Term, terms
-from dovetail.dialects.ecl.context import Context, as_type, is_known, is_word, refusal
+from dovetail.dialects.ecl.context import (
+    Context,
+    as_type,
+    entered,
+    is_known,
+    is_word,
+    refusal,
+)
 from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.scalars import met
 from dovetail.dialects.ecl.trees import sql
@@ -140,6 +147,8 @@ def _name(number: int) -> str:
 
 
 Child = Callable[[Context, syntax.Call, values.RowsValue], values.RowsValue]
+# What is made of the rows inside a row, by its name in a text.
+_CHILD_STEPS: dict[str, Child] = {}
 
 
 def _item(record: types.RecordType) -> tuple[trees.Variable, trees.Variable]:
@@ -148,6 +157,7 @@ def _item(record: types.RecordType) -> tuple[trees.Variable, trees.Variable]:
 
 
 # PROJECT(LEFT.pets, TRANSFORM(r, SELF.n := COUNTER, SELF := LEFT))
+@entered(_CHILD_STEPS, "project")
 def _project(
     context: Context, node: syntax.Call, rows: values.RowsValue
 ) -> values.RowsValue:
@@ -164,6 +174,7 @@ def _project(
         made = values.Made(record, tuple(columns), trees.FALSE)
     found = aggregates.made_of(aggregates.all_rows(rows).tree, made, item, place)
     changed = values.RowsValue.of(made.record, found)
+    # COMBINE asks for lists that surely have as many rows: one that skips may not.
     is_like = made.skip == trees.FALSE
     return replace(changed, like=(_as_many(rows),)) if is_like else changed
 
@@ -174,6 +185,7 @@ def _as_many(rows: values.RowsValue) -> trees.Node:
 
 
 # Such as COMBINE(LEFT.pets, SORT(LEFT.pets, age), t(LEFT, RIGHT))
+@entered(_CHILD_STEPS, "combine")
 def _combine(
     context: Context, node: syntax.Call, rows: values.RowsValue
 ) -> values.RowsValue:
@@ -214,6 +226,7 @@ def _combine(
         records.append(made.record)
         return aggregates.made_of(sql("x.one", x=both), made, item, place)
 
+    # The transform is read once both lists have a name: what it makes is known then.
     records: list[types.RecordType] = []
     found = aggregates.once(lists, combined)
     return values.RowsValue.of(records[0], found)
@@ -221,6 +234,7 @@ def _combine(
 
 # SORT(LEFT.pets, -age, name): the keys, the place and the row stand in one record, and
 # records are sorted by their fields from the first on.
+@entered(_CHILD_STEPS, "sort")
 def _sort(
     context: Context, node: syntax.Call, rows: values.RowsValue
 ) -> values.RowsValue:
@@ -257,11 +271,13 @@ def _sort(
 
 
 # CHOOSEN(LEFT.pets, 2, 3): two of them from the third on.
+@entered(_CHILD_STEPS, "choosen")
 def _chosen(
     context: Context, node: syntax.Call, rows: values.RowsValue
 ) -> values.RowsValue:
     """Returns so many of the rows, from a place on."""
     _, number, *rest = node.arguments
+    # `slice` of Spark fails at a place of 0 and at a negative number: both are raised.
     found = sql(
         "slice(x, greatest(CAST(place AS INT), 1), greatest(CAST(many AS INT), 0))",
         x=aggregates.all_rows(rows).tree,
@@ -276,6 +292,7 @@ def _number(context: Context, node: syntax.Node) -> trees.Node:
     return as_type(node, context.scalar(node), types.INTEGER).tree
 
 
+@entered(_CHILD_STEPS, "topn")
 def _topn(
     context: Context, node: syntax.Call, rows: values.RowsValue
 ) -> values.RowsValue:
@@ -304,6 +321,7 @@ def child_step(context: Context, node: syntax.Call) -> Iterator[values.RowsValue
     if not (context.sides or context.rows):
         return
     match node.arguments:
+        # Rows in the text, or a file: what they are does not depend on the row.
         case (syntax.Items() | syntax.Text(), *_):
             pass
         # DATASET(n, transform), where the row at hand says how many rows they are.
@@ -344,12 +362,3 @@ def _refuse_others(nodes: Iterable[syntax.Node]) -> None:
         is_option = not isinstance(node, syntax.Omitted)
         if is_option and syntax.word_of(node) not in datasets.PASSED_OVER:
             raise refusal(node, "this here", "nothing more")
-
-
-_CHILD_STEPS: Mapping[str, Child] = {
-    "project": _project,
-    "sort": _sort,
-    "choosen": _chosen,
-    "topn": _topn,
-    "combine": _combine,
-}

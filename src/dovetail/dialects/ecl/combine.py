@@ -158,14 +158,23 @@ def read_combine(context: Context, node: syntax.Call) -> values.DatasetValue:
         )
     if by_group and not transform:
         raise refusal(node, "groups without a transform", "COMBINE(.., GROUP, t)")
-    one = _rows(left)
-    other = _placed(right, _OTHER)
+    one, other = _placed(left, _ROW), _placed(right, _OTHER)
     if by_group:
         other = _numbered(lists(right, _OTHER), _PLACE)
+    if left.is_grouped:
+        one = _numbered(_of_groups(left, left.record), _PLACE)
     sides = _sides(left, right, by_group=by_group)
-    inside, totals = gathering(replace(context, sides=sides, rows=()))
     # Values of other rows that the transform needs gather while it is read.
-    made = inside.made(transform[0]) if transform else _both(left, right)
+    inside, totals = gathering(replace(context, sides=sides, rows=()))
+    if transform:
+        made = inside.made(transform[0])
+    else:
+        # The fields of the left row, then those of the right with a new name.
+        made = default_record(left.record, right.record, spec.Kind.INNER)
+        new = types.RecordType(made.record.fields[len(left.record.fields) :])
+        own = left.record.parts(_part(_ROW, left.record))
+        columns = (*own, *new.parts(_part(_OTHER, right.record)))
+        made = replace(made, columns=columns)
     title = f"COMBINE in line {node.place.line}"
     pairs = _beside(_or_unlike(one, other, title), other, title)
     if left.is_grouped:
@@ -185,16 +194,6 @@ def _sides(
     listed = _part(_OTHER, types.TableType(right.record))
     rows = values.RowsValue.of(right.record, listed)
     return {"left": row, "right": nth(rows, trees.literal(1)), "rows(right)": rows}
-
-
-def _both(left: values.DatasetValue, right: values.DatasetValue) -> values.Made:
-    """Returns the record of both: fields of the left, then new ones of the right."""
-    made = default_record(left.record, right.record, spec.Kind.INNER)
-    count = len(left.record.fields)
-    one, other = _part(_ROW, left.record), _part(_OTHER, right.record)
-    new = types.RecordType(made.record.fields[count:])
-    columns = (*left.record.parts(one), *new.parts(other))
-    return replace(made, columns=columns)
 
 
 def read_regroup(context: Context, node: syntax.Call) -> values.DatasetValue:
@@ -221,13 +220,6 @@ def read_regroup(context: Context, node: syntax.Call) -> values.DatasetValue:
     columns = datasets.columns(record.parts(_part(_ROW, record)))
     rows = spec.Projected(step, record.schema, columns)
     return values.DatasetValue(rows, record, is_grouped=True)
-
-
-def _rows(source: values.DatasetValue) -> values.DatasetValue:
-    """Returns each row with its place, and the number of its group, if there are."""
-    if not source.is_grouped:
-        return _placed(source, _ROW)
-    return _numbered(_of_groups(source, source.record), _PLACE)
 
 
 def _placed(source: values.DatasetValue, name: str) -> values.DatasetValue:

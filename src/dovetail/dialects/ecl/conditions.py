@@ -19,6 +19,7 @@ from dovetail.dialects.ecl.names import routine_of
 from dovetail.dialects.ecl.scalars import compared, met
 from dovetail.dialects.ecl.transforms import parameters_of
 
+# As many letters of a text without a length are compared, as HPCC has room for.
 _WIDEST = 255
 _LOOKED_THROUGH = {"keyed", "nofold", "stepped"}
 
@@ -104,45 +105,38 @@ def terms(
 
 def pieces(context: Context, node: syntax.Node) -> tuple[Piece, ...]:
     """Returns the pieces of a condition; a term that is always true is none."""
-    return tuple(one for term in terms(context, node) for one in _pieces(term))
-
-
-def _pieces(term: Term) -> Iterator[Piece]:
-    """Yields what a term is: hard, soft, a prefix, or a whole record's equalities."""
-    match term.node:
-        case _ if term.is_wild:
-            return
-        case syntax.Operation(
-            sign="=",
-            operands=(
-                syntax.Part(reach=syntax.Reach.ANY),
-                syntax.Part(reach=syntax.Reach.ANY),
-            ),
-        ):
-            yield prefix(term)
-        case syntax.Operation(sign="=") as node:
-            yield from _equality(term, node)
-        case node:
-            yield from _soft(node, term.context.condition(node))
+    found: list[Piece] = []
+    for term in terms(context, node):
+        match term.node:
+            # WILD leaves its field open: it asks for nothing.
+            case _ if term.is_wild:
+                continue
+            case syntax.Operation(
+                sign="=",
+                operands=(
+                    syntax.Part(reach=syntax.Reach.ANY),
+                    syntax.Part(reach=syntax.Reach.ANY),
+                ),
+            ):
+                found.append(prefix(term))
+            case syntax.Operation(sign="=") as same:
+                found.extend(_equality(term, same))
+            case other:
+                found.extend(_soft(other, term.context.condition(other)))
+    return tuple(found)
 
 
 # LEFT.id = RIGHT.id is hard, LEFT.id = 3 and LEFT.a + RIGHT.b = 3 are not; LEFT = RIGHT
 # is an equality for each field that both have.
 def _equality(term: Term, node: syntax.Operation) -> Iterator[Piece]:
     """Yields an equality: hard where each side is of another row."""
-    values = [term.context.scalar(one) for one in node.operands]
-    match values:
-        case [
-            types.Scalar(type=types.RecordType() as record),
-            types.Scalar(type=types.RecordType() as second_record),
-        ]:
+    mine, its = (term.context.scalar(one) for one in node.operands)
+    match mine.type, its.type:
+        case types.RecordType() as record, types.RecordType() as second_record:
             # The equalities of all fields of two rows, pair by pair.
             for first in record.fields:
                 for second in second_record.find(first.name):
-                    pair = (
-                        types.part(values[0].tree, first),
-                        types.part(values[1].tree, second),
-                    )
+                    pair = types.part(mine.tree, first), types.part(its.tree, second)
                     left, right = (one.tree for one in met(node, *pair))
                     if hands_of(left) == {spec.Hand.RIGHT}:
                         left, right = right, left
@@ -150,14 +144,14 @@ def _equality(term: Term, node: syntax.Operation) -> Iterator[Piece]:
             return
         case _:
             pass
-    one, other = (it.tree for it in met(node, values[0], values[1]))
+    one, other = (it.tree for it in met(node, mine, its))
     hands = [hands_of(it) for it in (one, other)]
     if hands == [{spec.Hand.LEFT}, {spec.Hand.RIGHT}]:
         yield Hard(one, other, term.is_keyed)
     elif hands == [{spec.Hand.RIGHT}, {spec.Hand.LEFT}]:
         yield Hard(other, one, term.is_keyed)
     else:
-        yield from _soft(node, compared(node, *values))
+        yield from _soft(node, compared(node, mine, its))
 
 
 def _soft(node: syntax.Node, holds: trees.Node) -> Iterator[Soft]:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from difflib import get_close_matches
+from typing import TypeVar
 
 from dovetail import spec
 from dovetail.dialects.ecl import syntax, trees, types, values
@@ -23,6 +24,18 @@ from dovetail.expression.evaluation import closure
 from dovetail.schema import Schema
 
 _LIST = "rows"
+Word = TypeVar("Word")
+Reader = TypeVar("Reader")
+
+
+def entered(table: dict[Word, Reader], *words: Word) -> Callable[[Reader], Reader]:
+    """Enters a function into a table, under all that it answers for."""
+
+    def enter(reader: Reader) -> Reader:
+        table.update(dict.fromkeys(words, reader))
+        return reader
+
+    return enter
 
 
 def unfolded(
@@ -45,6 +58,7 @@ def unfolded(
 
 def parents_of(step: spec.Step) -> Iterator[Schema]:
     """Yields the columns of rows whose child rows a step takes."""
+    # By identity: steps form a graph, and to compare two compares all below them.
     seen: set[int] = set()
     waiting = [step]
     while waiting:
@@ -52,14 +66,13 @@ def parents_of(step: spec.Step) -> Iterator[Schema]:
         if id(one) in seen:
             continue
         seen.add(id(one))
-        match one:
-            case spec.Unfolded(spec.Projected(source)):
-                yield source.schema
-            case _:
-                pass
+        # What `unfolded` above has made of rows: their lists, then an item a row.
+        if isinstance(one, spec.Unfolded) and isinstance(one.source, spec.Projected):
+            yield one.source.source.schema
         waiting += spec.sources_of(one)
 
 
+# Blanks in the names of hidden columns: no field of a program can be named so.
 _OF_ALL, _ENTRY = "value of all rows", "entry of a dictionary"
 
 
@@ -137,6 +150,8 @@ class Context:
         """Returns the context of other rows: those at hand are out of reach there."""
         if not self.has_row:
             return replace(self, totals=())
+        # LEFT and RIGHT stay names, so that their use is told as what it is: a row
+        # that is out of reach, not a name that nothing defines.
         scope = values.Scope(
             (), (_veiled(self.scope),), dict.fromkeys(self.sides, values.OutOfReach())
         )
@@ -176,6 +191,8 @@ class Context:
             case values.RowsValue(record, rows, item, conditions) as found if (
                 not found.is_together
             ):
+                # A filter of child rows has waited: an aggregate asks of each row
+                # whether it counts, a value is the list that is left.
                 if conditions:
                     kept = trees.function(trees.all_of(conditions), item)
                     rows = sql("filter(rows, kept)", rows=rows, kept=kept)
@@ -252,8 +269,10 @@ class Context:
     def count(self, node: syntax.Node, least: int = 0) -> int:
         """Returns a whole number that is known from the text alone."""
         found = self.constant(node)
+        # UNSIGNED8 is a decimal inside Spark.
         if isinstance(found, Decimal) and found == int(found):
             found = int(found)
+        # To Python a truth is a number, too.
         if isinstance(found, bool) or not isinstance(found, int) or found < least:
             raise refusal(node, f"{found!r} here", f"a whole number, {least} or more")
         return found
@@ -273,6 +292,7 @@ def _veiled(scope: values.Scope) -> values.Scope:
 
     Only names inside a body can; what they mean is found anew, without the row.
     """
+    # The text as a whole has no row around it, so what it has bound stays.
     if not scope.outer:
         return scope
     known = {
@@ -315,6 +335,7 @@ def beside(
     letter: str = "l",
 ) -> trees.Node:
     """Returns a value of other rows as a column that each row will have."""
+    # A value that is named twice is joined once; its place among them is its name.
     if total not in totals:
         totals.append(total)
     one = column_of(totals.index(total), total)
@@ -436,11 +457,11 @@ def unknown_name(node: syntax.Node, name: str, known: list[str]) -> DialectError
     """Returns the error for a name that nothing defines."""
     near = get_close_matches(name.lower(), known, 1)
     meant = f'did you mean "{near[0]}"?' if near else ""
-    hint = _NO_NAMES.get(name.lower(), meant)
     return UnknownNameError(
         f'nothing is named "{name}"',
         "a definition, a field, or an input",
-        hint,
+        # Of the language's own words it is known what their use has been meant for.
+        _NO_NAMES.get(name.lower(), meant),
         place=node.place,
     )
 

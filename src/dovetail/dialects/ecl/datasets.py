@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from dovetail import spec
 from dovetail.dialects.ecl import syntax, trees, types, values
-from dovetail.dialects.ecl.context import Context, is_word, refusal
+from dovetail.dialects.ecl.context import Context, entered, is_word, refusal
 from dovetail.dialects.ecl.names import record_defined
 from dovetail.dialects.ecl.records import read_record, record_with
 from dovetail.dialects.ecl.scalars import compared
@@ -17,20 +18,12 @@ Verb = Callable[[Context, syntax.Call], values.DatasetValue]
 COUNTER = types.whole(trees.of_pair("counter"))
 # What is made of a data set, by its name in a text.
 DATASETS: dict[str, Verb] = {}
+_verb = partial(entered, DATASETS)
+# They say how an engine of HPCC goes about it, and change no rows.
 PASSED_OVER = {
     *("local", "stable", "unstable", "parallel", "ordered", "unordered", "many"),
     *("skew", "threshold", "algorithm", "hash", "few", "merge", "joined", "hint"),
 }
-
-
-def _verb(*words: str) -> Callable[[Verb], Verb]:
-    """Enters what is made of a data set under its names."""
-
-    def entered(verb: Verb) -> Verb:
-        DATASETS.update(dict.fromkeys(words, verb))
-        return verb
-
-    return entered
 
 
 def is_passed_over(node: syntax.Node) -> bool:
@@ -218,6 +211,7 @@ def _topn(context: Context, node: syntax.Call) -> values.DatasetValue:
     source = context.dataset(first)
     by = []
     for one in rest:
+        # Only read, so that a mistake in it is found.
         if isinstance(one, syntax.Call) and one.word == "best":
             for value in one.arguments:
                 context.scalar(value)
@@ -281,6 +275,7 @@ def _asserted(context: Context, node: syntax.Call) -> values.DatasetValue:
     return context.dataset(node.arguments[0])
 
 
+# More rows than there are: rows[n..] ends where they end.
 _EVERY = 1 << 62
 
 
@@ -396,7 +391,13 @@ def tabled(
     inside, totals = gathering(replace(inside, sides={**inside.sides, "group": group}))
     record = types.RecordType(())
     for node in nodes:
-        record = _with_fields(inside, record, node)
+        if isinstance(node, syntax.Braces):
+            record = record_with(inside, record.fields, node.items)
+            continue
+        # A RECORD under a name is read anew from this row: its fields may be values
+        # that the row is needed for.
+        own = [read_record(it, found) for it, found in record_defined(inside, node)]
+        record = types.merged((record, *(own or [inside.record(node)])))
     row = types.Scalar(source.record.side(), source.record)
     shown = [
         (one.name, [*one.computed, *one.initial, types.field_of(row, one)][0])
@@ -413,17 +414,6 @@ def tabled(
         )
     step = spec.Projected(wide, plain.schema, columns(shown))
     return values.DatasetValue(step, plain, is_grouped=source.is_grouped)
-
-
-def _with_fields(
-    context: Context, record: types.RecordType, node: syntax.Node
-) -> types.RecordType:
-    """Returns a record with those of a table, their values seen from a row."""
-    if isinstance(node, syntax.Braces):
-        return record_with(context, record.fields, node.items)
-    for inside, found in record_defined(context, node):
-        return types.merged((record, read_record(inside, found)))
-    return types.merged((record, context.record(node)))
 
 
 def refuse_others(nodes: Iterable[syntax.Node], known: set[str]) -> None:

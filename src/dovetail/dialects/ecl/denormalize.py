@@ -143,7 +143,12 @@ def _gathered(
 ) -> values.DatasetValue:
     """Returns each left row with the list of its right ones."""
     unmatched = tuple(_keys_unmatched(parts, demands))
-    instead = _no_instead(parts.made.record) if counts.instead else ()
+    # What a pair has of a left row that is not over its LIMIT: no row in its place.
+    instead: tuple[Part, ...] = (
+        (types.Field(_INSTEAD, parts.made.record), types.blank(parts.made.record)),
+        (_truth(_IS_OVER), trees.FALSE),
+        (_truth(_IS_SKIPPED), trees.FALSE),
+    )[: 3 if counts.instead else 0]
     left = types.Field(_LEFT, parts.left.record)
     right = types.Field(_RIGHT, parts.right.record)
     number, meets = types.Field(_NUMBER, types.INTEGER), _truth(_MEETS)
@@ -159,9 +164,18 @@ def _gathered(
     )
     shown = tuple((one.name, tree) for one, tree in pair)
     record = types.RecordType(tuple(one for one, _ in pair))
-    made = values.Made(record, shown, trees.FALSE)
+    # Numbers only part rows: gaps do no harm, and Spark gives those without a sort.
+    columns = (
+        *parts.left.step.schema.columns,
+        *types.RecordType((number,)).schema.columns,
+    )
+    numbered = spec.Numbered(parts.left.step, Schema(columns), _NUMBER, may_gap=True)
     pairs = joins.join_step(
-        replace(parts, left=_numbered(parts.left), made=made),
+        replace(
+            parts,
+            left=replace(parts.left, step=numbered),
+            made=values.Made(record, shown, trees.FALSE),
+        ),
         demands,
         _of_pairs(parts, counts),
     )
@@ -169,45 +183,22 @@ def _gathered(
     rows = values.RowsValue.together(record)
     met = replace(rows, conditions=(types.part(rows.item, meets).tree,))
     listed = aggregates.listed(met, types.part(rows.item, right).tree)
-    record, columns = _columns(
-        (
-            (left, types.column(left)),
-            (types.Field(_ROWS, types.TableType(parts.right.record)), listed),
-            *((one, types.column(one)) for one, _ in instead),
-        )
+    whole: tuple[Part, ...] = (
+        (left, types.column(left)),
+        (types.Field(_ROWS, types.TableType(parts.right.record)), listed),
+        *((one, types.column(one)) for one, _ in instead),
     )
+    record = types.RecordType(tuple(one for one, _ in whole))
     by = (_NUMBER, *(one.name for one, _ in unmatched))
-    step = spec.Counted(pairs.step, record.schema, columns, by)
-    return values.DatasetValue(step, record)
-
-
-def _no_instead(record: types.RecordType) -> tuple[Part, ...]:
-    """Returns what a pair has of a left row that is not over its LIMIT."""
-    return (
-        (types.Field(_INSTEAD, record), types.blank(record)),
-        (_truth(_IS_OVER), trees.FALSE),
-        (_truth(_IS_SKIPPED), trees.FALSE),
+    shown_of = datasets.columns((one.name, tree) for one, tree in whole)
+    return values.DatasetValue(
+        spec.Counted(pairs.step, record.schema, shown_of, by), record
     )
 
 
 def _truth(name: str) -> types.Field:
     """Returns a field that is true or false."""
     return types.Field(name, types.BOOLEAN)
-
-
-def _columns(parts: tuple[Part, ...]) -> tuple[types.RecordType, spec.Columns]:
-    """Returns fields with their values as a record and its columns."""
-    columns = datasets.columns((one.name, tree) for one, tree in parts)
-    return types.RecordType(tuple(one for one, _ in parts)), columns
-
-
-def _numbered(left: values.DatasetValue) -> values.DatasetValue:
-    """Returns the left rows with a number by which pairs of one row are found."""
-    number = types.RecordType((types.Field(_NUMBER, types.INTEGER),)).schema
-    schema = Schema((*left.step.schema.columns, *number.columns))
-    # Numbers only part rows: gaps do no harm, and Spark gives those without a sort.
-    step = spec.Numbered(left.step, schema, _NUMBER, may_gap=True)
-    return replace(left, step=step)
 
 
 def _keys_unmatched(parts: joins.Parts, demands: joins.Demands) -> Iterator[Part]:

@@ -8,6 +8,7 @@ each row as a list.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import starmap
 
 from dovetail import spec
@@ -21,6 +22,7 @@ from dovetail.dialects.ecl.totals import looked_up
 from dovetail.dialects.ecl.trees import sql
 
 Sought = list[tuple[types.Scalar, types.Field]]
+_equal = partial(trees.build, "=")
 
 
 # DICTIONARY(people, {id => name, age}): one row for each id
@@ -81,6 +83,8 @@ def entry_at(
 ) -> values.RowValue | values.DatasetValue:
     """Returns dictionary[key]: a row that is blank where there is none."""
     sought = _sought(context, node.first, dictionary)
+    # The cheapest way first: a LOOKUP by the row, else all entries as a list, else a
+    # data set of the entry, which no row is at hand for.
     for found in looked_up(
         context, dictionary, _of_side(node, sought, dictionary, "r")
     ):
@@ -156,11 +160,6 @@ def _entries(
     same = trees.all_of(starmap(_equal, _pairs(node, sought, entry)))
     found = beside(context.totals[0], values.Total(dictionary.source, together(record)))
     return sql("filter(x, same)", x=found, same=trees.function(same, entry))
-
-
-def _equal(one: trees.Node, other: trees.Node) -> trees.Node:
-    """Returns that two values are equal."""
-    return trees.build("=", one, other)
 
 
 def _chosen(

@@ -11,13 +11,14 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 
 from dovetail.dialects.ecl import syntax, trees, types
 from dovetail.dialects.ecl.context import (
     Context,
     as_text,
     as_type,
+    entered,
     is_word,
     known_value,
     refusal,
@@ -86,16 +87,7 @@ def refuse_wrong_number(node: syntax.Call) -> None:
 
 Choice = Callable[[Context, syntax.Call], types.Scalar]
 FUNCTIONS: dict[str, Choice] = {}
-
-
-def _named(*words: str) -> Callable[[Choice], Choice]:
-    """Enters a function under its names in ECL."""
-
-    def enter(function: Choice) -> Choice:
-        FUNCTIONS.update(dict.fromkeys(words, function))
-        return function
-
-    return enter
+_named = partial(entered, FUNCTIONS)
 
 
 # IF(a > 1, x, y)   MAP(a = 1 => x, z)   CASE(a, 1 => x, z)   CHOOSE(a, x, y)
@@ -115,6 +107,7 @@ def _choice(context: Context, node: syntax.Call) -> types.Scalar:
             # The last value stands where there are not so many.
             rest = rest[-1:]
         case "case":
+            # Compared as = compares, so that 'a ' is a case of 'a'.
             for one in rest:
                 if isinstance(one, syntax.Arrow):
                     pair = (first, one.condition)
@@ -140,6 +133,8 @@ def chosen(
     seen: tuple[Node, ...] = ()
     found: list[tuple[Node, syntax.Node, types.Scalar]] = []
     for condition, node in (*branches, *((trees.TRUE, node) for node in otherwise[:1])):
+        # A branch is reached where none before it holds and its own condition does: a
+        # SKIP inside it skips the row under all of these.
         inside = replace(context, path=(*context.path, *seen, condition))
         if syntax.word_of(node) == "skip" and context.may_skip:
             note_skip(inside, node)
@@ -343,24 +338,23 @@ def _round(context: Context, node: syntax.Call) -> types.Scalar:
     return rounded if rest else as_type(node, rounded, types.INTEGER)
 
 
-def extreme(name: str) -> Callable[[Context, syntax.Call], types.Scalar]:
+EXTREMES: Mapping[str, str] = {"max": "greatest", "min": "least"}
+
+
+def extreme(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns MAX or MIN of single values."""
-
-    def call(context: Context, node: syntax.Call) -> types.Scalar:
-        values = [context.scalar(one) for one in node.arguments]
-        kind = reduce(types.common, [value.type for value in values])
-        if (
-            not isinstance(kind, types.Whole | types.Real | types.Exact | types.Letters)
-            or len(values) == 1
-        ):
-            raise refusal(node, "these arguments", "two values or more of one type")
-        given = (
-            as_type(one, value, kind).tree
-            for one, value in zip(node.arguments, values, strict=True)
-        )
-        return types.Scalar(trees.build(name, *given), kind)
-
-    return call
+    values = [context.scalar(one) for one in node.arguments]
+    kind = reduce(types.common, [value.type for value in values])
+    if (
+        not isinstance(kind, types.Whole | types.Real | types.Exact | types.Letters)
+        or len(values) == 1
+    ):
+        raise refusal(node, "these arguments", "two values or more of one type")
+    given = (
+        as_type(one, value, kind).tree
+        for one, value in zip(node.arguments, values, strict=True)
+    )
+    return types.Scalar(trees.build(EXTREMES[node.word], *given), kind)
 
 
 # INTFORMAT(7, 3, 1) is '007', INTFORMAT(7, 3, 0) is '  7'.
@@ -369,6 +363,7 @@ def _digits(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns INTFORMAT: a whole number at the right, behind blanks or behind zeros."""
     first, second, third = node.arguments
     number, width = context.typed(first, types.INTEGER).tree, context.count(second, 1)
+    # Zeros stand behind the sign, blanks in front of it; where there is no room, stars.
     text, sign = "CAST(x AS STRING)", "IF(x < 0L, '-', '')"
     filled = f"lpad({text}, {width}, ' ')"
     if context.count(third):
@@ -423,6 +418,7 @@ def _matches(context: Context, node: syntax.Call) -> types.Scalar:
     REGEXREPLACE replaces every match by plain letters.
     """
     first, second, *rest = node.arguments
+    # NOCASE of HPCC folds letters by its rules; patterns of Spark fold by others.
     for one in rest:
         if is_word(one, "nocase"):
             raise refusal(one, "NOCASE", "nothing", "[Aa] matches both of a letter")

@@ -69,6 +69,8 @@ def _check_keys(
         if name not in index.keys:
             keys = f"one of {', '.join(index.keys)}"
             raise refusal(term.node, f'"{name}" is no key of the INDEX', keys)
+        # Sorted rows answer a range only behind keys that are known: one that no term
+        # names leaves all rows open, unless WILD says that this is meant.
         before = index.keys[: index.keys.index(name)] if term.is_keyed else ()
         for key in before:
             if key not in named:
@@ -168,6 +170,8 @@ def index_of(
 ) -> values.DatasetValue:
     """Returns the index of a data set by its layouts, and what stands behind them."""
     name, _ = _named(context, rest)
+    # By themselves the keys tell how many of all fields they are: the payload leaves
+    # out those of its fields that the keys have.
     count = len(datasets.tabled(context, source, layouts[0]).record.fields)
     table = datasets.tabled(context, source, *layouts)
     return _sorted(table.step, Wanted(node, table.record, count, name))
@@ -247,6 +251,8 @@ def _written(context: Context, wanted: Wanted) -> values.DatasetValue:
         raise refusal(
             wanted.node, "an INDEX without a data set and without a name", _HINT
         )
+    # The newest rows come first: what the text has built, then an input of the name,
+    # then what an earlier program has left on disk.
     if file in world.indexes:
         return _as_built(world.indexes[file], wanted)
     name = world.inputs.file(file, spec.AnyLayout())
@@ -377,8 +383,14 @@ def read_fetch(context: Context, node: syntax.Call) -> values.DatasetValue:
         made = inside.made(rest[0])
     record, select = made.record, datasets.columns(made.columns)
     where = trees.expressed(inside.scalar(third).tree)
-    one = _position(node, base.record)
-    position = trees.expressed(types.part(sides["left"].tree, one).tree)
+    positions = [one for one in base.record.fields if one.is_position]
+    if not positions:
+        raise refusal(
+            node,
+            "FETCH from rows without a position",
+            "a field with {virtual(fileposition)} in the record of the file",
+        )
+    position = trees.expressed(types.part(sides["left"].tree, positions[0]).tree)
     skip = trees.expressed(made.skip)
     picks = spec.Picks(strategy=spec.Strategy.KEYED, skip_when=skip)
     join = plain_join(select, spec.Equality(where, position), picks=picks)
@@ -386,15 +398,3 @@ def read_fetch(context: Context, node: syntax.Call) -> values.DatasetValue:
     told = spec.Told(f"FETCH in line {node.place.line}", hard)
     step = spec.Joined(index.step, base.step, join, record.schema, told)
     return values.DatasetValue(step, record)
-
-
-def _position(node: syntax.Call, record: types.RecordType) -> types.Field:
-    """Returns the field of a file that says where its rows are."""
-    for one in record.fields:
-        if one.is_position:
-            return one
-    raise refusal(
-        node,
-        "FETCH from rows without a position",
-        "a field with {virtual(fileposition)} in the record of the file",
-    )

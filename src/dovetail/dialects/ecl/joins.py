@@ -36,6 +36,8 @@ from dovetail.expression.evaluation import closure
 from dovetail.schema import AtomicType, shown
 from dovetail.spec import program
 
+# Left rows stay in their order, and so in their groups; a sort-merge join and SMART
+# move them, and what comes out has no groups.
 _KEEPS_GROUPS = {
     spec.Strategy.LOOKUP,
     spec.Strategy.MANY_LOOKUP,
@@ -93,6 +95,45 @@ class Parts:
         stays = self.left.is_grouped and self.given.strategy in _KEEPS_GROUPS
         return stays or self.given.has("group")
 
+    @property
+    def pointer(self) -> spec.Indexed | program.Alone:
+        """Returns the index that KEYED(index) names beside the right side, if any."""
+        keyed = (
+            self.context.dataset(call.arguments[0]).step
+            for call in self.given.calls("keyed")
+        )
+        indexed = (step for step in keyed if isinstance(step, spec.Indexed))
+        return next(indexed, program.Alone())
+
+    @property
+    def demands(self) -> Demands:
+        """Returns what the condition says; without an index all equalities are hard.
+
+        Of an index only its keys are asked, and where terms are marked KEYED those
+        alone.
+        """
+        index, is_keyed = self.right.index, self.given.is_keyed
+        equalities = [one for one in self.pieces if isinstance(one, conditions.Hard)]
+        hard = equalities
+        if is_keyed and isinstance(index, values.Index):
+            has_marks = any(one.is_keyed for one in equalities)
+            hard = [
+                one
+                for one in equalities
+                if one.fields <= set(index.keys) and (one.is_keyed or not has_marks)
+            ]
+        # What the index cannot look up is asked of the rows that it gives: an equality
+        # of a payload field is a filter behind it, which LIMIT and ATMOST do not see.
+        soft = [one.holds for one in equalities if one not in hard]
+        first: list[trees.Node] = []
+        for one in self.pieces:
+            if isinstance(one, conditions.Soft):
+                # Asked of the left row before it looks anything up: where it fails
+                # there are no candidates to be counted.
+                of_left = is_keyed and one.hands == {spec.Hand.LEFT}
+                (first if of_left else soft).append(one.holds)
+        return Demands(tuple(hard), trees.all_of(soft), trees.all_of(first))
+
 
 def read_join(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns the rows of JOIN(left, right, condition, ..)."""
@@ -136,6 +177,8 @@ def parts_of(
     inside = replace(context, sides=sides, rows=())
     found = options.read_options(given, kind)
     right = _by_index(inside, found, right)
+    # With an INDEX on the right a plain JOIN is a keyed one. A type that no keyed join
+    # has, or another way to find partners, makes it silently a join like others.
     found.is_keyed = found.has("keyed") or (
         isinstance(right.index, values.Index)
         and found.kind in {spec.Kind.INNER, spec.Kind.LEFT_OUTER, spec.Kind.LEFT_ONLY}
@@ -175,15 +218,13 @@ def _by_index(
 
 def judged(parts: Parts) -> tuple[Parts, Demands, options.Counts]:
     """Returns a join with what it must fulfil and count, judged as a whole."""
-    context, given = parts.context, parts.given
-    demands = _demands(parts)
+    context, given, demands = parts.context, parts.given, parts.demands
     check_index(context, parts.node.arguments[2], parts.right)
     # The order is that of refusals: the first mistake of a text is told.
     skew = options.skew_of(context, given)
     _need_equality(parts, demands)
     counts = options.counts_of(context, given, parts.pieces, made=parts.made)
-    counts = _limited_by_index(parts, counts, demands)
-    parts, counts = _limited_as_a_whole(parts, counts)
+    parts, counts = _limited(parts, counts, demands)
     lines = (*counts.lines, *options.skew_lines(skew))
     left, right = (
         replace(side, step=widened(side, totals))
@@ -191,31 +232,6 @@ def judged(parts: Parts) -> tuple[Parts, Demands, options.Counts]:
     )
     wide = replace(parts, left=left, right=right)
     return wide, demands, replace(counts, lines=lines, skew=skew)
-
-
-def _demands(parts: Parts) -> Demands:
-    """Returns what the condition says; without an index all equalities are hard.
-
-    Of an index only its keys are asked, and where terms are marked KEYED those alone.
-    """
-    index, is_keyed = parts.right.index, parts.given.is_keyed
-    equalities = [one for one in parts.pieces if isinstance(one, conditions.Hard)]
-    hard = equalities
-    if is_keyed and isinstance(index, values.Index):
-        has_marks = any(one.is_keyed for one in equalities)
-        hard = [
-            one
-            for one in equalities
-            if one.fields <= set(index.keys) and (one.is_keyed or not has_marks)
-        ]
-    # What the index cannot look up is asked of the rows that it gives.
-    soft = [one.holds for one in equalities if one not in hard]
-    first: list[trees.Node] = []
-    for one in parts.pieces:
-        if isinstance(one, conditions.Soft):
-            of_left = is_keyed and one.hands == {spec.Hand.LEFT}
-            (first if of_left else soft).append(one.holds)
-    return Demands(tuple(hard), trees.all_of(soft), trees.all_of(first))
 
 
 def _need_equality(parts: Parts, demands: Demands) -> None:
@@ -254,31 +270,27 @@ def _has_range(pieces: options.Pieces) -> bool:
                 greater.append(high)
             case _:
                 pass
+    # The same value is the lesser in one term and the greater in another.
     return any(one in lesser for one in greater)
 
 
-def _limited_by_index(
+def _limited(
     parts: Parts, counts: options.Counts, demands: Demands
-) -> options.Counts:
-    """Returns the counts with the limit that keyed joins have by themselves."""
+) -> tuple[Parts, options.Counts]:
+    """Returns the join with a LIMIT that it has by itself, or of its right rows."""
     given = parts.given
     most = int(parts.context.world.options["defaultimplicitkeyedjoinlimit"])
-    # Behind a condition that is soft, KEEP does not bound what the index gives.
+    # KEEP bounds what the index gives, unless a soft condition has to look at more.
     is_counted = given.has("limit", "atmost") or (
         given.has("keep") and demands.soft == trees.TRUE
     )
-    is_asked = given.is_keyed and given.kind is not spec.Kind.LEFT_ONLY
-    if is_counted or not is_asked or not most:
-        return counts
-    picks = replace(counts.picks, limit=spec.Limit(most, spec.OnExceed.FAIL))
-    line = ("(no LIMIT)", f"a keyed join fails at more than {most} candidates")
-    return replace(counts, picks=picks, lines=(*counts.lines, line))
-
-
-def _limited_as_a_whole(
-    parts: Parts, counts: options.Counts
-) -> tuple[Parts, options.Counts]:
-    """Returns the join; a LIMIT that skips is asked of all right rows, if it can be."""
+    # Keyed joins alone fail beyond 10000 candidates of a row (#OPTION says another
+    # number, 0 for none); the document promises it of every join, no engine does it.
+    if given.is_keyed and given.kind is not spec.Kind.LEFT_ONLY and not is_counted:
+        line = ("(no LIMIT)", f"a keyed join fails at more than {most} candidates")
+        picks = replace(counts.picks, limit=spec.Limit(most, spec.OnExceed.FAIL))
+        limited = replace(counts, picks=picks, lines=(*counts.lines, line))
+        return parts, limited if most else counts
     match counts.picks.limit:
         case spec.Limit(most, spec.OnExceed.SKIP) if parts.is_constant:
             # COUNT(right) <= n, as the program could have written it.
@@ -290,13 +302,13 @@ def _limited_as_a_whole(
             right = datasets.filtered(parts.context, parts.right, (are_few,))
             line = ("LIMIT", f"of more than {most} right rows there are none")
             picks = replace(counts.picks, limit=spec.Unlimited())
-            return replace(parts, right=right), replace(
-                counts, picks=picks, lines=(line,)
-            )
+            own = replace(counts, picks=picks, lines=(line,))
+            return replace(parts, right=right), own
         case _:
             return parts, counts
 
 
+# Blanks in it: no field of a program can be named so.
 _SKIPPED = "skipped by the transform"
 
 
@@ -306,6 +318,11 @@ def join_step(
     """Returns the step of a join."""
     given, hides = parts.given, counts.hides_skips and parts.made.skip != counts.skip
     made, counts = _marked(parts.made, counts) if hides else (parts.made, counts)
+    left = parts.left.step
+    # GROUP(fields) groups what comes out, so the left rows are sorted by them before.
+    for call in given.calls("group"):
+        by = datasets.orders(parts.context, parts.left.record, call.arguments)
+        left = datasets.sorted_groups(left, tuple(by))
     picks = replace(
         counts.picks,
         keep=options.keep_of(parts.context, given),
@@ -326,7 +343,7 @@ def join_step(
         picks=picks,
     )
     joined = spec.Joined(
-        _left_step(parts),
+        left,
         parts.right.step,
         join,
         made.record.schema,
@@ -334,7 +351,7 @@ def join_step(
         counts.failure,
         keeps_groups=parts.keeps_groups,
         skew=counts.skew,
-        pointer=_pointer(parts),
+        pointer=parts.pointer,
     )
     found = values.DatasetValue(joined, made.record, is_grouped=parts.keeps_groups)
     if not hides:
@@ -366,23 +383,6 @@ def _marked(
         picks = replace(counts.picks, limit=replace(limit, transform=instead))
         counts = replace(counts, picks=picks)
     return values.Made(record, columns, skip), counts
-
-
-def _left_step(parts: Parts) -> spec.Step:
-    """Returns the left rows, by GROUP sorted and grouped."""
-    for call in parts.given.calls("group"):
-        by = tuple(datasets.orders(parts.context, parts.left.record, call.arguments))
-        return datasets.sorted_groups(parts.left.step, by)
-    return parts.left.step
-
-
-def _pointer(parts: Parts) -> spec.Indexed | program.Alone:
-    """Returns the index that KEYED(index) names beside the right side, if it does."""
-    for call in parts.given.calls("keyed"):
-        step = parts.context.dataset(call.arguments[0]).step
-        if isinstance(step, spec.Indexed):
-            return step
-    return program.Alone()
 
 
 def _absent(record: types.RecordType) -> spec.Absent:

@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 
 from dovetail.dialects.ecl import parser, syntax, trees, types, values
 from dovetail.dialects.ecl.catalog import LIBRARY, OLDER, Path
-from dovetail.dialects.ecl.context import Context, World, known_value, refusal
+from dovetail.dialects.ecl.context import Context, World, entered, known_value, refusal
 from dovetail.dialects.ecl.names import bound, exported
 from dovetail.dialects.ecl.trees import sql
 
@@ -35,6 +35,7 @@ def follow(context: Context, node: syntax.Node, path: Path) -> Iterator[values.V
     for text, file in modules.texts(path):
         scope = _scope(context, path, text, file=file)
         for definition in exported(scope, path[-1]):
+            # Two texts that name each other: the first one is still being bound.
             if id(definition) in scope.pending:
                 raise refusal(node, f'"{path[-1]}" inside of itself', "another name")
             yield bound(context.outside_row(), scope, definition)
@@ -67,6 +68,10 @@ def _scope(context: Context, path: Path, text: str, *, file: str) -> values.Scop
                 )
         known[path] = values.scope_of(statements, folder=path[:-1])
     return known[path]
+
+
+# What needs the text of the program, not the values of its arguments alone.
+_OF_PROGRAM: dict[str, Callable[[Context, syntax.Call], types.Scalar]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +135,7 @@ def _argument(
     return trees.literal(re.sub(r"[^\w\s]", r"\\\g<0>", found))
 
 
+@entered(_OF_PROGRAM, "date.today")
 def _today(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns the day on which the text is read, as yyyymmdd."""
     if node.arguments:
@@ -139,9 +145,11 @@ def _today(context: Context, node: syntax.Call) -> types.Scalar:
     return types.Scalar(trees.literal(day), _DATE)
 
 
+# A part of a date may stand behind blanks and have fewer digits; a year has four.
 _PIECES = {"%Y": r" *(\d{4})", "%m": r" *(\d{1,2})", "%d": r" *(\d{1,2})"}
 
 
+@entered(_OF_PROGRAM, "date.fromstringtodate")
 def _read_day(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns the date that a text says in a form of %Y, %m and %d; else 0."""
     if len(node.arguments) != 2:  # noqa: PLR2004 - the text and its form
@@ -192,8 +200,8 @@ def _many(words: str) -> str:
 
 def _day(date: str = "x") -> str:
     """Returns a date of the calendar, null where there is none."""
-    year, month, day = map(_digits(date).format, (10000, 100, 1))
-    month, day = f"({month} % 100L)", f"({day} % 100L)"
+    year = f"({date} DIV 10000L)"
+    month, day = f"(({date} DIV 100L) % 100L)", f"(({date} DIV 1L) % 100L)"
     first = f"make_date(CAST({year} AS INT), CAST({month} AS INT), 1)"
     last = f"day(last_day({first}))"
     # One CASE guards the other: Spark may look at both sides of an AND, and make_date
@@ -206,16 +214,12 @@ def _day(date: str = "x") -> str:
     )
 
 
-def _digits(date: str) -> str:
-    """Returns the form of the digits of a date or a time, from a place on."""
-    return f"({date} DIV {{}}L)"
-
-
 def _of_day(name: str) -> str:
     """Returns a function of Spark of a date; of none it is 0."""
     return f"coalesce(CAST({name}({_day()}) AS BIGINT), 0L)"
 
 
+# A date is the number yyyymmdd, a time the number hhmmss.
 _DATE, _TIME = types.Whole(4, is_signed=False), types.Whole(3, is_signed=False)
 _TYPES: Mapping[str, types.EclType] = {
     "date.date_t": _DATE,
@@ -224,10 +228,7 @@ _TYPES: Mapping[str, types.EclType] = {
     "date.seconds_t": types.Whole(8),
     "date.timestamp_t": types.Whole(8),
 }
-_OF_PROGRAM: Mapping[str, Callable[[Context, syntax.Call], types.Scalar]] = {
-    "date.today": _today,
-    "date.fromstringtodate": _read_day,
-}
+
 _TEXT, _NUMBER, _BOOLEAN = types.STRING, types.INTEGER, types.BOOLEAN
 _TEXTS, _NUMBERS = (_TEXT, _TEXT), (_NUMBER, _NUMBER, _NUMBER)
 _WORDS = types.SetOf(_TEXT)

@@ -74,6 +74,7 @@ def defined(context: Context, node: syntax.Node, word: str) -> Iterator[values.V
             yield here.known[word]
         for definition in _chosen(here, node, word):
             yield bound(context, here, definition)
+            # A definition hides the input of its name, even from who looks further.
             is_declared = True
         if word in here.imports:
             yield from context.world.follow(context, node, here.imports[word])
@@ -138,9 +139,10 @@ def bound(
     except OtherRowsError:
         if not context.by_names():
             raise
+        # A field of the data set whose row is at hand: read once more with that row.
         # It means something else for each row, so nobody else may have it.
         context.world.of_rows.add(key)
-        return _evaluated_of_row(context, scope, definition)
+        return _evaluated(context, scope, definition, named=context.by_names())
     finally:
         scope.pending.discard(key)
     scope.bound[key] = value
@@ -148,9 +150,16 @@ def bound(
 
 
 def _evaluated(
-    context: Context, scope: values.Scope, definition: syntax.Definition
+    context: Context,
+    scope: values.Scope,
+    definition: syntax.Definition,
+    *,
+    named: tuple[values.RowValue, ...] = (),
 ) -> values.Value:
-    """Returns what a definition defines, seen from where it stands."""
+    """Returns what a definition defines, seen from where it stands.
+
+    `named` are the rows at hand whose data sets it may name.
+    """
     *types, last = head_of(definition)
     body = definition.body
     is_called = isinstance(last, syntax.Call)
@@ -160,55 +169,28 @@ def _evaluated(
     sides = context.sides if scope.outer else {}
     # A value is bound once for all who use it, so it asks no one's rows for more, but
     # for those of the transform inside which it stands.
-    totals = context.totals if sides else ()
+    is_of_row = bool(sides or named)
     around = replace(
         context.without_rows(),
         scope=scope,
         sides=sides,
-        label=_label(last),
-        totals=totals,
+        label=last.text if isinstance(last, syntax.Name) else syntax.word_of(last),
+        totals=context.totals if is_of_row else (),
+        named=named,
     )
-    inside, found = gathering(around) if not sides else (around, [])
+    inside, found = (around, []) if is_of_row else gathering(around)
     value = inside.value(body)
     if found and isinstance(value, Scalar):
         value = as_total(value, found)
-    return _typed(around, body, value, types) if types else value
-
-
-def _evaluated_of_row(
-    context: Context, scope: values.Scope, definition: syntax.Definition
-) -> values.Value:
-    """Returns what a definition means that names the data set of the row at hand."""
-    *types, last = head_of(definition)
-    around = replace(
-        context.without_rows(),
-        named=context.by_names(),
-        scope=scope,
-        sides=context.sides if scope.outer else {},
-        label=_label(last),
-    )
-    value = around.value(definition.body)
-    return _typed(around, definition.body, value, types) if types else value
-
-
-def _typed(
-    context: Context, node: syntax.Node, value: values.Value, types: list[syntax.Node]
-) -> values.Value:
-    """Returns a single value in the type that stands before its name."""
+    # A type before the name is one of values: INTEGER n := COUNT(rows).
     match value:
-        case Scalar():
-            return as_type(node, value, declared_type(context, types[-1]))
-        case values.Total(source, one):
-            return values.Total(
-                source, as_type(node, one, declared_type(context, types[-1]))
-            )
+        case Scalar() if types:
+            return as_type(body, value, declared_type(around, types[-1]))
+        case values.Total(source, one) if types:
+            kind = declared_type(around, types[-1])
+            return values.Total(source, as_type(body, one, kind))
         case _:
             return value
-
-
-def _label(last: syntax.Node) -> str:
-    """Returns a name as it is written."""
-    return last.text if isinstance(last, syntax.Name) else syntax.word_of(last)
 
 
 def _known(context: Context) -> set[str]:
@@ -341,11 +323,11 @@ def _of_dataset(
         field = _field(node, row)
         return values.Total(source, field) if isinstance(field, Scalar) else field
     # The very rows are meant before those that are some of them, in another order.
-    for is_meant in (_is_of, _is_like):
+    for is_exact in (True, False):
         for here in (*context.rows, *context.named):
-            if is_meant(here, source):
+            if _is_row_of(here, source, is_exact=is_exact):
                 return _field(node, here)
-        if any(is_meant(here, source) for here in context.around):
+        if any(_is_row_of(it, source, is_exact=is_exact) for it in context.around):
             raise row_around(node, node.name)
     if not context.rows and (context.in_record or not context.sides):
         # A field of whatever row; child rows are those of all rows.
@@ -361,16 +343,13 @@ def _of_dataset(
     )
 
 
-def _is_of(row: values.RowValue, source: values.DatasetValue) -> bool:
-    """Tells whether a row is one of a data set."""
-    return row.of is source.step
-
-
-def _is_like(row: values.RowValue, source: values.DatasetValue) -> bool:
-    """Tells whether a row is of rows that are some of the same, in whatever order.
-
-    Where it is not known whose row it is, the record tells.
-    """
+def _is_row_of(
+    row: values.RowValue, source: values.DatasetValue, *, is_exact: bool
+) -> bool:
+    """Tells whether a row is one of a data set, or else of some of the same rows."""
+    if is_exact:
+        return row.of is source.step
+    # Where it is not known whose row it is, the record tells.
     if isinstance(row.of, values.Nowhere):
         return row.record == source.record
     return origin(row.of) is origin(source.step)

@@ -10,23 +10,25 @@ list are those with these values, and become one row.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from dovetail import spec
-from dovetail.dialects.ecl import aggregates, datasets, trees, types, values
+from dovetail.dialects.ecl import aggregates, datasets, syntax, trees, types, values
 from dovetail.dialects.ecl.conditions import Hard, pieces
-from dovetail.dialects.ecl.context import Context, is_word, refusal, unfolded
+from dovetail.dialects.ecl.context import Context, entered, is_word, refusal, unfolded
 from dovetail.dialects.ecl.names import is_transform
-from dovetail.dialects.ecl.syntax import Call, Name, Node
+from dovetail.dialects.ecl.syntax import Call, Node
 from dovetail.dialects.ecl.totals import Gathered, gathering, widened
 from dovetail.dialects.ecl.trees import sql
 from dovetail.dialects.ecl.types import Field, RecordType, TableType
 
 _ROWS, _FOLDED = aggregates.ROWS, "folded"
+NEIGHBOURS: dict[str, datasets.Verb] = {}
 
 
 # ITERATE(rows, TRANSFORM(r, SELF.total := LEFT.total + RIGHT.n, SELF := RIGHT))
+@entered(NEIGHBOURS, "iterate")
 def _iterate(context: Context, node: Call) -> values.DatasetValue:
     """Returns ITERATE: a transform of each row, and of the result before it."""
     first, transform, *rest = node.arguments
@@ -34,17 +36,15 @@ def _iterate(context: Context, node: Call) -> values.DatasetValue:
     source = context.dataset(first)
     along = aggregates.Along.of(source.record, source.record)
     made, totals = made_along(context, transform, along)
+    # LEFT of the first row is the blank one, as DEFAULT says it.
     listed = aggregates.processed(made, None, source.record.absent, along)
     _tell(context, node, "each row looks at the one before it")
-    return unfolded(
-        widened(lists(source), totals),
-        made.record,
-        listed,
-        is_grouped=source.is_grouped,
-    )
+    rows = widened(lists(source), totals)
+    return unfolded(rows, made.record, listed, is_grouped=source.is_grouped)
 
 
 # PROCESS(rows, ROW({0}, s), t(LEFT, RIGHT), u(LEFT, RIGHT)): u makes the next RIGHT.
+@entered(NEIGHBOURS, "process")
 def _process(context: Context, node: Call) -> values.DatasetValue:
     """Returns PROCESS: a transform of each row and of a row that goes along."""
     first, initial, transform, along, *rest = node.arguments
@@ -53,6 +53,7 @@ def _process(context: Context, node: Call) -> values.DatasetValue:
     if not isinstance(start.type, RecordType):
         raise refusal(initial, "a PROCESS that begins with no row", "ROW(..)")
     seen = aggregates.Along.of(start.type, source.record)
+    # The other way round than in ITERATE: LEFT is the row, RIGHT what goes along.
     sides = {**seen.sides, "left": seen.coming, "right": seen.past}
     inside, totals = gathering(replace(context, sides=sides, rows=()))
     made = inside.made(transform)
@@ -62,15 +63,12 @@ def _process(context: Context, node: Call) -> values.DatasetValue:
         raise refusal(along, "SKIP in the row that goes along", "it in the first one")
     _tell(context, node, "each row looks at what goes along")
     listed = aggregates.processed(made, state, start.tree, seen)
-    return unfolded(
-        widened(lists(source), totals),
-        made.record,
-        listed,
-        is_grouped=source.is_grouped,
-    )
+    rows = widened(lists(source), totals)
+    return unfolded(rows, made.record, listed, is_grouped=source.is_grouped)
 
 
 # ROLLUP(rows, LEFT.id = RIGHT.id, t(LEFT, RIGHT))   ROLLUP(rows, t(LEFT, RIGHT), id)
+@entered(NEIGHBOURS, "rollup")
 def _rollup(context: Context, node: Call) -> values.DatasetValue:
     """Returns ROLLUP by a condition, by fields, or of groups."""
     first, second, *rest = node.arguments
@@ -98,6 +96,8 @@ def _rollup(context: Context, node: Call) -> values.DatasetValue:
             source, step=spec.Grouped(source.step, tuple(map(trees.expressed, keys)))
         )
     rows = widened(lists(source), totals)
+    # Where the keys say all of it, a list is what becomes one row: no list of results
+    # is kept while it is gone through, and groups go to as many tasks as there are.
     if keys and len(keys) == same.count:
         fold = aggregates.Fold(made, along)
         begin = aggregates.first_of(along.rows)
@@ -176,17 +176,9 @@ def _by_condition(context: Context, along: aggregates.Along, node: Node) -> _Sam
     return _Same(holds, keys, len(found), is_of_result=True)
 
 
-def _names_sides(node: object) -> bool:
+def _names_sides(node: Node) -> bool:
     """Tells whether LEFT or RIGHT stands somewhere in a condition."""
-    match node:
-        case Name(word=word):
-            return word in {"left", "right"}
-        case tuple():
-            return any(map(_names_sides, node))
-        case _ if is_dataclass(node):
-            return any(_names_sides(getattr(node, one.name)) for one in fields(node))
-        case _:
-            return False
+    return any(is_word(one, "left", "right") for one in syntax.parts_of(node))
 
 
 def _that_stay(
@@ -259,6 +251,8 @@ def folded(
     result, beside = Field(_FOLDED, fold.type), RecordType(others)
     columns = datasets.columns([(_FOLDED, state), *beside.columns()])
     schema = RecordType((result, *others)).schema
+    # A step of its own: its fields are taken out of the state one by one, and would
+    # else go through the rows once for each of them.
     return spec.Projected(rows, schema, columns), types.column(result)
 
 
@@ -268,10 +262,3 @@ def lists(source: values.DatasetValue, name: str = _ROWS) -> values.DatasetValue
     listed = datasets.columns([(name, aggregates.together(source.record).tree)])
     step = spec.Counted(source.step, record.schema, listed)
     return values.DatasetValue(step, record)
-
-
-NEIGHBOURS: Mapping[str, datasets.Verb] = {
-    "iterate": _iterate,
-    "process": _process,
-    "rollup": _rollup,
-}

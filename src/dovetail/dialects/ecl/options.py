@@ -138,42 +138,45 @@ def read_options(nodes: Iterable[syntax.Node], kind: spec.Kind) -> Options:
     """
     options = Options(kind)
     for node in nodes:
-        if not isinstance(node, syntax.Omitted):
-            _add(options, node)
+        words = syntax.words_of(node)
+        if isinstance(node, syntax.Omitted):
+            continue
+        if words in KINDS:
+            if options.is_kind_given:
+                told = f'a second type "{words.upper()}"'
+                raise refusal(node, told, "one type of join")
+            options.kind, options.is_kind_given = KINDS[words], True
+        # `MANY LOOKUP` is one option of two words, `MANY, LOOKUP` are two of one.
+        elif words and set(words.split()) <= _LOOKUP_WORDS:
+            options.found.update(dict.fromkeys(words.split(), node))
+        else:
+            _check(options, node, words)
+            options.found[words] = node
     for name, found, expected in (*_two_ways(options), *_at_odds(options)):
         raise refusal(options.found[name], found, expected)
     return options
 
 
-def _add(options: Options, node: syntax.Node) -> None:
-    """Adds one option."""
-    words = syntax.words_of(node)
-    if words in KINDS:
-        if options.is_kind_given:
-            raise refusal(node, f'a second type "{words.upper()}"', "one type of join")
-        options.kind, options.is_kind_given = KINDS[words], True
-    elif words and set(words.split()) <= _LOOKUP_WORDS:
-        options.found.update(dict.fromkeys(words.split(), node))
-    elif words in PHYSICAL or words in _WITH_ROWS:
-        if words in options.found:
-            raise refusal(node, f'"{words.upper()}" a second time', "each option once")
-        if words in _WITH_VALUE and not getattr(node, "arguments", ()):
-            raise refusal(
-                node, f"{words.upper()} without a value", f"{words.upper()}(..)"
-            )
-        options.found[words] = node
-    else:
+def _check(options: Options, node: syntax.Node, words: str) -> None:
+    """Refuses what is no option, is there already, or lacks its value."""
+    said = words.upper()
+    if words not in PHYSICAL and words not in _WITH_ROWS:
         raise refusal(
             node,
-            f'"{words.upper() or "this"}" is no option of a JOIN',
+            f'"{said or "this"}" is no option of a JOIN',
             "a type such as LEFT OUTER, or an option such as KEEP(n)",
             "" if words else _UNNAMED,
         )
+    if words in options.found:
+        raise refusal(node, f'"{said}" a second time', "each option once")
+    if words in _WITH_VALUE and not getattr(node, "arguments", ()):
+        raise refusal(node, f"{said} without a value", f"{said}(..)")
 
 
 def _two_ways(options: Options) -> Iterator[tuple[str, str, str]]:
     """Yields options that say how the work is done beside another one that does."""
     given = [name for name in _EXCLUSIVE if name in options.found]
+    # HPCC only warns of these two, and goes by ALL.
     if set(given) == {"lookup", "all"}:
         given = ["all"]
     shared = [name for name in ("keyed", "local") if name in options.found]
@@ -191,6 +194,7 @@ def _at_odds(options: Options) -> Iterator[tuple[str, str, str]]:
     is_only = kind in {kinds.LEFT_ONLY, kinds.RIGHT_ONLY, kinds.FULL_ONLY}
     is_of_right = kind not in {kinds.INNER, kinds.LEFT_OUTER, kinds.LEFT_ONLY}
     no_keep = is_only or kind is kinds.RIGHT_OUTER
+    # `{}` stays for the option; the kind is the same in all of them.
     in_kind = f"{{}} in a {kind.value.upper().replace('_', ' ')} join"
     of_left = "an inner, LEFT OUTER or LEFT ONLY join"
     too_many = "one of them: both say what becomes of a row with too many candidates"
@@ -201,6 +205,7 @@ def _at_odds(options: Options) -> Iterator[tuple[str, str, str]]:
             (word, is_of_right, in_kind, of_left)
             for word in ("lookup", "smart", "all", "grouped", "group", "keyed")
         ),
+        # HPCC refuses it in a FULL OUTER join, too; the document has it there.
         ("keep", no_keep, in_kind, "INNER, LEFT or FULL OUTER"),
         ("atmost", is_of_right, in_kind, "INNER, LEFT OUTER, LEFT ONLY"),
         ("limit", is_only, in_kind, "INNER or an OUTER join"),
@@ -272,9 +277,20 @@ def _at_most(
     counted: tuple[spec.Equality, ...] | spec.AllHard = spec.AllHard()
     terms = "all that is hard"
     if given:
-        counted = _counted(context, given[0], found)
+        # Equalities that are not among these become soft: they are asked behind.
+        whole = {_said(one) for one in found}
+        own = conditions.pieces(context, given[0])
+        if not whole.issuperset(map(_said, own)):
+            raise refusal(
+                given[0],
+                "ATMOST counts what is no term of the join's condition",
+                "terms of the condition, joined by AND",
+            )
+        counted = tuple(it.equality for it in own if isinstance(it, conditions.Hard))
         terms = ", ".join(f"{it.left} = {it.right}" for it in counted) or "nothing"
     elif not is_keyed:
+        # What is counted are candidates of the equalities alone, so a condition on
+        # RIGHT that comes later would say something else than its author means.
         for one in found:
             if isinstance(one, conditions.Soft) and spec.Hand.RIGHT in one.hands:
                 raise refusal(
@@ -291,21 +307,6 @@ def _at_most(
         told += f", then as much of {len(optional)} optional equalities as is needed"
     picks = spec.Picks(at_most=spec.AtMost(count, counted, optional))
     return Counts(picks, lines=(("ATMOST", told),))
-
-
-def _counted(
-    context: Context, node: syntax.Node, found: Pieces
-) -> tuple[spec.Equality, ...]:
-    """Returns the equalities that ATMOST counts: terms of the condition of the join."""
-    whole = {_said(one) for one in found}
-    own = conditions.pieces(context, node)
-    if not whole.issuperset(map(_said, own)):
-        raise refusal(
-            node,
-            "ATMOST counts what is no term of the join's condition",
-            "terms of the condition, joined by AND",
-        )
-    return tuple(one.equality for one in own if isinstance(one, conditions.Hard))
 
 
 def _said(piece: conditions.Piece) -> str:
@@ -331,12 +332,14 @@ def _limit(
     said = (one for one in rest if not is_word(one, "count"))
     actions = [one for one in said if not isinstance(one, syntax.Omitted)] + on_fail
     more = f"a left row with more than {count} candidates"
+    # Beside ONFAIL it is SKIP that wins.
     if any(is_word(action, "skip") for action in actions):
         picks = spec.Picks(limit=spec.Limit(count, spec.OnExceed.SKIP))
         return Counts(picks, lines=(("LIMIT", f"{more} is left out"),))
     picks = spec.Picks(limit=spec.Limit(count, spec.OnExceed.FAIL))
     failing = Counts(picks, lines=(("LIMIT", f"{more} fails the job"),))
     for action in actions[:1]:
+        # LIMIT(n, FAIL(..)), or a transform with a field that is one.
         for fail in _fails(context, action):
             return replace(failing, failure=failure_of(context, fail))
         return _replaced(context, action, count, made=made)
@@ -387,6 +390,7 @@ def _replaced(
         one.word for one in made.record.fields
     ]:
         raise refusal(node, "a transform of another record", "the record of the JOIN")
+    # One row for each left row with too many candidates, not one for the whole join.
     names = [one.name for one in made.record.fields]
     instead = tuple(zip(names, (tree for _, tree in other.columns), strict=True))
     transform = tuple((name, trees.expressed(tree)) for name, tree in instead)
@@ -401,6 +405,7 @@ def _replaced(
     )
 
 
+# A SKEW that says no limit has the one of HPCC.
 _USUAL_LIMIT = 0.1
 
 

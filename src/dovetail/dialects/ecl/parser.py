@@ -8,7 +8,7 @@ follow no grammar of ECL's, so they are cut out before, as what nothing uses may
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NoReturn
@@ -282,7 +282,14 @@ class Nodes(Transformer[Token, Parts]):
     def text(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a text without its quotes and escapes."""
         prefix, _, rest = str(parts[0]).partition("'")
-        value = _ESCAPE.sub(_unescaped, rest[:-1])
+
+        def plain(found: re.Match[str]) -> str:
+            octal, code, letter = found.groups()
+            if letter:
+                return _ESCAPES.get(letter, letter)
+            return chr(int(octal, 8) if octal else int(code, 16))
+
+        value = _ESCAPE.sub(plain, rest[:-1])
         return syntax.Text(self.source.at(meta), value, prefix.lower())
 
     def bracketed(self, _: Meta, parts: Parts) -> syntax.Node:
@@ -323,7 +330,18 @@ class Nodes(Transformer[Token, Parts]):
 
     def imported(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns the names that another text lends."""
-        return syntax.Import(self.source.at(meta), tuple(_imports(str(parts[0]))))
+        names, *origins = _FROM.split(str(parts[0]).lower().removeprefix("import"))
+        paths: list[tuple[str, str]] = []
+        for one in names.split(","):
+            path, *alias = (it.strip() for it in _AS.split(one.strip()))
+            whole = ".".join([*(it.strip() for it in origins), path])
+            last = path.rpartition(".")[2]
+            paths.append((alias[0] if alias else last, whole))
+            # IMPORT a.b brings a, too, of which the text may say a.b again.
+            first = path.partition(".")[0]
+            if not alias and not origins and first != last:
+                paths.append((first, first))
+        return syntax.Import(self.source.at(meta), tuple(paths))
 
     def type(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a type of the language, or a set of one."""
@@ -335,31 +353,10 @@ class Nodes(Transformer[Token, Parts]):
         return syntax.SetType(place, syntax.Name(place, str(last)))
 
 
+# An IMPORT is one token of the grammar, since its names may be words of the language.
 _FROM, _AS = re.compile(r"\s+from\s+"), re.compile(r"\s+as\s+")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 _ESCAPE = re.compile(r"\\(?:([0-7]{3})|u([0-9a-fA-F]{4})|(.))")
-
-
-def _imports(text: str) -> Iterator[tuple[str, str]]:
-    """Yields the names of an IMPORT, each with the path of what it stands for."""
-    names, *origins = _FROM.split(text.lower().removeprefix("import"))
-    for one in names.split(","):
-        path, *alias = (it.strip() for it in _AS.split(one.strip()))
-        whole = ".".join([*(it.strip() for it in origins), path])
-        last = path.rpartition(".")[2]
-        yield (alias[0] if alias else last, whole)
-        # IMPORT a.b brings a, too, of which the text may say a.b again.
-        first = path.partition(".")[0]
-        if not alias and not origins and first != last:
-            yield first, first
-
-
-def _unescaped(found: re.Match[str]) -> str:
-    """Returns the letter that an escape stands for."""
-    octal, code, letter = found.groups()
-    if letter:
-        return _ESCAPES.get(letter, letter)
-    return chr(int(octal, 8) if octal else int(code, 16))
 
 
 _SIGNS = {
@@ -418,6 +415,7 @@ def _refuse(source: Source, error: UnexpectedInput) -> NoReturn:
 def _hint(text: str, start: int) -> str:
     """Returns what most often is the matter."""
     before = text[:start].rstrip()
+    # From what is surely the matter to what only may be.
     if _ESCAPED.match(text, start):
         return _ON_ESCAPES
     for sign, instead in _OTHER_SIGNS:

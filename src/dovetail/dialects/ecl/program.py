@@ -26,6 +26,7 @@ from dovetail.dialects.ecl.library import follow, leads
 from dovetail.dialects.ecl.names import bound, defined, head_of, is_exported
 from dovetail.schema import Schema
 
+# The options of #OPTION that are honoured, as they are where a text says nothing.
 _OPTIONS = {"defaultimplicitkeyedjoinlimit": "10000", "slidingjoins": "0"}
 
 
@@ -51,6 +52,8 @@ def _actions(statements: tuple[syntax.Node, ...]) -> list[syntax.Node]:
         it for it in statements if not isinstance(it, syntax.Definition | syntax.Import)
     ]
     match statements[-1:]:
+        # A text that others import is run by itself, too: its definition comes out,
+        # unless there is nothing to be seen in it before it has arguments.
         case (syntax.Definition() as last,) if not found and is_exported(last):
             is_value = not isinstance(
                 last.body,

@@ -87,8 +87,10 @@ def record_with(
 ) -> types.RecordType:
     """Returns a record; a field that is there already stays as it is."""
     found = list(base)
+    # Here a field of a data set is meant as it is declared: there is no row yet.
     context = replace(context, in_record=True)
     for node in unarrowed(nodes):
+        # Everything in front of => is what a DICTIONARY finds its rows by.
         if isinstance(node, syntax.Arrow):
             found = [replace(one, is_key=True) for one in found]
             continue
@@ -234,6 +236,7 @@ def _record(context: Context, node: syntax.Node) -> Iterator[types.RecordType]:
             yield from record_sum(context, node)
         case syntax.Call() if node.word == "recordof":
             yield context.record(node)
+        # What is a field here is a value: + and AND then are between values.
         case syntax.Name() if node.word not in context.sides:
             if not any([*row.record.find(node.word)] for row in context.rows):
                 found = context.defined(node, node.word)
@@ -277,7 +280,8 @@ def default_record(
     for one in left.fields:
         own = types.Scalar(types.column(one), one.type)
         tree = own.tree
-        # Where both have a field, a FULL join takes the right one if the left is blank.
+        # Where both have a field, a FULL join takes the right one if the left is blank:
+        # by its value, not by MATCHED, so a 0 of a row that is there gives way too.
         for other in right.find(one.name):
             value = types.Scalar(types.column(other, "r"), other.type)
             found = types.converted(value, one.type)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from typing import cast
 
 from dovetail import spec
 from dovetail.dialects.ecl import datasets, syntax, trees, types, values
@@ -65,6 +66,7 @@ def _is_row(context: Context, node: syntax.Node, record: types.RecordType) -> bo
     match node:
         case syntax.Braces():
             return True
+        # [..] may be a set or child rows, where the first field is one; else a row.
         case syntax.Items():
             first = [one.type for one in record.fields[:1]]
             return not any(
@@ -135,6 +137,7 @@ def child_sum(context: Context, node: syntax.Operation) -> Iterator[types.Scalar
     if not (context.sides or context.rows):
         return
     match first:
+        # Bound as a value, rows in the text would be a data set of the program.
         case syntax.Call(arguments=(syntax.Items(), _)) if first.word == "dataset":
             one: values.Value = _child(context, first)
         case _:
@@ -251,6 +254,7 @@ def by_position(
     A file that is read in two ways is so written for the first of them.
     """
     builds = context.world.builds
+    # FETCH asks for few rows by their numbers: an index finds them without a scan.
     for number in position[:1]:
         index = spec.Indexed(found.step, (number,), file)
         built = spec.Built(index, file in context.world.overwritten)
@@ -275,8 +279,17 @@ def read_dataset(context: Context, node: syntax.Call) -> values.DatasetValue:
     match first:
         case syntax.Items(items=items) if rest:
             record = context.record(rest[0])
-            rows = tuple(_row(context, one, record) for one in items)
-            return values.DatasetValue(spec.Inline(record.schema, rows), record)
+            rows = []
+            for one in items:
+                # A call is a row that something makes; all else are values of one.
+                is_made = isinstance(one, syntax.Call)
+                tree = (
+                    context.typed(one, record).tree
+                    if is_made
+                    else row_of(context, one, record)
+                )
+                rows.append(cells_of(one, types.Scalar(tree, record)))
+            return values.DatasetValue(spec.Inline(record.schema, tuple(rows)), record)
         case syntax.Items(items=items) if items and is_transform(context, items[0]):
             return _made_rows(context, items)
         case syntax.Items() | syntax.Text():
@@ -299,11 +312,10 @@ def _with_totals(
     """Returns a row in which values of whole data sets may stand, as rows."""
     if not totals:
         return of_row(node, row)
-    if not isinstance(row.type, types.RecordType):
-        raise refusal(node, "this as a row", "ROW({values}, record)")
-    columns = datasets.columns(datasets.rebuilt(row, row.type))
-    step = spec.Projected(as_total(row, totals).source.step, row.type.schema, columns)
-    return values.DatasetValue(step, row.type)
+    record = _record_of(node, row)
+    columns = datasets.columns(datasets.rebuilt(row, record))
+    step = spec.Projected(as_total(row, totals).source.step, record.schema, columns)
+    return values.DatasetValue(step, record)
 
 
 # Such as DATASET([t(1), t(2)])
@@ -324,11 +336,23 @@ def _made_rows(context: Context, items: tuple[syntax.Node, ...]) -> values.Datas
 
 def of_row(node: syntax.Node, row: types.Scalar) -> values.DatasetValue:
     """Returns one row that stands in the text as rows."""
-    found = known_value(node, row)
-    if not isinstance(found, Mapping) or not isinstance(row.type, types.RecordType):
-        raise refusal(node, "this as a row", "ROW({values}, record)")
-    cells = tuple(found[one.name] for one in row.type.fields)
-    return values.DatasetValue(spec.Inline(row.type.schema, (cells,)), row.type)
+    record = _record_of(node, row)
+    step = spec.Inline(record.schema, (cells_of(node, row),))
+    return values.DatasetValue(step, record)
+
+
+def cells_of(node: syntax.Node, row: types.Scalar) -> tuple[object, ...]:
+    """Returns the values of a row that the text knows, field by field."""
+    record = _record_of(node, row)
+    cells = cast("Mapping[str, object]", known_value(node, row))
+    return tuple(cells[one.name] for one in record.fields)
+
+
+def _record_of(node: syntax.Node, row: types.Scalar) -> types.RecordType:
+    """Returns the record of a value that must be a row."""
+    if isinstance(row.type, types.RecordType):
+        return row.type
+    raise refusal(node, "this as a row", "ROW({values}, record)")
 
 
 def _of_value(context: Context, node: syntax.Call) -> values.DatasetValue:
@@ -357,21 +381,6 @@ def _of_value(context: Context, node: syntax.Call) -> values.DatasetValue:
             return datasets.projected(source, inside.made(second))
 
 
-def _row(
-    context: Context, node: syntax.Node, record: types.RecordType
-) -> tuple[object, ...]:
-    """Returns the values of a row that stands in the text."""
-    scalar = (
-        types.Scalar(row_of(context, node, record), record)
-        if isinstance(node, syntax.Braces) or not isinstance(node, syntax.Call)
-        else context.typed(node, record)
-    )
-    found = known_value(node, scalar)
-    if not isinstance(found, Mapping):
-        raise refusal(node, "this as a row", "values in braces")
-    return tuple(found[one.name] for one in record.fields)
-
-
 def file_name(text: str) -> str:
     """Returns a logical file name as it is compared: without ~ and case."""
     return text.strip().removeprefix("~").lower()
@@ -388,6 +397,8 @@ def _file(
     reading = reading_of(context, options)
     position = [one.name for one in record.fields if one.is_position]
     file = file_name(name)
+    # What the program itself has written comes first: it is what the text means, even
+    # where an input, or what an earlier program has left, has the same name.
     written = context.world.files.get(file)
     if written is not None:
         rows = _read_back(written, record, position)
@@ -416,6 +427,7 @@ def _input(context: Context, node: syntax.Call, wanted: tuple[str, spec.Layout])
     """Returns the name of the input for a file: the file's, or the data set's."""
     name, layout = wanted
     inputs, label = context.world.inputs, context.label.lower()
+    # As it is written, then without its ~ and blanks, then as the data set is called.
     try:
         found = inputs.file(name.lower(), layout)
         found = found or inputs.file(file_name(name), layout)
@@ -429,6 +441,7 @@ def _read_back(
     written: values.DatasetValue, record: types.RecordType, position: list[str]
 ) -> values.DatasetValue:
     """Returns rows that the program wrote, with the number of each where one asks."""
+    # The number of a row is not among what was written: it is given in reading.
     stored = types.RecordType(tuple(it for it in record.fields if not it.is_position))
     source = datasets.as_record(written, stored)
     if not position:

@@ -78,6 +78,7 @@ NUMBERS = (types.Whole, types.Real, types.Exact)
 
 def of_numbers(node: syntax.Operation, operands: list[types.Scalar]) -> types.Scalar:
     """Returns what an operator makes of two numbers."""
+    # A truth counts as 1 or 0, a text as the number that it begins with.
     values = [
         one if isinstance(one.type, NUMBERS) else as_type(node, one, types.INTEGER)
         for one in operands
@@ -122,6 +123,7 @@ def _whole_divided(node: syntax.Operation, values: list[types.Scalar]) -> types.
     """Returns a quotient or a rest of whole numbers, 0 where the divisor is 0."""
     kinds = [as_type(node, one, types.INTEGER).type for one in values]
     is_wide = all(map(_is_wide, values))
+    # As whole numbers, whatever is divided; both of eight bytes without a sign stay so.
     wanted = types.Whole(is_signed=False) if is_wide else reduce(types.common, kinds)
     one, other = (as_type(node, value, wanted).tree for value in values)
     result = f"CAST(x {node.sign} y AS {types.spark_type(wanted)})"
@@ -135,6 +137,7 @@ def _calculated(
 ) -> types.Scalar:
     """Returns a sum, a difference or a product; whole numbers wrap at 8 bytes."""
     if isinstance(kind, types.Whole):
+        # Computed with a sign: what wraps at 8 bytes has the same bits without one.
         one, other = (types.signed(value) for value in values)
         found = trees.build(node.sign, one, other)
         if any(map(_is_wide, values)) and not kind.is_signed:
@@ -161,6 +164,7 @@ def _calculated(
 _COMPARED = {"=": "=", "<>": "<>", "!=": "<>"} | {
     sign: sign for sign in ("<", "<=", ">", ">=")
 }
+# Beyond so many values of a set an expression of comparisons costs more than a list.
 _FEW = 100
 
 
@@ -230,10 +234,10 @@ def met(
             return one, as_type(node, other, one.type)
         case types.Letters(), types.Whole() | types.Real() | types.Exact():
             return as_type(node, one, other.type), other
-        case types.RecordType(), types.RecordType() if one.type != other.type:
-            return one, as_type(node, other, one.type)
+        # The row of a side is no value by itself: of the same record it stays a row.
         case types.RecordType(), types.RecordType():
-            return one, other
+            is_alike = one.type == other.type
+            return one, other if is_alike else as_type(node, other, one.type)
         case _:
             kind = types.common(one.type, other.type)
             one, other = as_type(node, one, kind), as_type(node, other, kind)
@@ -360,15 +364,22 @@ def read_letters(
     start = first if is_place else sql("greatest(x, 1L)", x=first)
     match node.reach:
         case syntax.Reach.ONE:
-            one = _cut(value, (first, first), length=1)
+            letter = _cut(value, first, first, length=1)
+            # There is no letter before the first; Spark would count from the end.
             if is_place:
-                return one
-            tree = sql("IF(place < 1L, '', x)", place=first, x=one.tree)
-            return replace(one, tree=tree)
+                return letter
+            tree = sql("IF(place < 1L, '', x)", place=first, x=letter.tree)
+            return replace(letter, tree=tree)
         case syntax.Reach.TO:
             last = context.typed(node.last, types.INTEGER).tree
-            length = _length(node.first, node.last)
-            return _cut(value, (start, last), length=length)
+            length = 0
+            match node.first, node.last:
+                # Between two places that are written the length is one of the type.
+                case syntax.Number(text=one), syntax.Number(text=other) if (
+                    one.isdigit() and other.isdigit()
+                ):
+                    length = max(0, int(other) - max(1, int(one)) + 1)
+            return _cut(value, start, last, length=length)
         case syntax.Reach.END:
             whole = types.full(value)
             tree = sql("substring(x, CAST(place AS INT))", x=whole, place=start)
@@ -379,22 +390,8 @@ def read_letters(
             )
 
 
-def _length(first: syntax.Node, last: syntax.Node) -> int:
-    """Returns the length between two places that are written, or 0."""
-    match first, last:
-        case syntax.Number(text=one), syntax.Number(text=other) if (
-            one.isdigit() and other.isdigit()
-        ):
-            return max(0, int(other) - max(1, int(one)) + 1)
-        case _:
-            return 0
-
-
-def _cut(
-    value: types.Scalar, bounds: tuple[Node, Node], *, length: int
-) -> types.Scalar:
+def _cut(value: types.Scalar, first: Node, last: Node, *, length: int) -> types.Scalar:
     """Returns letters between two places; of a written length it is one of the type."""
-    first, last = bounds
     text, start = types.full(value), sql("CAST(x AS INT)", x=first)
     if length:
         cut = sql(f"rtrim(substring(x, place, {length}))", x=text, place=start)

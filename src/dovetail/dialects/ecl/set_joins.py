@@ -152,7 +152,14 @@ def _options(parts: SetParts, nodes: list[syntax.Node]) -> SetOptions:
                     f"SORTED(..), {'DEDUP, ' if may_dedup else ''}INNER, LEFT OUTER, "
                     "LEFT ONLY or MOFN(min, max)",
                 )
-    options.ordered_by = tuple(_sorting(one, parts.record) for one in sorting)
+    fields_of = {one.word: one.name for one in parts.record.fields}
+    for field in sorting:
+        if syntax.word_of(field) not in fields_of or isinstance(field, syntax.Call):
+            told = f"fields of the sets: {', '.join(fields_of.values())}"
+            raise refusal(field, "SORTED by something else", told)
+        # As the record spells it.
+        name = fields_of[syntax.word_of(field)]
+        options.ordered_by = (*options.ordered_by, name)
     if not sorting:
         found = f"a {word.upper()} of sets without SORTED"
         raise refusal(parts.node, found, "SORTED(fields)")
@@ -181,14 +188,6 @@ def _set_kind(parts: SetParts, options: SetOptions, node: syntax.Node) -> None:
     options.bounds = (least, most)
 
 
-def _sorting(node: syntax.Node, record: types.RecordType) -> str:
-    """Returns a field of SORTED, as the record spells it."""
-    for one in record.find(node.text) if isinstance(node, syntax.Name) else ():
-        return one.name
-    names = ", ".join(one.name for one in record.fields)
-    raise refusal(node, "SORTED by something else", f"fields of the sets: {names}")
-
-
 def _join(parts: SetParts, node: syntax.Node, options: SetOptions) -> spec.SetJoinSpec:
     """Returns the join of what a condition says, for now without order and columns."""
     marked, others = _marked(parts.inside, node, options.ordered_by)
@@ -205,7 +204,12 @@ def _join(parts: SetParts, node: syntax.Node, options: SetOptions) -> spec.SetJo
     if not stepped:
         raise refusal(node, "nothing is stepped", "LEFT.field = RIGHT.field of SORTED")
     ranges = [one for one in marked if not isinstance(one, conditions.Hard)]
-    asked = [_holds(one) for one in (*ranges, *others)]
+    asked: list[trees.Node] = []
+    for one in (*ranges, *others):
+        if isinstance(one, conditions.Prefix):
+            wanted = "an equality of whole fields"
+            raise refusal(one.node, "[n..*] in a JOIN of sets", wanted)
+        asked.append(one.holds)
     # What looks at ROWS(LEFT) looks at all rows of a match, the rest at two of them.
     rows = trees.all_of(filter(trees.is_over_rows, asked))
     pair = trees.all_of(filterfalse(trees.is_over_rows, asked))
@@ -237,6 +241,7 @@ def _marked(
     """
     marked: list[conditions.Piece] = []
     others: list[conditions.Piece] = []
+    # Parts of an AND come in the order of the text: the first mistake is told.
     waiting = [node]
     while waiting:
         term = waiting.pop(0)
@@ -247,6 +252,7 @@ def _marked(
         (marked if is_stepped else others).extend(conditions.pieces(context, term))
     if marked:
         return marked, others
+    # A key of a sorted set is of use only behind those before it.
     for name in ordered_by:
         of_name = [
             one
@@ -276,15 +282,6 @@ def _stepped(node: syntax.Node, equality: conditions.Hard) -> str:
             )
 
 
-def _holds(one: conditions.Piece) -> trees.Node:
-    """Returns a piece of a condition as a condition."""
-    if isinstance(one, conditions.Prefix):
-        raise refusal(
-            one.node, "[n..*] in a JOIN of sets", "an equality of whole fields"
-        )
-    return one.holds
-
-
 # No field has a name with blanks.
 _LIST = "rows of it"
 
@@ -304,27 +301,23 @@ def read_merge_join(context: Context, node: syntax.Call) -> values.DatasetValue:
                 "JOIN([..], condition, transform, SORTED(..)) makes others of them",
             )
     parts = _parts_of(context, node, sets)
-    options = _options(parts, _with_sorted(rest, parts.record))
+    # Fields may stand bare among the options, too: as if the text had said SORTED.
+    bare = [
+        one
+        for one in rest
+        if isinstance(one, syntax.Name) and any(parts.record.find(one.text))
+    ]
+    if bare:
+        word = syntax.Name(bare[0].place, "SORTED")
+        call = syntax.Call(bare[0].place, word, tuple(bare))
+        rest = [call, *(one for one in rest if one not in bare)]
+    options = _options(parts, rest)
     join = _join(parts, condition, options)
     step = _merged(parts, join, options)
     columns = datasets.columns(parts.record.parts(_row("l", parts.record)))
     return values.DatasetValue(
         spec.Projected(step, parts.record.schema, columns), parts.record
     )
-
-
-def _with_sorted(
-    rest: list[syntax.Node], record: types.RecordType
-) -> list[syntax.Node]:
-    """Returns the options with fields that stand bare among them inside of SORTED."""
-    bare = [
-        it for it in rest if isinstance(it, syntax.Name) and any(record.find(it.text))
-    ]
-    if not bare:
-        return rest
-    # MERGEJOIN has them so, too: as if the text had said SORTED.
-    call = syntax.Call(bare[0].place, syntax.Name(bare[0].place, "SORTED"), tuple(bare))
-    return [call, *(one for one in rest if one not in bare)]
 
 
 def _merged(

@@ -25,6 +25,7 @@ def gathering(context: Context) -> tuple[Context, list[Gathered]]:
 def widened(source: values.DatasetValue, totals: Sequence[Gathered]) -> spec.Step:
     """Returns rows with a hidden column for each value; without any as they are."""
     step, record = source.step, source.record
+    # One join a value, each on top of the one before: a value may need one before it.
     for number, total in enumerate(totals):
         one = column_of(number, total)
         step = _beside(step, record, one, total, is_grouped=source.is_grouped)
@@ -34,6 +35,7 @@ def widened(source: values.DatasetValue, totals: Sequence[Gathered]) -> spec.Ste
 
 def as_total(value: types.Scalar, totals: Sequence[Gathered]) -> values.Total:
     """Returns a value that is made of values of whole data sets, as one of them."""
+    # Beside one row without fields the values stand in one place, once.
     nothing = types.RecordType(())
     one_row = values.DatasetValue(spec.Inline(nothing.schema, ((),)), nothing)
     return values.Total(replace(one_row, step=widened(one_row, totals)), value)

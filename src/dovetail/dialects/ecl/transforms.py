@@ -94,6 +94,7 @@ class _Target:
         """Gives the open fields from a row with fields of their names."""
         for one in self.record.fields:
             for found in row.record.find(one.name):
+                # What an assignment before has given stays, in whatever order.
                 if one.word not in self.given:
                     whole = types.Scalar(row.tree, row.record)
                     self.given[one.word] = types.field_of(whole, one)
@@ -125,6 +126,7 @@ def read_transform(context: Context, node: syntax.Transform) -> values.Made:
         )
     (first,) = node.record
     source = context.value(first)
+    # TRANSFORM(LEFT): the row as it is.
     if isinstance(source, values.RowValue) and not node.statements:
         target = _Target(source.record)
         target.fill(source)
@@ -153,6 +155,7 @@ def filled(
                 option, f'"{syntax.word_of(option)}" of a transform', "SKIP(condition)"
             )
         note_skip(inside, option)
+    # In the order of the text, which matters: SELF := LEFT gives what is open by then.
     target = _Target(record)
     for statement in node.statements:
         if _is_local(statement):
@@ -201,7 +204,7 @@ def _assign(context: Context, target: _Target, node: syntax.Node) -> None:
         return
     _, *names = _path(node.head)
     if names:
-        _assign_field(context, target, (node, tuple(names)))
+        _assign_field(context, target, node, tuple(names))
         return
     if isinstance(node.body, syntax.Items) and not node.body.items:
         target.blank()
@@ -218,10 +221,9 @@ def _assign(context: Context, target: _Target, node: syntax.Node) -> None:
 
 
 def _assign_field(
-    context: Context, target: _Target, given: tuple[syntax.Definition, tuple[str, ...]]
+    context: Context, target: _Target, node: syntax.Definition, names: tuple[str, ...]
 ) -> None:
     """Gives one field its value."""
-    node, names = given
     inner, name = target.within(names)
     known = list(inner.record.find(name))
     if not known:
@@ -233,6 +235,7 @@ def _assign_field(
         )
     if syntax.word_of(node.body) == "skip":
         note_skip(context, node.body)
+        # Nobody sees it, but a field without a value would be refused.
         inner.given[name] = types.blank(known[0].type)
         return
     inner.given[name] = value_of(context, node.body, known[0].type)

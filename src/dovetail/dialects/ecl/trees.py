@@ -78,6 +78,7 @@ __all__ = [
     "variable",
 ]
 
+# Compared by value: a condition that is one of these is left out, or skips nothing.
 TRUE = Literal(value=True, type=AtomicType.BOOLEAN)
 FALSE = Literal(value=False, type=AtomicType.BOOLEAN)
 
@@ -214,6 +215,8 @@ def is_over_rows(node: Node) -> bool:
 
 def is_closed(node: Node, *known: Variable) -> bool:
     """Tells whether no variable of a tree is of a lambda around it, but those known."""
+    # Variables are told apart by their numbers, so those of all lambdas in a tree can
+    # be looked at together: none of them is bound in one place and free in another.
     lambdas = (one for one in walk(node) if isinstance(one, Lambda))
     bound = {it for one in lambdas for it in one.parameters}
     return bound.union(known).issuperset(

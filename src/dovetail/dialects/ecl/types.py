@@ -31,9 +31,11 @@ from dovetail.schema import (
 WIDEST = 8
 _NAME = re.compile(r"(?P<word>[A-Z]+?)(?P<size>[\d_]*)$")
 _LOCALE = re.compile(r"(?<=UTF|ODE)(_[A-Z]{2,})+")
+# DECIMAL of HPCC has room for 32 digits.
 _DIGITS = 32
 # What Spark has room for, while decimals are computed with.
 _MOST_DIGITS = 38
+# A quotient has twelve places at least, however few the dividend has.
 _PLACES = 12
 # A sum has room for 10 ** 15 rows.
 _MORE_DIGITS = 15
@@ -352,7 +354,9 @@ def sum_of(kind: Exact) -> Exact:
 
 _ALL = 1 << 64
 _HALF = 1 << 63
-_DIGITS_OF_REAL = 16
+# HPCC writes a REAL8 with so many digits, a REAL4 with seven.
+_DIGITS_OF_REAL, _DIGITS_OF_REAL4 = 16, 7
+# A text is the number that it begins with; of several signs a minus anywhere counts.
 _SIGNS = r"'^[ +-]*'"
 _WHOLE_NUMBER = r"'^[ +-]*([0-9]+)'"
 _ANY_NUMBER = r"'^ *([+-]?[0-9]*[.]?[0-9]*([eE][+-]?[0-9]+)?)'"
@@ -474,6 +478,7 @@ def _to_whole(value: Scalar, wanted: Whole) -> Node | None:
         case _:
             return None
     least, most = wanted.bounds
+    # All values of the type fit: nothing wraps, and the number stays as it is.
     if least <= kind.bounds[0] and kind.bounds[1] <= most:
         is_widened = wanted.is_wide and not kind.is_wide
         wide = "CAST(x AS DECIMAL(20,0))" if is_widened else "x"
@@ -570,7 +575,9 @@ def _written_real(value: Scalar) -> Node:
     An exponent is written below 0.0001 and where the digits do not reach the point;
     all other numbers have a point.
     """
-    digits = _DIGITS_OF_REAL if spark_type(value.type) == AtomicType.DOUBLE else 7
+    is_double = spark_type(value.type) == AtomicType.DOUBLE
+    digits = _DIGITS_OF_REAL if is_double else _DIGITS_OF_REAL4
+    # Rounded to its digits first: what is written of it has no more.
     form = f"format_string('%.{digits - 1}e', CAST(x AS DOUBLE))"
     written = sql(form, x=value.tree)
     exact = "TRY_CAST(CAST(x AS DECIMAL(38,20)) AS STRING)"
@@ -602,6 +609,7 @@ def rebuilt(value: Scalar, wanted: RecordType) -> Node:
 
 def field_of(value: Scalar, wanted: Field) -> Node:
     """Returns a field of a row in a type; a missing one is as its record says."""
+    # Without a cast between the types the field is blank, as one that is not there.
     if isinstance(value.type, RecordType):
         for one in value.type.find(wanted.name):
             inner = converted(part(value.tree, one), wanted.type)

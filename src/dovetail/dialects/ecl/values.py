@@ -217,7 +217,9 @@ class Scope:
     definitions: tuple[syntax.Definition, ...] = ()
     outer: tuple[Scope, ...] = ()
     known: dict[str, Value] = field(default_factory=dict)
+    # By identity of the definition: two that say the same may stand in other places.
     bound: dict[int, Value] = field(default_factory=dict)
+    # What is being bound: a name in its own body means what had the name before.
     pending: set[int] = field(default_factory=set)
     imports: dict[str, Path] = field(default_factory=dict)
     opened: list[Path] = field(default_factory=list)
@@ -242,6 +244,7 @@ def scope_of(
     found = tuple(statements)
     definitions = tuple(one for one in found if isinstance(one, syntax.Definition))
     scope = Scope(definitions, outer)
+    # What `$` means is the folder of the text, not of the body that says it.
     *_, top = scope.around
     if top is scope:
         scope.imports[_HERE] = folder
