@@ -164,21 +164,9 @@ def _gathered(
     )
     shown = tuple((one.name, tree) for one, tree in pair)
     record = types.RecordType(tuple(one for one, _ in pair))
-    # Numbers only part rows: gaps do no harm, and Spark gives those without a sort.
-    columns = (
-        *parts.left.step.schema.columns,
-        *types.RecordType((number,)).schema.columns,
-    )
-    numbered = spec.Numbered(parts.left.step, Schema(columns), _NUMBER, may_gap=True)
-    pairs = joins.join_step(
-        replace(
-            parts,
-            left=replace(parts.left, step=numbered),
-            made=values.Made(record, shown, trees.FALSE),
-        ),
-        demands,
-        _of_pairs(parts, counts),
-    )
+    made = values.Made(record, shown, trees.FALSE)
+    paired = replace(parts, left=_numbered(parts.left), made=made)
+    pairs = joins.join_step(paired, demands, _of_pairs(parts, counts))
     # Of the pairs of a left row, those that have a right one.
     rows = values.RowsValue.together(record)
     met = replace(rows, conditions=(types.part(rows.item, meets).tree,))
@@ -194,6 +182,15 @@ def _gathered(
     return values.DatasetValue(
         spec.Counted(pairs.step, record.schema, shown_of, by), record
     )
+
+
+def _numbered(left: values.DatasetValue) -> values.DatasetValue:
+    """Returns the left rows with a number by which pairs of one row are found."""
+    number = types.RecordType((types.Field(_NUMBER, types.INTEGER),)).schema
+    schema = Schema((*left.step.schema.columns, *number.columns))
+    # Numbers only part rows: gaps do no harm, and Spark gives those without a sort.
+    step = spec.Numbered(left.step, schema, _NUMBER, may_gap=True)
+    return replace(left, step=step)
 
 
 def _truth(name: str) -> types.Field:

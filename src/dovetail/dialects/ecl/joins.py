@@ -96,6 +96,14 @@ class Parts:
         return stays or self.given.has("group")
 
     @property
+    def grouped_left(self) -> spec.Step:
+        """Returns the left rows; GROUP(fields) sorts and groups what comes out."""
+        for call in self.given.calls("group"):
+            by = datasets.orders(self.context, self.left.record, call.arguments)
+            return datasets.sorted_groups(self.left.step, tuple(by))
+        return self.left.step
+
+    @property
     def pointer(self) -> spec.Indexed | program.Alone:
         """Returns the index that KEYED(index) names beside the right side, if any."""
         keyed = (
@@ -318,11 +326,6 @@ def join_step(
     """Returns the step of a join."""
     given, hides = parts.given, counts.hides_skips and parts.made.skip != counts.skip
     made, counts = _marked(parts.made, counts) if hides else (parts.made, counts)
-    left = parts.left.step
-    # GROUP(fields) groups what comes out, so the left rows are sorted by them before.
-    for call in given.calls("group"):
-        by = datasets.orders(parts.context, parts.left.record, call.arguments)
-        left = datasets.sorted_groups(left, tuple(by))
     picks = replace(
         counts.picks,
         keep=options.keep_of(parts.context, given),
@@ -343,7 +346,7 @@ def join_step(
         picks=picks,
     )
     joined = spec.Joined(
-        left,
+        parts.grouped_left,
         parts.right.step,
         join,
         made.record.schema,
