@@ -21,7 +21,7 @@ from dovetail.conformance.explain import (
     explained_in_row_time,
     explained_text,
 )
-from dovetail.conformance.flows import FlowPlay, JoinPlay, RowTimeText
+from dovetail.conformance.flows import FlowPlay, JoinPlay, Results, RowTimeText
 from dovetail.conformance.languages import AnyPlay, play_of
 from dovetail.conformance.programs import ProgramPlay
 from dovetail.errors import DovetailError, SpecError
@@ -170,3 +170,5 @@ def _explained(play: AnyPlay) -> str:
             return explained_text(play)
         case RowTimeText():
             return explained_in_row_time(play)
+        case Results(plays):
+            return "\n\n".join(_explained(one) for _, one in plays)

@@ -13,9 +13,16 @@ from dataclasses import dataclass, replace
 from dovetail import schema, spec
 from dovetail.conformance import oracle
 from dovetail.conformance.case import CaseData
-from dovetail.conformance.engines import Each, EngineName, Split, batch_ends
+from dovetail.conformance.engines import (
+    Each,
+    EngineName,
+    NamedPlay,
+    Split,
+    batch_ends,
+    outcomes,
+)
 from dovetail.conformance.lines import MARK, Line, emitted
-from dovetail.dialects import sqlstream
+from dovetail.dialects import lenses, sqlstream
 from dovetail.dialects.spl import translate
 from dovetail.errors import DovetailError, SpecError, UnsupportedError
 from dovetail.plan import flow as planned
@@ -36,10 +43,29 @@ class JoinPlay:
     @property
     def names(self) -> OutletNames:
         """Returns what the text calls each outlet."""
-        ports = ((one.step, one.name) for one in self.program.outputs)
-        return {
-            it.outlet.value: one for it, one in ports if isinstance(it, spec.Joined)
-        }
+        found = {}
+        for one in self.program.outputs:
+            match one.step:
+                case spec.Joined(outlet=outlet):
+                    found[outlet.value] = one.name
+                case spec.JoinedInRowTime():
+                    found[spec.Outlet.MATCHED.value] = one.name
+                case _:
+                    pass
+        return found
+
+    def lines(self, engine: EngineName, split: Split) -> list[Line]:
+        """Returns what an engine puts out, under the names of the text."""
+        ((_, found),) = outcomes(engine, [NamedPlay("a text", self.play)], split)
+        if isinstance(found, DovetailError):
+            raise found
+        names, sight = self.names, engine.sight(split)
+        lines = (emitted(one, sight) for one in found)
+        return [
+            Line(it.row, {**it.facts, "out": names.get(str(out), out)})
+            for it in lines
+            for out in [it.facts["out"]]
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +207,51 @@ def sql_play(text: str, given: CaseData) -> spec.Play | RowTimeText:
     return RowTimeText(
         oracle.RowTimePlay(found, emptied, (*opening, *events), settings)
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """A text with several results, each of them played by itself, by their names."""
+
+    plays: tuple[tuple[str, JoinPlay | RowTimeText], ...]
+
+    def lines(self, engine: EngineName, split: Split) -> list[Line]:
+        """Returns what an engine puts out, each row with its output."""
+        return [line for _, play in self.plays for line in play.lines(engine, split)]
+
+
+def lenses_play(text: str, given: CaseData) -> JoinPlay | RowTimeText | Results:
+    """Returns the results of a text in Lenses SQL over what a case gives."""
+    inputs = given.inputs()
+    is_bounded = not given.has_events and all(
+        one.kind is not spec.InputKind.STREAM for one in inputs.values()
+    )
+    program = lenses.program(text, inputs, is_bounded=is_bounded)
+    plays = tuple(
+        (one.name, _result(one, given, inputs, remarks=program.remarks))
+        for one in program.outputs
+    )
+    return plays[0][1] if len(plays) == 1 else Results(plays)
+
+
+def _result(
+    output: spec.Output,
+    given: CaseData,
+    inputs: spec.Inputs,
+    *,
+    remarks: tuple[str, ...],
+) -> JoinPlay | RowTimeText:
+    """Returns one result of a text: a join, or more than one."""
+    program = spec.Program((output,), remarks)
+    join = spec.plain_join(output.step)
+    if join is not None:
+        settings = given.settings(lenses.usual_settings(join, inputs))
+        return JoinPlay(given.play(join, inputs, settings), program)
+    emptied, opening = given.arrivals(inputs, is_timed=True)
+    events = read_events(given.events_data, inputs)
+    settings = given.settings()
+    play = oracle.RowTimePlay(program, emptied, (*opening, *events), settings)
+    return RowTimeText(play)
 
 
 def spl_program(text: str, given: CaseData) -> spec.Program:

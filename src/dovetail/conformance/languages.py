@@ -9,18 +9,21 @@ from dovetail.conformance.case import Broken, CaseData, Neutral, Script
 from dovetail.conformance.flows import (
     FlowPlay,
     JoinPlay,
+    Results,
     RowTimeText,
+    lenses_play,
     spl_play,
     sql_play,
 )
 from dovetail.conformance.programs import ProgramPlay, ecl_play
 from dovetail.errors import UnsupportedError
 
-AnyPlay = spec.Play | JoinPlay | FlowPlay | RowTimeText | ProgramPlay
+AnyPlay = spec.Play | JoinPlay | FlowPlay | RowTimeText | Results | ProgramPlay
 """What there is of a case that an engine can play."""
 
 LANGUAGES: Mapping[str, Callable[[str, CaseData], AnyPlay]] = {
     "ecl": ecl_play,
+    "lenses": lenses_play,
     "spl": spl_play,
     "sqlstream": sql_play,
 }

@@ -617,6 +617,15 @@ def one_join(program: Program, *, ends: bool = False) -> JoinSpec | None:
     return None if len(joins) > 1 and (is_shared or ends) else whole
 
 
+def plain_join(step: Step) -> JoinSpec | None:
+    """Returns the join that a step is, of inputs as they are; None of any other."""
+    if isinstance(step, JoinedInRowTime) and all(
+        isinstance(one.step, Given) for one in step.inputs
+    ):
+        return step.join
+    return None
+
+
 def _leaves(step: Step) -> Iterator[str]:
     """Yields the inputs below a step, each as often as it is taken."""
     if isinstance(step, Given):

@@ -1,0 +1,640 @@
+"""Text in Lenses SQL to statements: which query reads what, and fills which topic.
+
+WITH x AS (SELECT TABLE * FROM t);            a query under a name
+INSERT INTO r STORE VALUE AS JSON SELECT ..   what comes out, as the topic r
+SET defaults.topic.autocreate = true;         how topics are made: nothing of rows
+SELECT STREAM .. FROM a LEFT JOIN b ON .. WITHIN 5s WHERE ..
+
+Clauses are told apart here; what stands in them is read by sqlglot, as expressions. The
+name of a topic may have dots and dashes: my-topic.v1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import ClassVar
+
+from sqlglot import TokenType, exp, parser, tokens
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import ParseError, TokenError
+from sqlglot.tokenizer_core import Token
+
+from dovetail import spec
+from dovetail.dialects import trees
+from dovetail.dialects.grammar import Source
+from dovetail.errors import DialectError, Place, SpecError, UnsupportedError
+
+LANGUAGE = "Lenses SQL"
+FACETS = ("_key", "_value", "_meta", "_headers", "_metadata")
+_NAME = re.compile(r"[^\W\d][\w.\-]*")
+_LENGTHS = {"ms": 1_000, "s": spec.SECOND, "m": 60 * spec.SECOND}
+_LENGTHS |= {"h": 3_600 * spec.SECOND, "d": 86_400 * spec.SECOND}
+_KINDS = {
+    TokenType.LEFT: spec.Kind.LEFT_OUTER,
+    TokenType.RIGHT: spec.Kind.RIGHT_OUTER,
+    TokenType.INNER: spec.Kind.INNER,
+    TokenType.OUTER: spec.Kind.FULL_OUTER,
+}
+_FORMATS = ("INT", "LONG", "STRING", "JSON", "AVRO", "BYTES", "PROTOBUF", "XML", "CSV")
+_WINDOWED = re.compile(r"(TW|SW)(INT|LONG|STRING|JSON|AVRO|BYTES)")
+_SETTINGS = re.compile(
+    r"defaults\.(topic|streams)(\.\w+)+|commit\.interval\.ms|enable\.auto\.commit"
+    r"|auto\.offset\.reset|(processing|poll|max|fetch|session|request)(\.\w+)+"
+)
+_OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE)
+_CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END)
+_ENDED = "the end of the text"
+
+
+class LensesSql(Dialect):
+    """Expressions of Lenses SQL; a text may stand in double quotes."""
+
+    class Tokenizer(tokens.Tokenizer):
+        """Names stand in backticks."""
+
+        QUOTES: ClassVar[list[str | tuple[str, str]]] = ["'", '"']
+        IDENTIFIERS: ClassVar[list[str | tuple[str, str]]] = ["`"]
+
+    class Parser(parser.Parser):
+        """Reads expressions as sqlglot does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A source of rows behind FROM or JOIN, under its own name or another one."""
+
+    name: str
+    alias: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One of the things that SELECT lists, under its name if it has one.
+
+    `facet` is the part of a record that it becomes.
+    """
+
+    node: exp.Expr
+    name: str
+    facet: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """A clause that a query does not have."""
+
+
+NOTHING = Nothing()
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """How far apart the rows of two streams may be."""
+
+    length: spec.Span
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """The second source of a query, and which rows of it belong to which.
+
+    `on` are the parts between AND, which parts the condition before OR does.
+    """
+
+    kind: spec.Kind
+    source: Named
+    on: tuple[exp.Expr, ...] | Nothing
+    within: Within | Nothing
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Lateral:
+    """A row for each element of a list, which has a name."""
+
+    node: exp.Expr
+    name: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class WindowBy:
+    """How rows of a group stand together in time: TUMBLE 5s, HOP 10s,5s, SESSION 3s."""
+
+    word: str
+    lengths: tuple[spec.Span, ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """A query, clause by clause; `kind` is STREAM, TABLE or nothing."""
+
+    kind: str
+    shown: tuple[Shown, ...]
+    source: Named
+    place: Place
+    join: Join | Nothing = NOTHING
+    laterals: tuple[Lateral, ...] = ()
+    where: exp.Expr | Nothing = NOTHING
+    window: WindowBy | Nothing = NOTHING
+    groups: tuple[exp.Expr, ...] | Nothing = NOTHING
+    having: exp.Expr | Nothing = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A query that fills a topic, or stands under a name for others to read.
+
+    `key` is the format in which the key is written, where a text says it.
+    """
+
+    name: str
+    query: Select
+    is_topic: bool
+    place: Place
+    key: str = ""
+    formats: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text: its queries in their order, and what it says without effect on rows."""
+
+    source: Source
+    filled: tuple[Filled, ...]
+    remarks: tuple[str, ...]
+
+    @classmethod
+    def read(cls, text: str) -> Text:
+        """Returns the statements of a text, or says where it stops being one."""
+        source = Source(text)
+        try:
+            every = LensesSql().tokenize(text)
+        except TokenError as error:
+            raise DialectError(
+                "a text or a name in quotes does not end",
+                place=source.place(len(text.rstrip()), 1),
+            ) from error
+        found = _Statements(source)
+        start = 0
+        for place, one in enumerate([*every, None]):
+            if one is None or one.token_type is TokenType.SEMICOLON:
+                if some := every[start:place]:
+                    found.take(_Cursor(source, some))
+                start = place + 1
+        return cls(source, tuple(found.filled), tuple(found.remarks))
+
+    def at(self, node: exp.Expr) -> Place:
+        """Returns where an expression begins."""
+        return trees.place_of(self.source, node)
+
+    def wrong(self, node: exp.Expr, found: str, *told: str) -> DialectError:
+        """Returns what is wrong, at its place: what is expected, and a hint."""
+        return DialectError(found, *told, place=self.at(node))
+
+
+def not_yet(place: Place, what: str) -> UnsupportedError:
+    """Returns that a part of the language is not there yet, with its place."""
+    return trees.not_yet(place, what, LANGUAGE)
+
+
+@dataclass(slots=True)
+class _Cursor:
+    """The tokens of a statement, and how far they have been read."""
+
+    source: Source
+    tokens: Sequence[Token]
+    at: int = 0
+
+    @property
+    def is_done(self) -> bool:
+        """Tells whether nothing follows."""
+        return self.at >= len(self.tokens)
+
+    @property
+    def token(self) -> Token:
+        """Returns the next token; behind the last one it is the last."""
+        return self.tokens[min(self.at, len(self.tokens) - 1)]
+
+    @property
+    def place(self) -> Place:
+        """Returns where the next token stands, or the end of the statement."""
+        if self.is_done:
+            return self.source.place(self.tokens[-1].end + 1, 1)
+        return trees.place_of_token(self.source, self.token)
+
+    def words(self, count: int = 1) -> tuple[str, ...]:
+        """Returns the next words, in capitals; names in quotes are none."""
+        some = self.tokens[self.at : self.at + count]
+        quoted = (TokenType.IDENTIFIER, TokenType.STRING)
+        return tuple(
+            "" if one.token_type in quoted else one.text.upper() for one in some
+        )
+
+    def take(self, *words: str) -> bool:
+        """Goes past these words, if they are next."""
+        # sqlglot makes one token of GROUP BY.
+        if self.words(1) == (" ".join(words),):
+            self.at += 1
+            return True
+        if self.words(len(words)) == words:
+            self.at += len(words)
+            return True
+        return False
+
+    def need(self, *words: str, hint: str = "") -> None:
+        """Goes past these words, or says that something else is there."""
+        if not self.take(*words):
+            raise self.stopped(" ".join(words), hint)
+
+    def stopped(self, expected: str = "", hint: str = "") -> DialectError:
+        """Returns that the text does not go on here."""
+        there = _ENDED if self.is_done else f'"{self.token.text}"'
+        return DialectError(
+            f"the text does not go on at {there}", expected, hint, place=self.place
+        )
+
+    def name(self, what: str) -> tuple[str, Place]:
+        """Returns a name, which may have dots and dashes, and goes past it."""
+        place = self.place
+        if not self.is_done and self.token.token_type is TokenType.IDENTIFIER:
+            self.at += 1
+            return self.tokens[self.at - 1].text, place
+        start = self.token.start
+        found = None if self.is_done else _NAME.match(self.source.text, start)
+        if found is None or self.token.token_type is TokenType.STRING:
+            raise self.stopped(what)
+        name = found[0].rstrip(".-")
+        while not self.is_done and self.token.start < start + len(name):
+            self.at += 1
+        return name, self.source.place(start, len(name))
+
+    def length(self) -> spec.Span:
+        """Returns a length of time, as in 5s or 2180h, and goes past it."""
+        place = self.place
+        some = self.tokens[self.at : self.at + 2]
+        text = "".join(one.text for one in some)
+        found = re.fullmatch(r"(\d+)(ms|s|m|h|d)", text.lower())
+        if found is None:
+            told = "" if self.is_done else f': "{text}"'
+            expected = "a number and a unit, as in 5s: ms, s, m, h or d"
+            raise DialectError(f"no length of time{told}", expected, place=place)
+        self.at += 2
+        return spec.Span(0, int(found[1]) * _LENGTHS[found[2]])
+
+    def until(self, *ends: str) -> _Cursor:
+        """Returns what stands before the first of these clauses, and goes past it."""
+        start, depth, between = self.at, 0, 0
+        while not self.is_done:
+            kind = self.token.token_type
+            # The AND of BETWEEN a AND b parts nothing.
+            is_inside = between and kind is TokenType.AND
+            if depth == 0 and not is_inside and any(map(self.begins, ends)):
+                break
+            depth += (kind in _OPENING) - (kind in _CLOSING)
+            between += (kind is TokenType.BETWEEN) - bool(is_inside)
+            self.at += 1
+        if self.at == start:
+            raise self.stopped("something" if self.is_done else "")
+        return _Cursor(self.source, self.tokens[start : self.at])
+
+    def begins(self, words: str) -> bool:
+        """Tells whether a clause, or a sign, begins here."""
+        if self.words(1) == (words,):
+            return True
+        parts = tuple(words.split())
+        return self.words(len(parts)) == parts
+
+    def parts(self, sign: str = ",") -> Iterator[_Cursor]:
+        """Yields what stands between commas, or between other signs."""
+        yield self.until(sign)
+        while self.take(sign):
+            yield self.until(sign)
+
+    def expression(self, names: Sequence[str] = ()) -> exp.Expr:
+        """Returns all that is left as one expression.
+
+        `names` are those of sources, of which some have dots and dashes.
+        """
+        some = [*_whole_names(self.source.text, self.tokens[self.at :], names)]
+        if not some:
+            raise self.stopped("something")
+        first = some[0]
+        # sqlglot reads statements: with a SELECT in front an expression is one.
+        select = Token(TokenType.SELECT, "SELECT", first.line, first.col, 0, 0)
+        try:
+            (found,) = LensesSql().parser().parse([select, *some], self.source.text)
+        except ParseError as error:
+            raise trees.stopped(self.source, some, error) from error
+        if not isinstance(found, exp.Select) or [
+            name for name, part in found.args.items() if part
+        ] != ["expressions"]:
+            raise self.stopped("one expression")
+        if len(found.expressions) != 1:
+            raise self.stopped("one expression")
+        node: exp.Expr = found.expressions[0].pop()
+        if node.find(exp.Query):
+            raise not_yet(trees.place_of(self.source, node), "a query in an expression")
+        return node
+
+
+def _whole_names(
+    text: str, some: Sequence[Token], names: Sequence[str]
+) -> Iterator[Token]:
+    """Yields tokens, of which one is a whole name that has dots and dashes."""
+    parted = sorted((one for one in names if set(one) & set(".-")), key=len)[::-1]
+    past = -1
+    for one in some:
+        if one.start < past:
+            continue
+        known = (it for it in parted if text.startswith(f"{it}.", one.start))
+        name = next(known, None)
+        if name is None or one.token_type is TokenType.STRING:
+            yield one
+        else:
+            past = one.start + len(name)
+            yield Token(
+                TokenType.IDENTIFIER, name, one.line, one.col, one.start, past - 1
+            )
+
+
+@dataclass(slots=True)
+class _Statements:
+    """The statements of a text, taken one after the other."""
+
+    source: Source
+    filled: list[Filled] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+    def take(self, cursor: _Cursor) -> None:
+        """Takes a statement."""
+        place = cursor.place
+        if cursor.take("WITH"):
+            self._with(cursor, place)
+        elif cursor.take("INSERT"):
+            cursor.need("INTO")
+            self._insert(cursor)
+        elif cursor.take("SET"):
+            self._set(cursor, place)
+        elif cursor.words(1) == ("SELECT",):
+            self._fill(Filled("result", _select(cursor), is_topic=True, place=place))
+        else:
+            raise cursor.stopped("SELECT, WITH, INSERT INTO or SET")
+        if not cursor.is_done:
+            raise cursor.stopped("; or the end")
+
+    def _with(self, cursor: _Cursor, place: Place) -> None:
+        """Takes a query under a name."""
+        name, place = cursor.name("a name behind WITH")
+        cursor.need("AS")
+        cursor.need("(")
+        inner = cursor.until(")")
+        query = _select(inner)
+        if not inner.is_done:
+            raise inner.stopped(")")
+        cursor.need(")", hint="each WITH ends with );")
+        self._fill(Filled(name, query, is_topic=False, place=place))
+
+    def _insert(self, cursor: _Cursor) -> None:
+        """Takes a query that fills a topic."""
+        name, place = cursor.name("the name of a topic behind INSERT INTO")
+        key, told = "", []
+        if cursor.take("STORE"):
+            for word in ("KEY", "VALUE"):
+                if cursor.take(word):
+                    cursor.need("AS")
+                    form = _format(cursor)
+                    key = form if word == "KEY" else key
+                    told.append(f"{word} AS {form}")
+            if not told:
+                raise cursor.stopped("KEY AS or VALUE AS")
+        if cursor.words(1) != ("SELECT",):
+            raise cursor.stopped("SELECT")
+        filled = Filled(name, _select(cursor), is_topic=True, place=place, key=key)
+        if told:
+            what = f'"{name}" STORE {" ".join(told)}'
+            self.remarks.append(f"{what}: who writes the topic says in which format")
+        self._fill(filled)
+
+    def _set(self, cursor: _Cursor, place: Place) -> None:
+        """Takes a switch, of which none has an effect on rows."""
+        name, place = cursor.name("the name of a setting behind SET")
+        cursor.need("=")
+        if cursor.is_done:
+            raise cursor.stopped("a value")
+        value = cursor.token.text
+        cursor.at += 1
+        if not _SETTINGS.fullmatch(name.lower()):
+            raise DialectError(
+                f'no setting "{name}"',
+                "defaults.topic.autocreate, commit.interval.ms, auto.offset.reset, ..",
+                place=place,
+            )
+        told = f"SET {name} = {value}: how Kafka is read and written; no row changes"
+        self.remarks.append(told)
+
+    def _fill(self, filled: Filled) -> None:
+        """Takes a query, whose name no other one has."""
+        if any(one.name.lower() == filled.name.lower() for one in self.filled):
+            if filled.is_topic:
+                raise not_yet(
+                    filled.place, f'a second query that fills "{filled.name}"'
+                )
+            raise DialectError(
+                f'a second WITH "{filled.name}"',
+                "a name of its own",
+                place=filled.place,
+            )
+        self.filled.append(filled)
+
+
+def _format(cursor: _Cursor) -> str:
+    """Returns the name of a format, and goes past it."""
+    words = cursor.words(1)
+    found = words[0] if words else ""
+    if found not in _FORMATS and not _WINDOWED.fullmatch(found):
+        raise cursor.stopped(f"a format: {', '.join(_FORMATS)}")
+    cursor.at += 1
+    return found
+
+
+_JOINS = ("JOIN", "LEFT JOIN", "RIGHT JOIN", "INNER JOIN", "OUTER JOIN")
+_BEHIND = ("WITHIN", "LATERAL", "WHERE", "WINDOW BY", "GROUP BY", "HAVING")
+_UNKNOWN = ("ORDER BY", "LIMIT", "UNION", "EVENTTIME BY", "FULL", "CROSS", "NATURAL")
+
+
+def _select(cursor: _Cursor) -> Select:
+    """Returns a query, clause by clause."""
+    place = cursor.place
+    cursor.need("SELECT")
+    word = (cursor.words(1) or ("",))[0]
+    kind = word if cursor.take("STREAM") or cursor.take("TABLE") else ""
+    if cursor.words(1) == ("DISTINCT",):
+        raise not_yet(cursor.place, "SELECT DISTINCT")
+    listed = cursor.until("FROM")
+    cursor.need("FROM")
+    source = _named(cursor)
+    # What SELECT lists is read when the names of all sources are known.
+    query = Select(kind, (), source, place)
+    rest = _Clauses(cursor, query)
+    query = rest.read()
+    names = [source.alias]
+    if isinstance(query.join, Join):
+        names.append(query.join.source.alias)
+    return replace(query, shown=tuple(_shown(one, names) for one in listed.parts()))
+
+
+def _named(cursor: _Cursor) -> Named:
+    """Returns a source behind FROM or JOIN, with its name in the query."""
+    if cursor.words(1) == ("(",):
+        hint = "WITH x AS (SELECT ..); puts a query under a name"
+        raise DialectError(
+            "a query behind FROM", "the name of a topic", hint, place=cursor.place
+        )
+    name, place = cursor.name("the name of a topic, or of a WITH")
+    alias = name
+    has_word = cursor.take("AS")
+    ends = (*_JOINS, *_BEHIND, *_UNKNOWN, "ON", "STORE")
+    follows = not cursor.is_done and not any(cursor.begins(one) for one in ends)
+    is_name = follows and cursor.token.token_type in (
+        TokenType.VAR,
+        TokenType.IDENTIFIER,
+    )
+    if has_word or is_name:
+        alias, _ = cursor.name("another name of the source")
+    return Named(name, alias, place)
+
+
+@dataclass(slots=True)
+class _Clauses:
+    """What stands behind the first source of a query, clause by clause."""
+
+    cursor: _Cursor
+    query: Select
+
+    @property
+    def names(self) -> list[str]:
+        """Returns the names of the sources."""
+        join = self.query.join
+        more = [join.source.alias] if isinstance(join, Join) else []
+        return [self.query.source.alias, *more]
+
+    def read(self) -> Select:
+        """Returns the query with all its clauses."""
+        cursor = self.cursor
+        while cursor.take("LATERAL"):
+            place, inner = cursor.place, cursor.until("AS")
+            node = inner.expression(self.names)
+            cursor.need("AS")
+            name, _ = cursor.name("a name for each element")
+            one = Lateral(node, name, place)
+            self.query = replace(self.query, laterals=(*self.query.laterals, one))
+        self._join()
+        if cursor.take("WHERE"):
+            self.query = replace(self.query, where=self._condition("WHERE"))
+        self._window()
+        if cursor.take("GROUP", "BY"):
+            inner = cursor.until("WINDOW BY", "HAVING", *_UNKNOWN)
+            groups = tuple(one.expression(self.names) for one in inner.parts())
+            self.query = replace(self.query, groups=groups)
+        self._window()
+        if cursor.take("HAVING"):
+            self.query = replace(self.query, having=self._condition("HAVING"))
+        if any(cursor.begins(one) for one in _UNKNOWN):
+            raise not_yet(cursor.place, cursor.token.text.upper())
+        return self.query
+
+    def _condition(self, word: str) -> exp.Expr:
+        """Returns the condition behind a word."""
+        ends = [one for one in (*_BEHIND, *_UNKNOWN, *_JOINS) if one != word]
+        return self.cursor.until(*ends).expression(self.names)
+
+    def _join(self) -> None:
+        """Reads the second source, if there is one."""
+        cursor, place = self.cursor, self.cursor.place
+        if cursor.words(1) == (",",):
+            raise cursor.stopped("LEFT, RIGHT, INNER or OUTER JOIN")
+        kind = spec.Kind.INNER
+        if not cursor.is_done and cursor.token.token_type in _KINDS:
+            kind = _KINDS[cursor.token.token_type]
+            cursor.at += 1
+            cursor.need("JOIN", hint="kinds of joins are LEFT, RIGHT, INNER and OUTER")
+        elif not cursor.take("JOIN"):
+            return
+        join = Join(kind, _named(cursor), NOTHING, NOTHING, place)
+        self.query = replace(self.query, join=join)
+        if cursor.take("ON"):
+            ends = (*_BEHIND, *_UNKNOWN, *_JOINS)
+            parts = cursor.until(*ends).parts("AND")
+            join = replace(join, on=tuple(one.expression(self.names) for one in parts))
+        if not cursor.is_done and cursor.words(1) == ("WITHIN",):
+            place = cursor.place
+            cursor.at += 1
+            join = replace(join, within=Within(cursor.length(), place))
+        if cursor.words(1) == ("ON",):
+            hint = "a LEFT JOIN b ON a.x = b.y WITHIN 5s"
+            raise DialectError(
+                "ON behind WITHIN", "WITHIN behind ON", hint, place=cursor.place
+            )
+        if any(cursor.begins(one) for one in _JOINS):
+            raise SpecError(
+                "a third source in one query",
+                "two",
+                "WITH x AS (SELECT .. FROM a JOIN b ON ..); joins x with the third",
+                rule="lenses_sources",
+                place=cursor.place,
+            )
+        self.query = replace(self.query, join=join)
+
+    def _window(self) -> None:
+        """Reads how rows of a group stand together in time, if that is said."""
+        cursor, place = self.cursor, self.cursor.place
+        if not cursor.take("WINDOW", "BY"):
+            return
+        words = cursor.words(1)
+        word = words[0] if words else ""
+        counts = {"TUMBLE": 1, "HOP": 2, "SESSION": 1}
+        if word not in counts:
+            raise cursor.stopped("TUMBLE 5s, HOP 10s,5s or SESSION 5s")
+        cursor.at += 1
+        is_open = cursor.take("(")
+        lengths = [cursor.length()]
+        while cursor.take(","):
+            lengths.append(cursor.length())
+        if is_open:
+            cursor.need(")")
+        if len(lengths) != counts[word]:
+            told = f"{len(lengths)} lengths behind {word}"
+            raise DialectError(told, str(counts[word]), place=place)
+        window = WindowBy(word, tuple(lengths), place)
+        self.query = replace(self.query, window=window)
+
+
+def _shown(cursor: _Cursor, names: Sequence[str]) -> Shown:
+    """Returns one of the things that SELECT lists, with its name and facet."""
+    place, depth, named = cursor.place, 0, 0
+    for number, (one, _) in enumerate(pairwise([*cursor.tokens, cursor.tokens[-1]])):
+        kind = one.token_type
+        depth += (kind in _OPENING) - (kind in _CLOSING)
+        if depth == 0 and kind is TokenType.ALIAS:
+            named = number
+    if not named:
+        node = cursor.expression(names)
+        if isinstance(node, exp.Alias):
+            return Shown(node.this, node.alias, "", place)
+        return Shown(node, "", "", place)
+    front = _Cursor(cursor.source, cursor.tokens[:named])
+    behind = _Cursor(cursor.source, cursor.tokens, named + 1)
+    name, place = behind.name("a name behind AS")
+    if not behind.is_done:
+        raise behind.stopped(", or FROM")
+    first, _, rest = name.partition(".")
+    facet, name = (first.lower(), rest) if first.lower() in FACETS else ("", name)
+    return Shown(front.expression(names), name, facet, place)

@@ -1,0 +1,606 @@
+"""A query of Lenses SQL to the records that it gives: of a topic, or of a join.
+
+    FROM a              the records of a, filtered, with other fields
+    FROM a JOIN b ON ..   a join: equalities between both, conditions on one alone
+
+left     right     kinds                        window   result
+stream   stream    all                          WITHIN   stream
+table    table     all                          none     table
+table    stream    RIGHT                        none     stream
+stream   table     INNER, LEFT                  none     stream
+
+Two streams meet in row time, all else in the order of arrival.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from dovetail import spec
+from dovetail.dialects.lenses import parser
+from dovetail.dialects.lenses.parser import FACETS, NOTHING, Select, Text, not_yet
+from dovetail.dialects.lenses.records import (
+    COMPUTED,
+    KEY,
+    Field,
+    Key,
+    Made,
+    Records,
+    Rows,
+    skipping,
+)
+from dovetail.dialects.trees import conjuncts, sided
+from dovetail.errors import DialectError, DovetailError, SpecError, UnsupportedError
+from dovetail.expression import Expression, Scope, parse
+from dovetail.schema import AtomicType, Type
+
+STREAM, TABLE = "STREAM", "TABLE"
+_LEFT, _RIGHT = spec.HANDS
+_WORDS = {
+    spec.Kind.INNER: "INNER",
+    spec.Kind.LEFT_OUTER: "LEFT",
+    spec.Kind.RIGHT_OUTER: "RIGHT",
+    spec.Kind.FULL_OUTER: "OUTER",
+}
+_ALL = frozenset(_WORDS)
+_ALLOWED: Mapping[tuple[bool, bool], frozenset[spec.Kind]] = {
+    (True, True): _ALL,
+    (False, False): _ALL,
+    (False, True): frozenset({spec.Kind.RIGHT_OUTER}),
+    (True, False): frozenset({spec.Kind.INNER, spec.Kind.LEFT_OUTER}),
+}
+"""By whether the left and the right are streams: which kinds there are."""
+_RULE_OF_ON = "lenses_on"
+_RULE_OF_SOURCES = "lenses_sources"
+_RULE_OF_KEYS = "lenses_keys"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The sources of a query by their names, while its expressions are read.
+
+    Those of a join have a hand each; what a query alone sees has none.
+    """
+
+    text: Text
+    sources: tuple[tuple[str, Records], ...]
+
+    def records(self, hand: spec.Hand) -> Records:
+        """Returns the source on a hand."""
+        return self.sources[spec.HANDS.index(hand)][1]
+
+    @property
+    def is_join(self) -> bool:
+        """Tells whether there are two."""
+        return len(self.sources) > 1
+
+    def hands(self, node: exp.Expr) -> set[spec.Hand]:
+        """Returns the sources that an expression looks at."""
+        return {self.found(one)[0] for one in _references(node)}
+
+    def meant(self, node: exp.Expr) -> exp.Expr:
+        """Returns an expression over the rows of the sources."""
+
+        def own(part: exp.Expr) -> exp.Expr:
+            if not _is_reference(part):
+                return part
+            hand, _, value = self.found(part)
+            return sided(value, hand) if self.is_join else value.copy()
+
+        return node.transform(own)
+
+    def may_be_null(self, node: exp.Expr, optional: frozenset[spec.Hand]) -> bool:
+        """Tells whether an expression looks at what may be absent."""
+        found = (self.found(one)[:2] for one in _references(node))
+        return any(hand in optional or may for hand, may in found)
+
+    def found(self, node: exp.Expr) -> tuple[spec.Hand, bool, exp.Expr]:
+        """Returns what a name means, on which hand, and whether it may be null."""
+        path = _path(node)
+        named = [
+            place
+            for place, (alias, _) in enumerate(self.sources)
+            if len(path) > 1 and alias.lower() == path[0].lower()
+        ]
+        # A self-join without names of its own: which one is meant nobody knows.
+        if len(named) > 1:
+            told = f'"{path[0]}", which both sources are called'
+            raise self.text.wrong(node, told, "another name for each: a AS x")
+        path = path[1:] if named else path
+        places = named or [*range(len(self.sources))]
+        known = [
+            (spec.HANDS[place], *one)
+            for place in places
+            for one in self._of(self.sources[place][1], path, node)
+        ]
+        if not known:
+            raise self._unknown(node, path, places)
+        if len(known) > 1:
+            names = " and ".join(f'"{self.sources[one][0]}"' for one in places)
+            told = f'"{".".join(path)}", which {names} have'
+            raise self.text.wrong(node, told, "the name of a source before it")
+        return known[0]
+
+    def _of(
+        self, records: Records, path: list[str], node: exp.Expr
+    ) -> Iterator[tuple[bool, exp.Expr]]:
+        """Yields what a path of names means in the records of one source."""
+        facet = path[0].lower() if path[0].lower() in FACETS else ""
+        rest = path[1:] if facet else path
+        match facet:
+            case "_key" if records.key.is_there:
+                yield False, _within(records.key.value, rest)
+            case "_meta" | "_metadata":
+                yield False, self._meta(records, rest, node)
+            case "_headers":
+                raise not_yet(self.text.at(node), "_headers")
+            case "_value" if not rest:
+                raise not_yet(self.text.at(node), "_value as a whole")
+            case "" | "_value":
+                for one in (*records.fields, *records.hidden):
+                    if one.name.lower() == rest[0].lower():
+                        yield one.may_be_null, _within(one.value, rest[1:])
+                        return
+            case _:
+                pass
+
+    def _meta(self, records: Records, rest: list[str], node: exp.Expr) -> exp.Expr:
+        """Returns what Kafka knows of a record beside its key and value."""
+        name = rest[0].lower() if rest else ""
+        held = {one.name.lower(): one.value for one in records.hidden}
+        if name == "timestamp" and not isinstance(records.time, exp.Null):
+            return exp.func("unix_millis", records.time.copy())
+        if name == "topic" and records.topic:
+            return exp.Literal.string(records.topic)
+        if f"_{name}" in held:
+            return held[f"_{name}"]
+        if name in ("offset", "partition", "timestamp"):
+            hint = f"give it as a column _{name} of the input"
+            raise self.text.wrong(node, f"no {name} is known", "", hint)
+        expected = "timestamp, topic, offset or partition"
+        raise self.text.wrong(node, f'no "{name}" in _meta', expected)
+
+    def _unknown(
+        self, node: exp.Expr, path: list[str], places: list[int]
+    ) -> DialectError:
+        """Returns that nothing has a name, and which names there are."""
+        sources = [self.sources[one] for one in places]
+        names = " or ".join(f'"{alias}"' for alias, _ in sources)
+        if path[0].lower() == KEY:
+            hint = "give it as a column _key of the input"
+            return self.text.wrong(node, f"no _key is known of {names}", "", hint)
+        known = [one.name for _, it in sources for one in it.fields]
+        told = f'no field "{".".join(path)}" in {names}'
+        return self.text.wrong(node, told, f"one of {', '.join(known) or 'none'}")
+
+
+def _is_reference(node: exp.Expr) -> bool:
+    """Tells whether a node is a name, perhaps with fields behind it."""
+    if isinstance(node, exp.Dot):
+        return _is_reference(node.this) and isinstance(node.expression, exp.Identifier)
+    return isinstance(node, exp.Column) and not isinstance(node.this, exp.Star)
+
+
+def _path(node: exp.Expr) -> list[str]:
+    """Returns the names of which a name is made."""
+    assert isinstance(node, exp.Column | exp.Dot)  # noqa: S101 - a reference
+    return [one.name for one in node.parts]
+
+
+def _references(node: exp.Expr) -> Iterator[exp.Expr]:
+    """Yields the names in an expression, each whole."""
+    for one in node.walk(prune=_is_reference):
+        if _is_reference(one):
+            yield one
+
+
+def _within(value: exp.Expr, path: list[str]) -> exp.Expr:
+    """Returns a field of a field of a value."""
+    found = value.copy()
+    for name in path:
+        found = exp.Dot(this=found, expression=exp.to_identifier(name, quoted=True))
+    return found
+
+
+class Query:
+    """One query while it is read; `known` says what a source of its name is."""
+
+    def __init__(
+        self,
+        text: Text,
+        select: Select,
+        known: Callable[[parser.Named], Records],
+        *,
+        inputs: spec.Inputs,
+        is_bounded: bool,
+    ) -> None:
+        """Keeps what a query is read with."""
+        self.text = text
+        self.select = select
+        self.inputs = inputs
+        self.known = known
+        self.is_bounded = is_bounded
+        self.remarks: list[str] = []
+
+    def records(self) -> Records:
+        """Returns the records that the query gives."""
+        select = self.select
+        self._refuse_groups()
+        if isinstance(select.join, parser.Join):
+            return self._joined(select.join)
+        source = self.known(select.source)
+        self._check_kind(source)
+        seen = Seen(self.text, ((select.source.alias, source),))
+        found = source.filtered([*self._conditions(seen)])
+        fields, key = self._fields(seen, frozenset())
+        return replace(found, fields=fields, key=key or source.key)
+
+    def _refuse_groups(self) -> None:
+        """Refuses what is not read of groups and lists."""
+        select = self.select
+        grouped = select.groups != NOTHING or select.window != NOTHING
+        if grouped and select.join != NOTHING:
+            raise SpecError(
+                "a join and GROUP BY in one query",
+                "one of the two",
+                "WITH joined AS (SELECT .. JOIN ..); and then GROUP BY over joined",
+                rule="lenses_groups",
+                place=select.place,
+            )
+        for one in select.laterals:
+            raise not_yet(one.place, "LATERAL")
+        if grouped:
+            raise not_yet(select.place, "GROUP BY")
+        if isinstance(select.having, exp.Expr):
+            raise self.text.wrong(select.having, "HAVING without GROUP BY", "WHERE")
+
+    def _check_kind(self, source: Records) -> None:
+        """Refuses a stream that is read as a table, and the reverse."""
+        word = STREAM if source.is_stream else TABLE
+        if self.select.kind not in ("", word):
+            name = self.select.source.name
+            raise SpecError(
+                f'SELECT {self.select.kind} of "{name}", a {word.lower()}',
+                f"SELECT {word}",
+                "an input is given as a stream or as a table",
+                rule=_RULE_OF_SOURCES,
+                place=self.select.source.place,
+            )
+
+    # The join.
+
+    def _joined(self, join: parser.Join) -> Made:
+        """Returns what the join of two sources gives."""
+        both = (self.select.source, join.source)
+        records = [self._side(one) for one in both]
+        seen = Seen(
+            self.text,
+            tuple((one.alias, it) for one, it in zip(both, records, strict=True)),
+        )
+        self._check_join(join, seen)
+        hard, soft = self._on(join, seen)
+        where = [*self._conditions(seen)]
+        if join.kind is spec.Kind.INNER:
+            # What is asked of one source alone is asked in front of the join.
+            soft, where = [*soft, *where], []
+        made = self._made(join, seen, hard=hard, soft=soft)
+        optional = frozenset(
+            hand.other for hand in spec.HANDS if join.kind.preserves(hand)
+        )
+        fields, key = self._fields(seen, optional)
+        common = self._common_key(join, seen, hard)
+        made = replace(made, fields=fields, key=key or common)
+        return made.filtered(where)
+
+    def _side(self, source: parser.Named) -> Rows:
+        """Returns a source as rows on a side of a join."""
+        found = self.known(source)
+        return found.rows(source.alias) if isinstance(found, Made) else found
+
+    def _check_join(self, join: parser.Join, seen: Seen) -> None:
+        """Refuses what sources of these kinds cannot do."""
+        left, right = (seen.records(hand) for hand in spec.HANDS)
+        streams = left.is_stream, right.is_stream
+        names = [
+            f'the {"stream" if it.is_stream else "table"} "{alias}"'
+            for alias, it in seen.sources
+        ]
+        allowed = _ALLOWED[streams]
+        if join.kind not in allowed:
+            kinds = [_WORDS[one] for one in _WORDS if one in allowed]
+            raise SpecError(
+                f"{_WORDS[join.kind]} JOIN of {' and '.join(names)}",
+                " or ".join(kinds),
+                "a join of a stream and a table keeps the rows of the stream alone",
+                rule=_RULE_OF_SOURCES,
+                place=join.place,
+            )
+        if all(streams) and not isinstance(join.within, parser.Within):
+            raise SpecError(
+                f"a join of {' and '.join(names)} without WITHIN",
+                "a length of time behind ON, as in WITHIN 5s",
+                "two streams meet for so long; WITH t AS (SELECT TABLE ..) is a table",
+                rule=_RULE_OF_SOURCES,
+                place=join.place,
+            )
+        if not all(streams) and isinstance(join.within, parser.Within):
+            raise SpecError(
+                f"WITHIN in a join of {' and '.join(names)}",
+                "no WITHIN: it is for two streams",
+                rule=_RULE_OF_SOURCES,
+                place=join.within.place,
+            )
+        self._check_result(join, is_stream=any(streams))
+        forms = [one.key.form for one in (left, right)]
+        is_common = join.on == NOTHING or COMPUTED not in forms
+        if all(forms) and len({*forms}) > 1 and is_common:
+            raise SpecError(
+                f"keys of other formats: {forms[0]} of {names[0]}, "
+                f"{forms[1]} of {names[1]}",
+                "the same format on both sides",
+                "INSERT INTO x STORE KEY AS .. SELECT .. writes a topic with another",
+                rule=_RULE_OF_KEYS,
+                place=join.source.place,
+            )
+
+    def _check_result(self, join: parser.Join, *, is_stream: bool) -> None:
+        """Refuses SELECT STREAM of a table; SELECT TABLE of a stream is a remark."""
+        kind = self.select.kind
+        if kind == STREAM and not is_stream:
+            raise SpecError(
+                "SELECT STREAM of a join of two tables",
+                "SELECT TABLE: the result is a table",
+                rule=_RULE_OF_SOURCES,
+                place=self.select.place,
+            )
+        if kind == TABLE and is_stream:
+            names = f'"{self.select.source.name}" and "{join.source.name}"'
+            told = f"SELECT TABLE of {names}: the result is a stream all the same"
+            self.remarks.append(told)
+
+    def _on(
+        self, join: parser.Join, seen: Seen
+    ) -> tuple[list[spec.Equality], list[exp.Expr]]:
+        """Returns the equalities between both sources, and conditions on one."""
+        if not isinstance(join.on, tuple):
+            keys = [seen.records(hand).key for hand in spec.HANDS]
+            for one, (alias, _) in zip(keys, seen.sources, strict=True):
+                if not one.is_there:
+                    raise SpecError(
+                        f'a join without ON, and no _key of "{alias}" is known',
+                        "ON, or a column _key of the input",
+                        rule=_RULE_OF_ON,
+                        place=join.place,
+                    )
+            left, right = (
+                Expression(sided(one.value, hand).sql(dialect="spark"))
+                for one, hand in zip(keys, spec.HANDS, strict=True)
+            )
+            return [spec.Equality(left, right)], []
+        hard, soft = list[spec.Equality](), list[exp.Expr]()
+        for part in (it for one in join.on for it in conjuncts(one)):
+            sides = [seen.hands(one) for one in _operands(part)]
+            if sides in ([{_LEFT}, {_RIGHT}], [{_RIGHT}, {_LEFT}]):
+                texts = [
+                    Expression(self._written(one, seen)) for one in _operands(part)
+                ]
+                is_swapped = sides[0] == {_RIGHT}
+                hard.append(spec.Equality(*(texts[::-1] if is_swapped else texts)))
+            elif len(seen.hands(part)) > 1:
+                raise self._mixed(part, seen)
+            else:
+                self._check_truth(part, seen, "ON")
+                soft.append(seen.meant(part))
+        return hard, soft
+
+    def _mixed(self, part: exp.Expr, seen: Seen) -> SpecError:
+        """Returns the refusal of a part of ON that looks at both sources."""
+        names = " and ".join(f'"{alias}"' for alias, _ in seen.sources)
+        told = f"{part.sql()} looks at {names}"
+        hint = "parts between AND: a.x = b.y, or a condition on one source alone"
+        return SpecError(
+            f"ON: {told}",
+            "one source on each side of =, or one source in all of it",
+            hint,
+            rule=_RULE_OF_ON,
+            place=self.text.at(part),
+        )
+
+    def _made(
+        self,
+        join: parser.Join,
+        seen: Seen,
+        *,
+        hard: list[spec.Equality],
+        soft: list[exp.Expr],
+    ) -> Made:
+        """Returns the join, of which nothing is chosen yet."""
+        rows = {hand: seen.records(hand) for hand in spec.HANDS}
+        drops, conditions = [], [one.sql(dialect="spark") for one in soft]
+        for hand, one in rows.items():
+            assert isinstance(one, Rows)  # noqa: S101 - as sides are made
+            own = [sided(it, hand).sql(dialect="spark") for it in one.kept]
+            conditions += own
+            if join.kind.preserves(hand):
+                drops += [
+                    f"matched_{hand.value} AND NOT coalesce({it}, false)" for it in own
+                ]
+        has_window = isinstance(join.within, parser.Within)
+        window: spec.Window = spec.Unstated()
+        if isinstance(join.within, parser.Within):
+            window = spec.Range(join.within.length)
+        left, right = (
+            spec.Side(one.source, window)
+            for one in rows.values()
+            if isinstance(one, Rows)
+        )
+        clock = self._clock(has_window=has_window, rows=[*rows.values()])
+        condition = Expression(" AND ".join(f"({it})" for it in conditions) or "true")
+        made = spec.JoinSpec(left, right, join.kind, clock, tuple(hard), condition)
+        made = skipping(made, drops)
+        kinds = {one.kind for one in rows.values()}
+        kind = (
+            spec.InputKind.STREAM
+            if spec.InputKind.STREAM in kinds
+            else (spec.InputKind.TABLE)
+        )
+        times = [
+            sided(one.time, hand)
+            for hand, one in rows.items()
+            if not isinstance(one.time, exp.Null) and one.is_stream
+        ]
+        if clock is spec.Clock.EVENT:
+            time: exp.Expr = exp.column("row_time")
+        else:
+            time = times[0] if times else exp.null()
+        return Made(made, kind, (), Key(exp.null()), time)
+
+    def _clock(self, *, has_window: bool, rows: list[Records]) -> spec.Clock:
+        """Returns the clock of a join: two streams meet in row time."""
+        inside = {
+            one.source.join.clock
+            for one in rows
+            if isinstance(one, Rows) and isinstance(one.source, spec.Nested)
+        }
+        # Rows of a join of two streams stay in row time, whatever they meet.
+        if has_window or spec.Clock.EVENT in inside:
+            return spec.Clock.EVENT
+        kinds = {one.kind for one in rows}
+        is_batch = self.is_bounded or kinds == {spec.InputKind.DATASET}
+        return spec.Clock.BATCH if is_batch else spec.Clock.ARRIVAL
+
+    def _common_key(
+        self, join: parser.Join, seen: Seen, hard: list[spec.Equality]
+    ) -> Key:
+        """Returns the key of a join's records, where the query sets none.
+
+        With ON it is made of it: what equals, where that is one thing.
+        """
+        if join.on != NOTHING and len(hard) != 1:
+            return Key(exp.null(), COMPUTED)
+        texts = (hard[0].left.text, hard[0].right.text)
+        trees: list[exp.Expr] = [exp.maybe_parse(one, dialect="spark") for one in texts]
+        if join.kind is spec.Kind.RIGHT_OUTER:
+            trees.reverse()
+        value = trees[0]
+        if join.kind is spec.Kind.FULL_OUTER:
+            value = exp.Coalesce(this=trees[0], expressions=[trees[1]])
+        form = COMPUTED if join.on != NOTHING else seen.records(_LEFT).key.form
+        return Key(value, form)
+
+    # Conditions and fields.
+
+    def _conditions(self, seen: Seen) -> Iterator[exp.Expr]:
+        """Yields the conditions of WHERE over the rows."""
+        where = self.select.where
+        if isinstance(where, exp.Expr):
+            for one in conjuncts(where):
+                self._check_truth(one, seen, "WHERE")
+                yield seen.meant(one)
+
+    def _check_truth(self, node: exp.Expr, seen: Seen, word: str) -> None:
+        """Refuses a condition that is neither true nor false."""
+        kind = self._type(node, seen)
+        if kind != AtomicType.BOOLEAN:
+            told = f"{word}: {node.sql()}, of the type {kind}"
+            raise self.text.wrong(node, told, "a condition")
+
+    def _fields(
+        self, seen: Seen, optional: frozenset[spec.Hand]
+    ) -> tuple[tuple[Field, ...], Key | None]:
+        """Returns the fields of the value, and the key if the query sets it."""
+        fields, key = list[Field](), None
+        for one in self.select.shown:
+            star = one.node
+            if isinstance(star, exp.Star) or (
+                isinstance(star, exp.Column) and isinstance(star.this, exp.Star)
+            ):
+                fields += self._star(star, seen, optional)
+                continue
+            value = seen.meant(one.node)
+            kind = self._type(one.node, seen)
+            facet, name = one.facet, one.name
+            if not facet and not name:
+                # A field goes on under its own name; the key goes on as the key.
+                name = _name_of(one.node)
+                facet, name = (KEY, "") if name.lower() == KEY else ("", name)
+            if facet == KEY and not name:
+                key = Key(value, str(kind))
+            elif facet not in ("", "_value") or not name:
+                if facet:
+                    raise not_yet(one.place, f"AS {facet}{f'.{name}' if name else ''}")
+                raise self.text.wrong(one.node, "a value without a name", "AS name")
+            else:
+                may = seen.may_be_null(one.node, optional)
+                fields.append(Field(name, value, may))
+        if not fields:
+            raise DialectError(
+                "a query without a field of the value",
+                "one beside the key",
+                place=self.select.place,
+            )
+        return tuple(fields), key
+
+    def _star(
+        self, node: exp.Expr, seen: Seen, optional: frozenset[spec.Hand]
+    ) -> Iterator[Field]:
+        """Yields all fields of the value, of all sources or of one."""
+        table = node.args.get("table") if isinstance(node, exp.Column) else None
+        name = table.name.lower() if table is not None else ""
+        is_known = False
+        for hand, (alias, records) in zip(spec.HANDS, seen.sources, strict=False):
+            if name in ("", "_value", alias.lower()):
+                is_known = True
+                for one in records.fields:
+                    value = sided(one.value, hand) if seen.is_join else one.value
+                    may = one.may_be_null or hand in optional
+                    yield Field(one.name, value, may)
+        if not is_known:
+            names = " or ".join(alias for alias, _ in seen.sources)
+            raise self.text.wrong(node, f'no source "{name}"', names)
+
+    def _type(self, node: exp.Expr, seen: Seen) -> Type:
+        """Returns the type of an expression, or tells what is wrong with it."""
+        scope = self._scope(seen)
+        try:
+            return parse(Expression(self._text(node, seen)), scope).type
+        except UnsupportedError as error:
+            raise not_yet(self.text.at(node), error.found) from error
+        except DovetailError as error:
+            told = error.expected, error.hint
+            raise self.text.wrong(node, error.found, *told) from error
+
+    def _text(self, node: exp.Expr, seen: Seen) -> str:
+        """Returns an expression over the sources as the spec writes it."""
+        value = seen.meant(node)
+        if seen.is_join:
+            text: str = value.sql(dialect="spark")
+            return text
+        return seen.records(_LEFT).spelled(value)
+
+    def _scope(self, seen: Seen) -> Scope:
+        """Returns what expressions over the sources may see."""
+        if not seen.is_join:
+            return seen.records(_LEFT).scope(self.inputs)
+        both = (seen.records(hand) for hand in spec.HANDS)
+        sources = (one.source for one in both if isinstance(one, Rows))
+        schemas = (spec.input_of(one, self.inputs, "").schema for one in sources)
+        return Scope.pair(*schemas)
+
+    def _written(self, node: exp.Expr, seen: Seen) -> str:
+        """Returns an expression over both sides as the spec writes it."""
+        self._type(node, seen)
+        return self._text(node, seen)
+
+
+def _operands(node: exp.Expr) -> tuple[exp.Expr, ...]:
+    """Returns what stands on both sides of =, nothing of another condition."""
+    return (node.this, node.expression) if isinstance(node, exp.EQ) else ()
+
+
+def _name_of(node: exp.Expr) -> str:
+    """Returns the name that a field has by itself: the last one of a path."""
+    return _path(node)[-1] if _is_reference(node) else ""
