@@ -131,6 +131,8 @@ class Delta:
         """
         order = np.argsort(number, kind="stable")
         ordered = number[order]
+        # Stable, so of one row's changes the newest stands last: those with another
+        # number behind them are kept.
         order = order[np.append(ordered[1:] != ordered[:-1], True)[: len(order)]]
         return cls(
             number[order],
@@ -279,6 +281,8 @@ class Chunks:
         if self.layout.whole:
             self.taken = self._read((chunk, slice(None)) for chunk in self.chunks)
             return self.taken.rows
+        # Nothing is kept yet; the limit still moves, so that what is saved now is
+        # judged by it.
         if not self.chunks:
             self.limit = max(self.limit, limit)
             return self.taken.rows
@@ -292,6 +296,8 @@ class Chunks:
         if self.layout.unseen:
             for number, chunk in enumerate(self.chunks):
                 part = self._between(*self._index_of(chunk), limit)
+                # Who falls due unseen is counted out here, since nobody reads it to say
+                # so.
                 left = chunk.alive - (part.stop - part.start)
                 self.chunks[number] = replace(chunk, alive=left)
         self.limit = max(self.limit, limit)
@@ -308,6 +314,7 @@ class Chunks:
             more = self._read(
                 (chunk, self._wanted(chunk, codes, codes[:0])) for chunk in self.chunks
             )
+            # Some were loaded already, and no row may be there twice.
             fresh = ~np.isin(more.number, self.taken.number)
             self.taken = self.taken.joined(more.take(fresh))
         return self.taken.rows
@@ -319,6 +326,7 @@ class Chunks:
             due, by_due = self._index_of(chunk)
             first, count = bisect_right(by_due, self.limit, key=due.__getitem__), SMALL
             while first < len(by_due) and due[by_due[first]] < least:
+                # Places are read in order: a file in memory is then read page by page.
                 part = np.sort(by_due[first : first + count].astype(np.int64))
                 found = self._read([(chunk, part)])
                 able = wanted(found.rows) & ~np.isin(found.number, self.taken.number)
@@ -337,10 +345,16 @@ class Chunks:
         now, fresh = kept.take(slice(old)), kept.take(slice(old, None))
         number, rows, was_due = self.taken
         told = self._are_due(was_due)  # who was due has left without a word
+        # When a row is due is kept beside it, so a change of that alone is a change
+        # too.
         differ = due[:old] != was_due[stays]
         for name in self.layout.changing:
             differ |= getattr(rows, name)[stays] != getattr(now, name)
-        self._leave(number[~stays & ~told] if self.layout.unseen else number[~stays])
+        # Chunks count who is alive in them: one that has nobody is dropped unread.
+        left = np.sort(number[~stays & ~told] if self.layout.unseen else number[~stays])
+        for at, chunk in enumerate(self.chunks):
+            first, past = np.searchsorted(left, (chunk.first, chunk.past)).tolist()
+            self.chunks[at] = replace(chunk, alive=chunk.alive - past + first)
         changed, gone = np.flatnonzero(differ), np.flatnonzero(~stays & ~told)
         if len(changed) or len(gone):
             self.deltas.append(
@@ -376,6 +390,7 @@ class Chunks:
 
     def _read(self, wanted: Iterable[tuple[Chunk, Whole | slice]]) -> Taken:
         """Returns those of the rows at some places of chunks that are alive."""
+        # At least no rows with the right columns: joins of nothing need one part.
         parts, numbers = [no_rows(self.layout.schema)], [np.empty(0, np.int64)]
         dues = [np.empty(0, np.int64)]
         for chunk, at in wanted:
@@ -387,8 +402,11 @@ class Chunks:
                 dues.append(filed.array("due")[at])
         found = Taken(np.concatenate(numbers), join_rows(parts), np.concatenate(dues))
         lived = found._replace(rows=self.layout.lived(found.rows))
+        # First what follows from a row, then what has been written about it: that
+        # counts.
         found, gone = self._changed(lived)
         leaves = self._are_due(found.due)
+        # They were due and had a reason to stay.
         leaves[np.isin(found.number, self.overdue)] = False
         return found.take(~(gone | leaves))
 
@@ -462,13 +480,6 @@ class Chunks:
         are_due: Mask = due <= self.limit
         return are_due
 
-    def _leave(self, number: Whole) -> None:
-        """Counts rows that leave."""
-        left = np.sort(number)
-        for at, chunk in enumerate(self.chunks):
-            first, past = np.searchsorted(left, (chunk.first, chunk.past)).tolist()
-            self.chunks[at] = replace(chunk, alive=chunk.alive - past + first)
-
     def _keep_chunks(self, fresh: Rows, due: Whole) -> None:
         """Keeps new rows, with those of chunks that are merged or written again."""
         new = Taken(np.empty(0, np.int64), fresh, due)
@@ -476,6 +487,8 @@ class Chunks:
         for chunk in self.chunks:
             if not chunk.alive:
                 self.blobs.shelf.drop(chunk.blob)
+        # Sizes are counted by who is alive: merging is what frees the room of the
+        # others.
         sizes = [chunk.alive for chunk in there]
         first = merged_from([*sizes, len(fresh)]) if len(fresh) else len(there)
         self.chunks = [
@@ -525,6 +538,7 @@ class Chunks:
         if not self.deltas:
             return
         sizes = [len(delta) for delta in self.deltas]
+        # Deltas that tell of more rows than there are say little: all become one.
         first = 0 if sum(sizes) > self.alive else merged_from(sizes)
         merging = self.deltas[first:]
         if len(merging) == 1 and merging[0].blob and self.alive:
@@ -534,6 +548,7 @@ class Chunks:
             if delta.blob:
                 self.blobs.shelf.drop(delta.blob)
         number = np.concatenate([delta.number for delta in merging])
+        # What is told of a chunk that is gone, or written anew, is told for nobody.
         there = self._are_there(number)
         if not there.any():
             return
@@ -574,12 +589,15 @@ def _level(size: int) -> int:
 def _places_of(codes: Whole, wanted: Whole) -> Whole:
     """Returns the places of sorted codes at which one that is wanted stands."""
     least, most = codes[0], codes[-1]
+    # Codes that the chunk cannot have are cut off first: a chunk of one key is then
+    # looked into once.
     past = np.searchsorted(wanted, most, "right")
     near = wanted[np.searchsorted(wanted, least) : past]
     first = np.searchsorted(codes, near)
     found = codes[first] == near
     first = first[found]
     counts = np.searchsorted(codes, near[found], "right") - first
+    # Each run of equal codes one by one: where it starts, less what stands before.
     starts = np.repeat(first - np.cumsum(counts) + counts, counts)
     places: Whole = starts + np.arange(len(starts))
     return places

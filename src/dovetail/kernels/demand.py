@@ -29,7 +29,7 @@ from dovetail.kernels.candidates.nearest import Nearby, settled_by
 from dovetail.kernels.candidates.picks import Picked, remembered
 from dovetail.kernels.horizon import Horizon
 from dovetail.kernels.lifetimes.births import births, least_birth
-from dovetail.kernels.pairs.matches import NO_MATCHES, Matches
+from dovetail.kernels.pairs.matches import NO_MATCHES
 from dovetail.kernels.settings import JoinSettings, SideSettings, waits_for
 from dovetail.kernels.state import JoinState
 
@@ -66,7 +66,19 @@ class Coming:
         for parcel in parcels:
             rows[parcel.report.hand].append(parcel.rows)
             told[parcel.report.hand].append(parcel.told.code)
-        watches = _watches(state, parcels, now)
+        # Reports are read in the order in which the tasks read their rows.
+        left, right = (
+            reduce(
+                lambda known, parcel: known.after(parcel, now),
+                sorted(
+                    (parcel for parcel in parcels if parcel.report.hand == hand),
+                    key=lambda parcel: parcel.report.position,
+                ),
+                watch,
+            )
+            for hand, watch in enumerate(state.watches)
+        )
+        watches = left, right
         if not settings.gathers:
             watches = awake(watches, settings.sides, now)
         return cls(settings, watches, rows, told)
@@ -105,6 +117,7 @@ class Coming:
         none = (self.rows[0][0].take(slice(0)), self.rows[1][0].take(slice(0)))
         nobody = np.empty(0, bool), np.empty(0, bool)
         present = Present(none, (0, 0), none, self.watches, 0, nobody)
+        # A horizon over no rows: bounds alone say what can come.
         horizon = Horizon(settings, present)
         limit = horizon.first_birth(1 - hand)
         if hand == 0 and settings.picks.waits:
@@ -134,6 +147,8 @@ class Coming:
         Nothing where many more come than are alive, which then are all looked at: to
         sort codes costs more. Rows that others end are let go as their key comes.
         """
+        # All that came, on both hands: whoever came may meet, or end, a row of this
+        # side.
         came = sum(len(rows) for of_hand in self.rows for rows in of_hand)
         is_intrinsic = self.settings.sides[hand].is_intrinsic
         if not alive or (is_intrinsic and came > _MANY * alive):
@@ -144,28 +159,14 @@ class Coming:
         """Returns each code of which a side's rows may meet who comes, or be ended."""
         if self.settings.gathers:
             return np.empty(0, np.int64)
+        # Whom the other side's rows may meet ...
         codes = [rows.code[rows.has_key] for rows in self.rows[1 - hand]]
         if self.settings.sides[hand].told:
             codes += self.told[hand]
         elif not self.settings.sides[hand].is_intrinsic:
+            # ... and whom rows of their own side may end.
             codes += [rows.code for rows in self.rows[hand]]
         return np.unique(np.concatenate(codes))
-
-
-def _watches(state: JoinState, parcels: list[Parcel], now: int) -> tuple[Watch, Watch]:
-    """Returns what is known of both sides' time once all reports are read."""
-    left, right = (
-        reduce(
-            lambda known, parcel: known.after(parcel, now),
-            sorted(
-                (parcel for parcel in parcels if parcel.report.hand == hand),
-                key=lambda parcel: parcel.report.position,
-            ),
-            watch,
-        )
-        for hand, watch in enumerate(state.watches)
-    )
-    return left, right
 
 
 def leaves_unseen(settings: JoinSettings, hand: int) -> bool:
@@ -194,7 +195,13 @@ def due_times(horizon: Horizon, present: Present, picked: Picked) -> Due:
     A row of a pair that waits is due with that pair, or with its left row.
     """
     settings = horizon.settings
-    pairs = _due_pairs(horizon, remembered(settings, picked))
+    # A pair that waits is due as no right row can come that stands before it.
+    held = remembered(settings, picked)
+    picks, rights = horizon.settings.picks, horizon.present.rows[1]
+    if picks.waits or not picks.by_time or not len(held):
+        pairs = np.full(len(held), NEVER)
+    else:
+        pairs = row_times(horizon.settings, rights)[held.right]
     if not settings.event_clock:
         return replace(nobody_due(present.rows), pairs=pairs)
     left, right = (
@@ -223,26 +230,20 @@ def _due(side: SideSettings, rows: Rows, needed: Whole) -> Whole:
     due[needed] = NEVER
     if not side.once:
         return due
+    # It has met, but an earlier meeting may follow until its own is past.
     is_open = (rows.met < NEVER) & ~rows.emitted
     return np.where(is_open, np.minimum(rows.met, rows.death), due)
 
 
 def _least_births(side: SideSettings, bounds: Whole) -> Whole:
     """Returns the least births of a side's rows that come behind some bounds."""
+    # Few bounds, many rows: each bound goes through the calendar once.
     known, number = np.unique(bounds, return_inverse=True)
     least = [
         bound if bound in (BEGINNING, NEVER) else least_birth(side.window, bound)
         for bound in known.tolist()
     ]
     return np.array(least, np.int64)[number]
-
-
-def _due_pairs(horizon: Horizon, held: Matches) -> Whole:
-    """Returns when pairs that wait are due: as no right row comes that is before."""
-    picks, right = horizon.settings.picks, horizon.present.rows[1]
-    if picks.waits or not picks.by_time or not len(held):
-        return np.full(len(held), NEVER)
-    return row_times(horizon.settings, right)[held.right]
 
 
 def due_waiting(settings: JoinSettings, present: Present, hand: int) -> Whole:

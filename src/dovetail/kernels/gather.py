@@ -22,7 +22,6 @@ from dovetail.kernels.arrays.rows import (
     BEGINNING,
     MISSING,
     NEVER,
-    Mask,
     Rows,
     Whole,
     join_batches,
@@ -54,6 +53,7 @@ def gather(
     left, right = (one.on_time for one in arrived)
     placed = arrival.numbered((left, right), settings, state.next_place)
     ours, theirs = (join_rows(both) for both in zip(state.waiting, placed, strict=True))
+    # Late rows do not wait for the end: nothing that comes changes that they are.
     late = steps.turned_away(arrived, self_join=settings.self_join, in_order=True)
     if not has_ended(arrived):
         return _keeping(state, arrived, (ours, theirs), out=late)
@@ -64,7 +64,9 @@ def gather(
         return replace(left_over, until=NEVER, met=met)
     both = zip(settings.sides, (ours, theirs), strict=True)
     ended = [
-        arrival.Parcel(_end_of(hand), _found(side, rows))
+        arrival.Parcel(
+            arrival.Report(hand, 0, NEVER, BEGINNING, seen=False), _found(side, rows)
+        )
         for hand, (side, rows) in enumerate(both)
     ]
     # Rows have their places by now, and nothing is held back for what is still to come.
@@ -74,11 +76,6 @@ def gather(
     out = _in_left_order(settings, done.out)
     left_over = _keeping(state, arrived, nobody, out=(*late, *out))
     return replace(left_over, until=NEVER, met=done.met)
-
-
-def _end_of(hand: int) -> arrival.Report:
-    """Returns the report that nothing comes any more on a hand."""
-    return arrival.Report(hand, 0, NEVER, BEGINNING, seen=False)
 
 
 def has_ended(arrived: tuple[arrival.Arrived, arrival.Arrived]) -> bool:
@@ -120,32 +117,26 @@ def _found(side: SideSettings, rows: Rows) -> Rows:
     Who lacks the row time that its input has meets nobody, and as a version it replaces
     nothing.
     """
+    # A partition of its own, below all places: as a version it replaces nobody.
     timeless = (rows.moment == MISSING) & side.has_time
     if timeless.any():
         own = np.where(timeless, -1 - rows.place, rows.partition)
         rows = rows.with_arrays(partition=own)
         rows = rows.with_flags(has_key=rows.has_key & ~timeless)
     if side.is_state:
-        rows = rows.take(_are_newest(rows, timeless))
+        # Of the versions of a key only the newest counts, of equal times the last; if
+        # it is a delete, none does.
+        newest = timeless.copy()
+        order = sorted_by(rows.partition, rows.moment, rows.place)
+        is_last = np.append(np.diff(rows.partition[order]) != 0, True)[: len(order)]
+        newest[order[is_last]] = True
+        rows = rows.take(newest & ~rows.removes)
     lives_in_time = isinstance(side.window, windows.Latest) or not (
         side.static or isinstance(side.window, windows.Forever)
     )
     if not lives_in_time:
         rows = rows.with_arrays(moment=np.full(len(rows), MISSING))
     return rows
-
-
-def _are_newest(rows: Rows, timeless: Mask) -> Mask:
-    """Tells which rows are the newest versions of their keys, and no deletes.
-
-    Of equal times, and without any, the last one is.
-    """
-    newest = timeless.copy()
-    order = sorted_by(rows.partition, rows.moment, rows.place)
-    is_last = np.append(np.diff(rows.partition[order]) != 0, True)[: len(order)]
-    newest[order[is_last]] = True
-    there: Mask = newest & ~rows.removes
-    return there
 
 
 def _in_left_order(

@@ -63,6 +63,7 @@ class FoundOnce(Generic[Found]):
 
     def __get__(self, owner: object, _: type) -> Found:
         """Returns what is found, which from now on stands where Python looks first."""
+        # The instance's own attribute is found before this one, which has no `__set__`.
         found = vars(owner)[self.find.__name__] = self.find(owner)
         return found
 
@@ -75,6 +76,7 @@ def meeting_times(present: Present, found: Matches) -> Whole:
 
 def sure_below(settings: JoinSettings, bounds: tuple[Whole, Whole]) -> Whole:
     """Returns the row times below which meetings are sure, for both sides' bounds."""
+    # A side whose bound nobody waits for cannot part a pair by what comes.
     below = np.full(len(bounds[0]), NEVER)
     for bound, is_waited_for in zip(bounds, waits_for(settings), strict=True):
         below = np.minimum(below, bound) if is_waited_for else below
@@ -149,6 +151,8 @@ class Horizon:
         if not self.settings.sides[hand].untimed:
             past: Mask = (rows.death <= other) | (rows.death <= rows.birth)
             return past
+        # Of a table without times a row is met until it is replaced, whatever the row
+        # time.
         past = is_replaced(rows) | (other == NEVER)
         past[self._wanted(hand)] = False
         return past
@@ -160,6 +164,7 @@ class Horizon:
         if not len(number) or not len(waiting):
             return number[:0]
         known = self.present.rows[1 - hand]
+        # Who is alive by the widest life could meet it; one that lives nowhere cannot.
         every = self._widened(1 - hand, join_rows([known.bare(), waiting.bare()]))
         came = waiting.take((every.birth < every.death)[len(known) :])
         # Versions without a time are there at all row times: places say who meets whom.

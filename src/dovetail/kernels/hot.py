@@ -43,12 +43,15 @@ def hot_keys(settings: JoinSettings, parts: Sequence[Rows]) -> list[HotKey]:
         return []  # without a key all rows have one
     having = [rows.code[rows.has_key] for rows in parts]
     ordered = np.sort(np.concatenate(having or [_NO_CODES]))
+    # Where a code differs from the one before; without rows there is no first one
+    # either.
     starts = np.flatnonzero(
         np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
     )
     counts = np.diff(np.append(starts, len(ordered)))
     # Few keys have more than one row in most batches: only those are compared.
     often = np.flatnonzero(counts > 1)
+    # Most rows first; of equals the lower code, so that a replay tells the same.
     most = often[np.lexsort((starts[often], -counts[often]))[:MOST]]
     return [
         HotKey(int(counts[run]), _values(settings, parts, int(ordered[starts[run]])))

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail.kernels.arrays.names import OWN_DEATH, OWN_END
-from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Mask, Whole
+from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Whole
 from dovetail.kernels.horizon import Horizon
 from dovetail.kernels.lifetimes import lives as life
 from dovetail.kernels.lifetimes.births import ends
@@ -42,6 +42,7 @@ class _Ends:
         """Returns the ends of the rows that take part."""
         side, rows = horizon.settings.sides[hand], horizon.present.rows[hand]
         never, settled = np.full(len(rows), NEVER), np.full(len(rows), life.SETTLED)
+        # No row can come that would end these.
         if side.untimed or side.static:
             return cls(never, never, never, settled)
         if side.inherits:
@@ -64,19 +65,21 @@ def told_lives(horizon: Horizon, state: JoinState) -> life.Lives:
     for hand, before in enumerate(state.alive):
         if settings.sides[hand].groups > 1:
             death = _Ends.of(horizon, hand).death[: len(before)]
+            # What ends as it was said to end when the step began need not be told.
             is_sooner = death < before.death
             places.append(before.place[is_sooner])
             deaths.append(death[is_sooner])
     if not places:
         return life.NO_LIVES
     place, death = np.concatenate(places), np.concatenate(deaths)
-    return life.Lives(np.zeros_like(place), place, death, _holds(horizon))
-
-
-def _holds(horizon: Horizon) -> tuple[int, ...]:
-    """Returns until when the lives of each group but the settled one are sure."""
+    # The settled group, which stands first, need not be told of.
     left, right = (_holds_of(horizon, hand) for hand in (0, 1))
-    return tuple(min(ours, theirs) for ours in left for theirs in right)[1:]
+    return life.Lives(
+        np.zeros_like(place),
+        place,
+        death,
+        tuple(min(ours, theirs) for ours in left for theirs in right)[1:],
+    )
 
 
 def _holds_of(horizon: Horizon, hand: int) -> tuple[int, ...]:
@@ -102,7 +105,10 @@ def handed_on(horizon: Horizon, leaving: pa.RecordBatch) -> pa.RecordBatch:
     group, refs = np.full(len(time), life.SETTLED), {}
     for hand, name in enumerate((life.LEFT, life.RIGHT)):
         rows, found = horizon.present.rows[hand], _Ends.of(horizon, hand)
-        there = np.flatnonzero(is_pair & _is_there(leaving, hand))
+        there = np.flatnonzero(
+            is_pair
+            & leaving.column(("left", "right")[hand]).to_numpy(zero_copy_only=False)
+        )
         place = leaving.column(name).to_numpy()[there]
         number = numbers_of(rows, place)
         death[there] = np.minimum(death[there], found.own_death[number])
@@ -126,12 +132,6 @@ def handed_on(horizon: Horizon, leaving: pa.RecordBatch) -> pa.RecordBatch:
     for name in life.HANDED.names:
         told = told.append_column(name, pa.array(lives[name]))
     return told
-
-
-def _is_there(leaving: pa.RecordBatch, hand: int) -> Mask:
-    """Tells of which rows that leave a side is there."""
-    there: Mask = leaving.column(("left", "right")[hand]).to_numpy(zero_copy_only=False)
-    return there
 
 
 def still_held(held: pa.RecordBatch, lives: life.Lives) -> pa.RecordBatch:

@@ -73,6 +73,7 @@ def lives_step(
     for hand, old in enumerate(present.old):
         if newest := settings.newest_of_all(hand):
             sides[hand] = _counted(sides[hand], old, newest - alive[hand])
+        # Of newcomers their places are told too, of others only the end.
         is_new = np.arange(len(sides[hand])) >= old
         changed = sides[hand].take(is_new | (sides[hand].death < NEVER))
         labels = changed.hidden(LABEL)

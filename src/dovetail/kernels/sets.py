@@ -115,6 +115,8 @@ def _combined(
         starts = np.repeat(first_of - np.cumsum(counts) + counts, counts)
         partners = order[starts + np.arange(len(starts))]
         columns = [np.repeat(column, counts) for column in columns]
+        # Asked after each set, not at the end: who does not fit is not multiplied
+        # further.
         fit = fits(Neighbours((before, after), (columns[-1], partners)))
         columns = [column[fit] for column in (*columns, partners)]
     return Combinations(active, tuple(columns))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from dovetail.kernels.arrays.rows import BEGINNING, Mask, Rows, Whole, join_rows
+from dovetail.kernels.arrays.rows import BEGINNING, Mask, Rows, join_rows
 from dovetail.kernels.arrival.admission import Present, admit
 from dovetail.kernels.arrival.arrival import (
     Arrived,
@@ -151,17 +151,15 @@ def step(
     shown = (*late, *early.out, *map(results.as_shown, out))
     due = due_times(horizon, present, picked)
     pairs = rows_of_pairs(present.rows, remembered(settings, picked))
-    met = _distinct((picked.met.left, picked.met.right), present)
-    return Stepped(present, kept, held, shown, due, pairs, covers, until, met, lives)
-
-
-def _distinct(met: tuple[Whole, Whole], present: Present) -> tuple[int, int]:
-    """Returns how many rows of each side are named by numbers, once or more often."""
-    left, right = (
+    # Rows that have met several others are counted once.
+    ours, theirs = (
         int(np.count_nonzero(np.bincount(numbers, minlength=len(rows))))
-        for numbers, rows in zip(met, present.rows, strict=True)
+        for numbers, rows in zip(
+            (picked.met.left, picked.met.right), present.rows, strict=True
+        )
     )
-    return left, right
+    met = (ours, theirs)
+    return Stepped(present, kept, held, shown, due, pairs, covers, until, met, lives)
 
 
 def _changed(
@@ -257,6 +255,7 @@ def turned_away(
         return ()
     parts, sides = [], []
     for hand, side in enumerate(arrived):
+        # For the columns, where a side has nobody that is turned away.
         none = side.on_time.take(slice(0, 0))
         sides.append(join_rows([none, *(rows for _, rows in side.others)]))
         offset = 0

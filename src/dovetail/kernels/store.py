@@ -13,13 +13,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from dovetail.kernels.arrays.blobs import read_batch, write_batch
-from dovetail.kernels.arrays.rows import NEVER, Mask, Rows, join_rows
+from dovetail.kernels.arrays.rows import NEVER, Rows, join_rows
 from dovetail.kernels.arrival.arrival import Parcel, Watch
 from dovetail.kernels.chunks import Blobs, Chunks, Layout, Shelf
 from dovetail.kernels.demand import Coming, due_waiting, leaves_unseen
@@ -71,6 +71,7 @@ def alive_layout(settings: JoinSettings, hand: int, schema: pa.Schema) -> Layout
     side = settings.sides[hand]
     waits = settings.picks.waits or side.waits
     stays = settings.event_clock or waits
+    # Elsewhere the end follows from the row, and is not written.
     can_end = stays and (side.evicts or not side.is_intrinsic)
     are_told = stays and (side.evicts or side.told)
     met = ("partners",) if settings.changelog else ("met",)
@@ -128,16 +129,6 @@ def _waiting(settings: JoinSettings, hand: int, rows: Rows) -> Rows:
     return rows.with_arrays(birth=births(side.window, rows))
 
 
-def _meets(rows: Rows) -> Mask:
-    """Tells which rows may meet somebody: no deletes."""
-    return ~rows.removes
-
-
-def _as_they_are(rows: Rows) -> Rows:
-    """Returns rows from which nothing follows."""
-    return rows
-
-
 @dataclass(slots=True)
 class Store:
     """A bucket's state between reading and writing it."""
@@ -161,7 +152,9 @@ class Store:
             for layout in (alive_layout, waiting_layout)
         )
         whole = bool(self.settings.reads_all)
-        self.pairs = Chunks(Layout(PAIRS, _as_they_are, whole=whole), self.blobs)
+        # Nothing follows from a pair that waits: it is read as it was written.
+        layout = Layout(PAIRS, lambda rows: rows, whole=whole)
+        self.pairs = Chunks(layout, self.blobs)
 
     @property
     def kinds(self) -> tuple[Chunks, ...]:
@@ -180,15 +173,15 @@ class Store:
         Of what is kept it has what a step on the parcels asks for.
         """
         state = self._without_rows()
-        return self._loaded(state, Coming.of(self.settings, state, parcels, now))
-
-    def _loaded(self, state: JoinState, coming: Coming) -> JoinState:
-        """Returns the state with what a step asks for: who waits tells who is due."""
+        # Who waits tells who is due: so those are loaded first.
+        coming = Coming.of(self.settings, state, parcels, now)
         waiting = [
             kind.load(coming.codes(hand, kind.alive), coming.limit_of_waiting(hand))
             for hand, kind in enumerate(self.waiting)
         ]
-        left, right = (kind.least_due(_meets) for kind in self.waiting)
+        left, right = (
+            kind.least_due(lambda rows: ~rows.removes) for kind in self.waiting
+        )
         coming = coming.beside((waiting[0], waiting[1]), (left, right))
         alive = [
             kind.load_oldest(kind.alive - coming.newest(hand))
@@ -260,7 +253,26 @@ class Store:
                 "the state was written by another join, or over other buckets: "
                 "start with write(checkpoint=...), which takes those it finds"
             )
-        return self._read(known, state)
+        held = known["held"]
+        self.extras = [held, *known["covers"]]
+        for kind, listing in zip(self.kinds, known["kinds"], strict=True):
+            kind.take_over(listing)
+        # A watch is its numbers in order, its holds last, however many there are.
+        watch_left, watch_right = (
+            Watch(bound, newest, active, stopped, tuple(holds))
+            for bound, newest, active, stopped, *holds in known["watches"]
+        )
+        left, right = (
+            covers_from(read_batch(self.shelf.get(number))) if number else none
+            for number, none in zip(known["covers"], state.memo.covers, strict=True)
+        )
+        return replace(
+            state,
+            watches=(watch_left, watch_right),
+            held=read_batch(self.shelf.get(held)) if held else state.held,
+            next_place=known["next_place"],
+            memo=replace(state.memo, covers=(left, right)),
+        )
 
     def _save_rows(self, stepped: Stepped) -> None:
         """Keeps the rows that a step leaves behind, and the pairs that wait."""
@@ -280,29 +292,6 @@ class Store:
         due = np.append(self.pairs.taken.due[stays], stepped.due.pairs[~is_old])
         rows = join_rows([known.take(stays), stepped.pairs.take(~is_old)])
         self.pairs.save(rows, stays, due)
-
-    def _read(self, known: dict[str, Any], new: JoinState) -> JoinState:
-        """Returns what a directory tells, without what is kept as chunks."""
-        held = known["held"]
-        self.extras = [held, *known["covers"]]
-        for kind, listing in zip(self.kinds, known["kinds"], strict=True):
-            kind.take_over(listing)
-        # A watch is its numbers in order, its holds last, however many there are.
-        watch_left, watch_right = (
-            Watch(bound, newest, active, stopped, tuple(holds))
-            for bound, newest, active, stopped, *holds in known["watches"]
-        )
-        left, right = (
-            covers_from(read_batch(self.shelf.get(number))) if number else none
-            for number, none in zip(known["covers"], new.memo.covers, strict=True)
-        )
-        return replace(
-            new,
-            watches=(watch_left, watch_right),
-            held=read_batch(self.shelf.get(held)) if held else new.held,
-            next_place=known["next_place"],
-            memo=replace(new.memo, covers=(left, right)),
-        )
 
     def _put(self, batch: pa.RecordBatch) -> int:
         """Keeps a batch; an empty one has no number."""

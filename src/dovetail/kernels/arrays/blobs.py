@@ -44,6 +44,7 @@ def append_batch(sink: pa.NativeFile, batch: pa.RecordBatch) -> None:
 def read_batch(data: bytes | pa.Buffer) -> pa.RecordBatch:
     """Returns the batch that `write_batch` wrote; its arrays lie in `data`."""
     reader = pa.ipc.open_stream(pa.py_buffer(data))
+    # A stream without rows has no batch, but still the columns.
     batches = list(reader)
     return batches[0] if batches else pa.RecordBatch.from_pylist([], reader.schema)
 
@@ -64,11 +65,13 @@ def as_batch(
     names = list(rows.payload.schema.names)
     places: dict[str, tuple[str, int]] = {}
     partition = (_PARTITION,) if own_partition else ()
+    # Births, and most deaths, follow from these: see the layouts of the store.
     arrays = {name: getattr(rows, name) for name in (*_ARRAYS, *partition, *more)}
     for name, array in (arrays | dict(beside)).items():
         places[name] = _place(array, rows.payload) or (_COLUMN, len(columns))
         if places[name][0] == _COLUMN:
             columns.append(pa.array(array))
+            # A column of a user may be called `code`, as an array of ours is.
             names.append(f"@{name}")
     metadata = {_METADATA: json.dumps(places)}
     schema = pa.schema(
@@ -99,6 +102,7 @@ class Filed:
         """Returns an array of all rows; it is not read where a column holds it."""
         kind, number = self.places[name]
         if kind == _ONE:
+            # A view of one number: nothing is written for rows that all say the same.
             return np.broadcast_to(np.int64(number), len(self))
         return self._taken(name, slice(None))
 
@@ -110,6 +114,8 @@ class Filed:
         arrays = {
             name: self._taken(name, chosen) for name in self.places if name not in leave
         }
+        # Our own columns stand behind the payload's, so that these are found by
+        # counting.
         own = sum(kind == _COLUMN for kind, _ in self.places.values())
         payload = self.batch.select(range(self.batch.num_columns - own))
         rows = make_rows(

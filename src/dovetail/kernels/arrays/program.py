@@ -58,6 +58,7 @@ def _value(program: Program, columns: Columns, length: int) -> Argument:
     name, kind, constants, *parts = program
     arguments = [_value(part, columns, length) for part in parts]
     operation = partial(OPERATIONS[name], arrow_type(kind), **dict(constants))
+    # Lambdas see the elements of whole columns, so constants are repeated beside them.
     if any(callable(argument) for argument in arguments):
         return operation(*(repeated(argument, length) for argument in arguments))
     if all(isinstance(argument, pa.Scalar) for argument in arguments):
@@ -71,6 +72,8 @@ def _function(numbers: tuple[int, ...], body: Program, columns: Columns) -> OfEl
 
     It may be given more than it asks for: the elements' places, say.
     """
+    # Of the columns around it a lambda reads few: only those are taken for each
+    # element.
     outer = {key for key in _keys(body, columns) if key in columns}
 
     def give(owners: Places, *values: pa.Array) -> pa.Array:

@@ -28,6 +28,8 @@ Whole = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.uint16]
 Mask = npt.NDArray[np.bool_]
 
+# Whole numbers with a meaning at both ends: what is missing sorts first, then what was
+# always there; what never comes sorts last.
 MISSING = np.iinfo(np.int64).min
 BEGINNING = MISSING + 1
 NEVER = np.iinfo(np.int64).max
@@ -87,6 +89,7 @@ class Rows:
 
     def parted(self, chosen: Mask) -> tuple[Rows, Rows]:
         """Returns the chosen rows, and the others."""
+        # Mostly nobody is parted from the others: then nothing is copied.
         if np.count_nonzero(chosen) == len(chosen):
             return self, self.take(slice(0))
         return self.take(chosen), self.take(~chosen)
@@ -209,6 +212,7 @@ def flags_of(**marked: Mask) -> Flags:
 
 def can_meet(rows: Rows) -> Mask:
     """Tells for each row whether it may meet anybody at all."""
+    # One comparison of all three bits: a key is needed, the others must not be there.
     deciding = _BIT["has_key"] | _BIT["removes"] | _BIT["barred"]
     may_meet: Mask = (rows.flags & deciding) == _BIT["has_key"]
     return may_meet & (rows.birth < rows.death)
@@ -224,6 +228,7 @@ def _taken(batch: pa.RecordBatch, chosen: Whole | slice) -> pa.RecordBatch:
     if isinstance(chosen, slice):
         start, stop, _ = chosen.indices(batch.num_rows)
         return batch.slice(start, max(0, stop - start))
+    # Numbers are our own and inside: Arrow need not look at each a second time.
     return pc.take(batch, pa.array(chosen), boundscheck=False)
 
 
@@ -242,6 +247,8 @@ def make_rows(
 ) -> Rows:
     """Returns rows that have met nobody and whose lifetimes are still open."""
     endless, nothing = np.full(len(code), NEVER), np.zeros(len(code), np.int64)
+    # In the order of the fields: moment, place, birth, death. Arrays that say the same
+    # are one array, which `take` then takes once.
     lives = (moment, place, moment, endless)
     counts = (nothing, nothing, nothing)
     return Rows(code, code, *lives, endless, *counts, flags, payload)

@@ -32,7 +32,14 @@ def first_above(values: Whole, starts: Whole, stops: Whole, reach: Whole) -> Who
     Where there is none, NOWHERE.
     """
     found = np.full(len(starts), NOWHERE)
-    levels = _maxima(values)
+    # The values themselves, the maxima of pairs, of fours, up to the maximum of all.
+    levels = [values]
+    while len(levels[-1]) > 1:
+        below = levels[-1]
+        if len(below) % 2:
+            below = np.concatenate((below, [MISSING]))
+        levels.append(np.maximum(below[::2], below[1::2]))
+    # An empty range finds nothing, and would look at a place that is not its own.
     climb = _Climb(starts, stops, reach, np.flatnonzero(starts < stops))
     for level, maxima in enumerate(levels):
         climb.look(level, maxima)
@@ -42,17 +49,6 @@ def first_above(values: Whole, starts: Whole, stops: Whole, reach: Whole) -> Who
     inside = places < stops[searches]
     found[searches[inside]] = places[inside]
     return found
-
-
-def _maxima(values: Whole) -> list[Whole]:
-    """Returns the values, the maxima of pairs, of fours, up to the maximum of all."""
-    levels = [values]
-    while len(levels[-1]) > 1:
-        below = levels[-1]
-        if len(below) % 2:
-            below = np.concatenate((below, [MISSING]))
-        levels.append(np.maximum(below[::2], below[1::2]))
-    return levels
 
 
 @dataclass(slots=True)
@@ -78,6 +74,8 @@ class _Climb:
         high = looks & (maxima[self.at] > self.reach[self.active])
         self.stopped[level] = (self.active[high], self.at[high])
         upper = (self.at + looks) >> 1
+        # Blocks of a level are twice as long as those below: shifted back, the place in
+        # values.
         goes_on = ~high & ((upper << (level + 1)) < self.stops[self.active])
         self.active, self.at = self.active[goes_on], upper[goes_on]
 
@@ -101,6 +99,8 @@ def kth_smallest(numbers: Whole, lengths: Whole, ranks: Whole) -> Whole:
 
     Numbers are at least 0; where a rank is not below its length, the answer is none.
     """
+    # All lengths are prefixes of one array; `first` and `past` follow each one's
+    # numbers.
     level, found = numbers, np.zeros(len(lengths), np.int64)
     first, past, rank = np.zeros_like(lengths), lengths, ranks
     for bit in reversed(range(int(numbers.max(initial=0)).bit_length())):

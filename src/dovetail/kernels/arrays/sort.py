@@ -34,6 +34,7 @@ def sorted_by(*keys: Whole) -> Whole:
         by_keys: Whole = np.lexsort(keys[::-1])
         return by_keys
     wanted = list(keys)
+    # Sorts are stable: rows that already stand by the last key keep that order.
     while len(wanted) > 1 and never_falls(wanted[-1]):
         wanted.pop()
     folded = _folded(wanted)
@@ -53,6 +54,7 @@ def _order(number: Distance, room: int) -> Whole:
     """Returns the order by numbers below a room; equals stay as they are."""
     if np.count_nonzero(number[1:] < number[:-1]) < _RUNS:
         return np.argsort(number, kind="stable")  # it merges the runs
+    # Numbers of sixteen bits numpy sorts by counting, without comparing any.
     order: Whole = np.argsort(number.astype(np.uint16), kind="stable")
     for shift in range(_DIGIT, (room - 1).bit_length(), _DIGIT):
         digit = (number >> np.uint64(shift)).astype(np.uint16)

@@ -68,6 +68,8 @@ def admit(
     when they take part. Under the arrival MERGED that is by row time, which only the
     bounds complete.
     """
+    # A SEQUENCE says at once who stands where; else only those have places that no row
+    # to come can stand before.
     in_sequence = settings.arrival is Arrival.SEQUENCE
     new, was = [one.on_time for one in arrived], state.waiting
     next_place = state.next_place
@@ -80,6 +82,7 @@ def admit(
         .with_ends(settings, hand, watches[hand].bound)
         for hand, came in enumerate(born)
     ]
+    # Below the hold nothing can come any more that takes part earlier.
     hold = hold_of(settings, watches)
     waits = [~rows.are_ready(settings, hand, hold) for hand, rows in enumerate(sides)]
     parted = [rows.came.parted(some) for rows, some in zip(sides, waits, strict=True)]
@@ -173,10 +176,12 @@ class _Side:
     def are_ready(self, settings: JoinSettings, hand: int, below: int) -> Mask:
         """Tells who takes part: who is below the bound, or lives at no moment."""
         rows = self.came
+        # Rows of a table without time are there as soon as they come.
         if settings.sides[hand].untimed:
             below = NEVER
         if not settings.event_clock:
             return rows.moment < below
+        # One that lives nowhere need not wait: nothing that comes gives it a moment.
         is_empty = (rows.death <= rows.birth) & (rows.death < NEVER)
         return (rows.birth < below) | is_empty
 
@@ -190,6 +195,7 @@ def _born(settings: JoinSettings, hand: int, rows: Rows) -> Rows:
         # Left places are even, right ones odd: at one position left stands first.
         rows = rows.with_arrays(place=2 * rows.place + hand)
     rows = unfolded(side.window, rows)
+    # What it inherits may have ended while the row was on its way here.
     if side.inherits:
         rows = rows.with_arrays(death=rows.hidden(KNOWN_END))
     return rows.with_arrays(birth=births(side.window, rows))

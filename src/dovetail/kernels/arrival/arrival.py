@@ -90,7 +90,9 @@ class Watch:
         Where the newest row of a task is late, all its rows are, and move no time.
         """
         report = parcel.report
+        # A side that has yet to say anything is quiet from its first report on.
         fresh = report.seen or self.active == MISSING
+        # A row behind the bound is late; it must not move the newest time either.
         newest = report.newest if report.newest >= self.bound else self.newest
         return Watch(
             max(self.bound, report.bound),
@@ -136,9 +138,12 @@ def read_side(
     """Returns one side's rows, judged by the bound that stood before each."""
     judged: list[Rows] = []
     others: dict[Reason, list[Rows]] = {}
+    # Without an exact order nobody knows which rows of this batch came first: all are
+    # judged by what stood before it.
     before = watch.bound
     for parcel in sorted(parcels, key=lambda parcel: parcel.report.position):
         rows = parcel.rows
+        # The end of a table's interval that is not known yet: as new as anything seen.
         if rows.open_time.any():
             newest = np.maximum(rows.moment, watch.newest)
             moments = np.where(rows.open_time, newest, rows.moment)
@@ -150,6 +155,7 @@ def read_side(
             if reason is Reason.LATE:
                 turned_away &= ~rows.removes  # a late delete leaves no trace
             others.setdefault(reason, []).append(rows.take(turned_away))
+            # The first reason counts, so whoever has one is asked for no other.
             good &= ~found
         judged.append(rows.take(good))
         watch = watch.after(parcel, moment.now)
@@ -198,6 +204,8 @@ def awake(
     lifted: list[Watch] = []
     for hand, (watch, side) in enumerate(zip(watches, sides, strict=True)):
         active = now if watch.active == MISSING else watch.active
+        # Idle only once it has been quiet longer than that: a side without rows holds
+        # others up no further.
         quiet = side.idle > 0 and now - active > side.idle
         other = watches[1 - hand].bound if quiet else BEGINNING
         bound = NEVER if side.static else max(watch.bound, other)
@@ -259,10 +267,13 @@ def with_causes(
     place = np.concatenate((left.place, right.place))
     order = np.argsort(place)
     when = leaving.column(WHEN).to_numpy()
+    # The last row that came by then is the one that let it out.
     at = order[np.searchsorted(place[order], when, "right") - 1]
     number = np.concatenate([_numbers(settings, rows) for rows in fresh])[at]
     own = pa.concat_arrays([_own_turns(left), _own_turns(right)]).take(pa.array(at))
     side = pa.array([b"\0", b"\1"]).take(pa.array((at >= len(left)) * 1))
+    # Bytes that sort as (number, side, own turn, order of leaving): one key decides
+    # among all rows of one place.
     turn = pc.binary_join_element_wise(
         in_order(number), side, own, in_order(np.arange(len(at))), b""
     )
@@ -287,6 +298,8 @@ def _numbers(settings: JoinSettings, rows: Rows) -> Whole:
 
 def in_order(numbers: Whole) -> pa.Array:
     """Returns whole numbers as bytes that stand in the same order."""
+    # The sign bit turned round and the highest byte first: bytes then compare as
+    # numbers do.
     raised = (numbers.astype(np.int64).view(np.uint64) ^ _SIGN).astype(">u8")
     ends = np.arange(len(numbers) + 1, dtype=np.int32) * raised.itemsize
     buffers = [None, pa.py_buffer(ends), pa.py_buffer(raised)]

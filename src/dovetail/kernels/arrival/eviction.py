@@ -61,6 +61,7 @@ def evicted(side: SideSettings, rows: Rows, old: int) -> Rows:
         or len(rows) == old
     ):
         return rows
+    # Who was gone before the first newcomer is in no partition any more.
     stays = rows.death >= rows.place[old:].min()
     if stays.all():
         return _evicted(eviction, window, rows, old)
@@ -96,6 +97,8 @@ def _evicted(
     is_first = isinstance(eviction, windows.EvictAge) and isinstance(
         window, windows.Seconds
     )
+    # Its own end and the eviction at one place: which of them comes first says whether
+    # the row leaves with a word.
     dropped = death < rows.death if is_first else death <= rows.death
     dropped &= death < NEVER
     ended = rows.with_flags(dropped=rows.dropped | dropped)
@@ -129,6 +132,7 @@ def _by_age(touches: Touches, fresh: Mask, age: int, closes: windows.Window) -> 
     if isinstance(closes, windows.Seconds):
         until = np.minimum(until, touches.rows.death - 1)
     second = touches.rows.hidden(CLOCK) // SECOND
+    # Of insertions in one second the first one purges; the others find nothing left.
     limits, firsts = np.unique(second[fresh] - age, return_index=True)
     starts = own[fresh][firsts]
     purges = _purges((limits, starts), own, second, until)
@@ -238,10 +242,7 @@ class _Stock:
             self.following += 1
             if self.stored > most:
                 return self.following - 1
-        return self._next_above(most)
-
-    def _next_above(self, most: int) -> int:
-        """Returns the same where it is not near: at twice as many rows each time."""
+        # It is not near: looked at in blocks, twice as long each time.
         width = 2 * _NEAR
         while self.following < len(self.gains):
             block = self.gains[self.following : self.following + width]
@@ -261,33 +262,24 @@ class _Stock:
         group = self.group[self.oldest]
         behind = self.spot[self.oldest] + 1
         members = self.touches.order[self.begins[group] : behind]
+        # Whoever stands before has left with this eviction, and is not looked at again.
         self.begins[group] = behind
         if len(members) > _NEAR:
-            self._drop(members, at)
+            # Who has left with its partition cannot leave its window any more.
+            there = members[self.falls[members] > at]
+            later = self.falls[there]
+            np.add.at(self.gains, later[later < len(self.gains)], 1)
+            self.falls[there] = at
+            self.stored -= len(there)
         else:
-            self._drop_few(members.tolist(), at)
+            for row in members.tolist():
+                fall = int(self.falls[row])
+                if fall > at:
+                    self.falls[row] = at
+                    self.stored -= 1
+                    if fall < len(self.gains):
+                        self.gains[fall] += 1
         return self.oldest
-
-    def _drop(self, members: Whole, at: int) -> None:
-        """Takes rows out of the stock that are still there.
-
-        Who has left cannot leave its window any more.
-        """
-        there = members[self.falls[members] > at]
-        later = self.falls[there]
-        np.add.at(self.gains, later[later < len(self.gains)], 1)
-        self.falls[there] = at
-        self.stored -= len(there)
-
-    def _drop_few(self, members: list[int], at: int) -> None:
-        """Does the same for few rows."""
-        for row in members:
-            fall = int(self.falls[row])
-            if fall > at:
-                self.falls[row] = at
-                self.stored -= 1
-                if fall < len(self.gains):
-                    self.gains[fall] += 1
 
     def _first_last(self, at: int) -> int:
         """Returns the first insertion that is the last of its partition, and there."""
@@ -295,18 +287,15 @@ class _Stock:
         while not (self.touches.after[start] > at and self.falls[start] > at):
             start += 1
             if start - self.oldest == _NEAR:
-                return self._next_last(start, at)
+                # Not near either: blocks that are twice as long each time.
+                width = 2 * _NEAR
+                while True:
+                    part = slice(start, start + width)
+                    is_last = (self.touches.after[part] > at) & (self.falls[part] > at)
+                    if is_last.any():
+                        return start + int(is_last.argmax())
+                    start, width = start + width, 2 * width
         return start
-
-    def _next_last(self, start: int, at: int) -> int:
-        """Returns the same where it is not near: at twice as many rows each time."""
-        width = 2 * _NEAR
-        while True:
-            part = slice(start, start + width)
-            is_last = (self.touches.after[part] > at) & (self.falls[part] > at)
-            if is_last.any():
-                return start + int(is_last.argmax())
-            start, width = start + width, 2 * width
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,6 +314,7 @@ class Touches:
         same = rows.partition[order[1:]] == rows.partition[order[:-1]]
         before = np.full(len(rows), -1)
         after = np.full(len(rows), len(rows))
+        # Neighbours in the order by partition are each other's next in it.
         before[order[1:][same]] = order[:-1][same]
         after[order[:-1][same]] = order[1:][same]
         return cls(rows, order, before, after)

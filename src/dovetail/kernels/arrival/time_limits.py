@@ -95,6 +95,7 @@ def closed(
         if side.closing is Closing.NONE or side.told:
             continue
         is_range = side.closing is Closing.ROW_TIME
+        # A side that has ended sees no time pass: its rows stay as at the end.
         clock = np.minimum(course.clock, watches[hand].stopped)
         time = course.highest if is_range else clock
         # Time never goes back: the first place past a moment is one search.
@@ -105,6 +106,7 @@ def closed(
             # `has_key` asks for the parts of a key that find candidates, not for all.
             keyless = KEYLESS in rows.payload.schema.names
             brief |= rows.hidden(KEYLESS) == 1 if keyless else ~rows.has_key
+        # Once due, always due: a later step must not ask again what moved the time.
         due = rows.due | (~brief & (death < NEVER))
         death = np.minimum(np.where(brief, rows.place + 1, death), rows.death)
         ended[hand] = rows.with_flags(due=due).with_arrays(death=death)
@@ -126,6 +128,7 @@ def last_moments(settings: JoinSettings, hand: int, rows: Rows) -> Whole:
                 other.window.following if isinstance(other.window, Range) else NO_TIME
             )
             end = shift(shift(rows.moment, preceding), ahead)
+            # The larger lateness: a row of either side may still come so far behind.
             return np.maximum(*(shift(end, one.lateness) for one in settings.sides))
         case _:
             return np.full(len(rows), NEVER)

@@ -25,6 +25,8 @@ BEFORE_TIME = BEGINNING + 1
 def replaced(rows: Rows) -> Rows:
     """Returns a table's rows with the ends of those that are replaced; an end stays."""
     place = later(rows, rows.place, 1)  # the next version's, whatever its time
+    # Places as negative numbers before all row times: a death there says where the row
+    # ended and that it meets no row time any more.
     end = np.where(
         place == NEVER, NEVER, BEFORE_TIME + np.where(place == NEVER, 0, place)
     )
@@ -52,6 +54,8 @@ def by_arrival(settings: JoinSettings, sides: tuple[Rows, Rows]) -> tuple[Rows, 
             birth=rows.place,
             death=end_place(rows)
             if side.untimed
+            # One place long: it is there as it comes, and at no place if it lives at no
+            # row time.
             else rows.place + (rows.birth < rows.death),
         )
         for side, rows in zip(settings.sides, sides, strict=True)

@@ -62,6 +62,8 @@ def choose(settings: JoinSettings, present: Present, found: Matches) -> Choice:
     """
     if not settings.copies_rows:
         return _choose(settings, present, found)
+    # Counted once however many windows they share; what is chosen is then every meeting
+    # of the pair.
     pairs = Pairs.of(settings, present.rows, found)
     choice = _choose(settings, present, pairs.once)
     width = len(present.rows[1]) + 1
@@ -76,6 +78,7 @@ def _choose(settings: JoinSettings, present: Present, found: Matches) -> Choice:
     """Returns what the picks choose of candidates that meet once each."""
     counted = _counted(settings, present, found)
     met = matches(settings, present.rows, counted.matches)
+    # At most one: a tuple of none is how settings say that there is no such pick.
     for nearest in settings.picks.nearest:
         rank = right_order(settings, present.rows[1])
         met = best_of(nearest, present.rows, met, rank)
@@ -139,6 +142,7 @@ def row_times(settings: JoinSettings, rows: Rows) -> Whole:
 
 def _passes(settings: JoinSettings, sides: tuple[Rows, Rows], found: Matches) -> Mask:
     """Tells which pairs of equal codes live together and hold."""
+    # Rows that live for ever always live together: nothing to look up.
     stays = np.ones(len(found), bool)
     if any(side.untimed or side.window != Forever() for side in settings.sides):
         stays = live_together(settings, sides, found)
@@ -169,6 +173,8 @@ def _counted(settings: JoinSettings, present: Present, found: Matches) -> Choice
         has_some = np.isin(found.left, found.left[stay])
         return Choice(found.take(stay), NO_MATCHES, found.take(~has_some))
     if picks.fails and over.any():
+        # In order of arrival the candidate that is one too many fails as it comes, on
+        # the event clock all of them are known first.
         if not settings.event_clock:
             fail_at_first(picks, present.rows, found)
         fail(picks, present.rows[0], found, over)
@@ -225,7 +231,16 @@ def _of_most_shared(
     picks: PickSettings, sides: tuple[Rows, Rows], found: Matches
 ) -> Mask:
     """Tells which candidates share the most, as many of them as are allowed."""
-    shared = _shared(picks, sides, found)
+    # How many elements each pair shares, from the first without a gap.
+    shared = np.zeros(len(found), np.int64)
+    unbroken = np.ones(len(found), bool)
+    for part in picks.shared:
+        elements = _elements(part, sides, found)
+        # Up to the first element that differs, unless one did in a part before.
+        run = np.logical_and.accumulate(elements, axis=1) & unbroken[:, None]
+        shared += run.sum(axis=1)
+        unbroken &= elements.all(axis=1)
+    # Best first: the place of a candidate in its run says how many are better.
     order = sorted_by(found.left, -shared)
     left, rank = found.left[order], shared[order]
     starts = starts_of(left)
@@ -237,19 +252,6 @@ def _of_most_shared(
     stays = np.empty(len(found), bool)
     stays[order] = (ends - begins < picks.most) & (rank > 0)
     return stays
-
-
-def _shared(picks: PickSettings, sides: tuple[Rows, Rows], found: Matches) -> Whole:
-    """Returns how many elements each pair shares, from the first without a gap."""
-    total = np.zeros(len(found), np.int64)
-    unbroken = np.ones(len(found), bool)
-    for part in picks.shared:
-        elements = _elements(part, sides, found)
-        # Up to the first element that differs, unless one did in a part before.
-        run = np.logical_and.accumulate(elements, axis=1) & unbroken[:, None]
-        total += run.sum(axis=1)
-        unbroken &= elements.all(axis=1)
-    return total
 
 
 def _elements(

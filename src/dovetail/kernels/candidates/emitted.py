@@ -57,6 +57,7 @@ def given_pairs(
     left, right = copies_of(settings, present.rows)
     owner, partner = left.owners(met.left), right.owners(met.right)
     begins = starts_of(owner)
+    # For each pair where those of its left row begin: they stand side by side.
     starts: Whole = np.flatnonzero(begins)[np.cumsum(begins) - 1]
     # A pair that meets in several windows stands there as often, side by side.
     is_first = begins | starts_of(partner)
@@ -80,6 +81,7 @@ def not_skipped(
     if part.turn is Turn.LATE_PAIR and part.outlet is Outlet.MATCHED:
         return part
     for skip in settings.picks.skip if len(part.when) else ():
+        # All rows of a part are of one hand, so the first one tells which.
         hand = int(part.left[0] == ABSENT)
         is_over = part.reason is Reason.OVER_LIMIT
         formula = skip.over if is_over else skip.unmatched[hand]
@@ -152,6 +154,8 @@ def _ranks(counted: Mask, starts: Whole) -> Whole:
 
     `starts` says for each pair where its left row's begin.
     """
+    # Counted through all rows at once; what stands before a left row's first is taken
+    # away.
     until = np.concatenate(([0], np.cumsum(counted)))
     ranks: Whole = until[1:] - until[starts]
     return ranks
@@ -159,5 +163,6 @@ def _ranks(counted: Mask, starts: Whole) -> Whole:
 
 def _times(settings: JoinSettings, when: Whole) -> pa.Array:
     """Returns moments as timestamps, null where there are none."""
+    # In order of arrival moments are places, which nobody is shown.
     unknown = (when == NEVER) | (when <= BEGINNING) | (not settings.event_clock)
     return pa.array(when, mask=unknown).cast(pa.timestamp("us", tz="UTC"))

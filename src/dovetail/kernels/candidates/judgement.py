@@ -62,6 +62,7 @@ def weighed(horizon: Horizon, memo: Memo, fresh: Matches) -> Sureness:
     if not horizon.settings.inherits:
         return Sureness(fresh)
     pairs = join_matches([memo.pairs(horizon.present.rows), fresh])
+    # A life that has been cut short since takes its pairs along.
     pairs = pairs.take(horizon.are_left(pairs))
     are_sure = horizon.are_sure(pairs)
     return Sureness(pairs.take(are_sure), pairs.take(~are_sure))
@@ -106,6 +107,7 @@ def over_by_now(horizon: Horizon, best: Matches) -> Mask:
     if not settings.event_clock or not is_timed or over.all():
         return over
     latest = horizon.latest_ends(0)
+    # Its widest life ends before any right row to come is born.
     gone = ~over & (latest <= horizon.first_birth(1))
     if gone.any() and len(present.waiting[1]):
         left = present.rows[0]
@@ -159,6 +161,7 @@ def _with_waiting(horizon: Horizon, left: Rows) -> tuple[Rows, Matches]:
     settings, right = horizon.settings, horizon.widest(1)
     known = len(horizon.present.rows[1])  # behind them stand those that wait
     waiting = right.take(slice(known, None))
+    # Too many candidates are counted before the condition: whoever has the key is one.
     hold = truly_equal if settings.picks.counts else that_hold
     found = hold(settings, (left, waiting), overlaps(left, waiting))
     return right, Matches(found.left, known + found.right)
@@ -196,6 +199,8 @@ def without_hopeless(settings: JoinSettings, present: Present) -> Present:
         next_place += len(rows)
     barred = rows.with_flags(barred=np.ones(len(rows), bool))
     barred = barred.with_arrays(death=end[gone])
+    # `still` speaks of rows that waited before this step; behind them stand those that
+    # came in it.
     still = present.still[0].copy()
     still[still] = ~gone[: np.count_nonzero(still)]
     return replace(

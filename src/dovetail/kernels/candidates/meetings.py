@@ -49,6 +49,8 @@ def _are_first_enough(settings: JoinSettings) -> bool:
     So they are in a batch of rows that live for ever, where a pair needs no more than
     its key and a right row is not asked whether it has met anybody.
     """
+    # Each of these asks for more than the first pairs: an order by time, a condition
+    # that some fail, a row that must know whether it ever met anybody.
     picks, sides = settings.picks, settings.sides
     is_batch = settings.event_clock and not settings.ordered and not picks.by_time
     is_plain = not settings.soft and not settings.key_columns and not picks.skip
@@ -129,6 +131,8 @@ class Copies:
         """Returns the least value of all copies."""
         if self.are_single:
             return values
+        # `minimum.at` goes on where one owner is named several times; plain indexing
+        # keeps the last.
         least = values.copy()
         np.minimum.at(least, self.owner, values)
         return least[self.owner]
@@ -138,6 +142,7 @@ class Copies:
         if self.are_single:
             return marks
         is_marked = np.zeros(len(marks), bool)
+        # Written at the owner, read back by all copies of it.
         is_marked[self.owner[marks]] = True
         return is_marked[self.owner]
 

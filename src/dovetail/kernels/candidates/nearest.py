@@ -73,6 +73,7 @@ def times_of(nearest: Nearest, hand: int, rows: Rows) -> Times:
     """Returns the times by which a side's rows are near to each other."""
     formula = (nearest.left, nearest.right)[hand]
     column = of_every_row(formula, hand, rows)
+    # Dates count days, times microseconds: only alike ones can be subtracted.
     if pa.types.is_date32(column.type):
         column = column.cast(pa.timestamp("us"))
     if pa.types.is_timestamp(column.type):
@@ -89,6 +90,7 @@ def times_of(nearest: Nearest, hand: int, rows: Rows) -> Times:
         column = pc.fill_null(column, 0)
     value = column.to_numpy(zero_copy_only=False)
     if value.dtype.kind == "f":
+        # NaN compares with nothing, and an infinite time is equally far from all.
         known = known & np.isfinite(value)
         return Times(np.where(known, value, 0.0), known)
     return Times(value.astype(np.int64, copy=False), known)
@@ -197,18 +199,13 @@ def settled_by(nearest: Nearest, nearby: Nearby) -> Whole:
     # The last time that is better is one of these; no later one is before the others.
     for edge in (last - 2, last - 1, last):
         comes = fits(nearest, base, edge)
-        comes &= ~has_best | _beats(nearest, base, edge, known)
+        distance, nearest_by_now = abs(edge - base), abs(known - base)
+        closer: Mask = (distance < nearest_by_now) | (
+            (distance == nearest_by_now) & (edge < known)
+        )
+        comes &= ~has_best | np.where(edge == known, nearest.takes_last, closer)
         settled[comes] = np.minimum(edge[comes], NEVER - 1) + 1
     return np.where(ours.known, settled, BEGINNING)
-
-
-def _beats(
-    nearest: Nearest, base: np.ndarray, time: np.ndarray, known: np.ndarray
-) -> Mask:
-    """Tells whether a later row of a time takes the place of a known one."""
-    far, near = abs(time - base), abs(known - base)
-    closer: Mask = (far < near) | ((far == near) & (time < known))
-    return np.where(time == known, nearest.takes_last, closer)
 
 
 def nearest_pairs(
@@ -227,6 +224,7 @@ def nearest_pairs(
     right = np.flatnonzero(chosen[1] & theirs.known)
     if not len(left) or not len(right):
         return NO_MATCHES
+    # Key and time as one number, so that each reach is two binary searches.
     line = _line_of(nearest, sides, (left, right), (ours.value, theirs.value))
     found = [_first_passing(walk, test) for walk in _walks(nearest, line, rank)]
     return found[0] if len(found) == 1 else _nearer(found, ours, theirs)
@@ -239,9 +237,11 @@ def _nearer(found: list[Matches], ours: Times, theirs: Times) -> Matches:
     """
     back, ahead = found
     far = _greatest(ours.value)
+    # Who has none ahead is infinitely far there, so that looking back wins.
     far[ahead.left] = theirs.value[ahead.right] - ours.value[ahead.left]
     stays = ours.value[back.left] - theirs.value[back.right] <= far[back.left]
     back = back.take(stays)
+    # A pair ahead counts only for whom looking back has found none as near.
     is_free = np.ones(len(far), bool)
     is_free[back.left] = False
     return join_matches([back, ahead.take(is_free[ahead.left])])
@@ -299,6 +299,7 @@ def _walks(
     order = _in_order(line.code[1], line.time, by_place)
     numbers = line.in_order(order)
     for back, edges in ((True, (0, 1)), (False, (2, 3))):
+        # NEAREST walks both ways.
         unwanted = Direction.FORWARD if back else Direction.BACKWARD
         if nearest.direction is not unwanted:
             ordered = order if back == nearest.takes_last else _turned(order, numbers)
@@ -360,12 +361,16 @@ def _reach_on(
     lowest, highest = reach_of(nearest, base)
     if base.dtype.kind == "f" or int(time.max()) - int(time.min()) + 2 >= room:
         moments = np.unique(time)
+        # Whether a time that is equal counts depends on the edge at which it is looked
+        # for.
         before, behind = (np.searchsorted(moments, base, side) for side in _EDGES)
         first = np.searchsorted(moments, lowest, "left")
         past = np.searchsorted(moments, highest, "right")
         number, width = np.searchsorted(moments, time), len(moments) + 1
     else:
         least, most = int(time.min()), int(time.max())
+        # Times outside of those there are stand at the edges: else the folded number
+        # would run into the next key.
         before = np.clip(base, least, most + 1) - least
         behind = np.clip(base, least - 1, most) + 1 - least
         first = np.clip(lowest, least, most + 1) - least
@@ -392,6 +397,7 @@ def _first_passing(walk: _Walk, test: Test) -> Matches:
         number, at = number[passed], at[passed]
         is_first = starts_of(number)
         taken.append(Matches(walk.left[number[is_first]], walk.right[at[is_first]]))
+        # Who has tried its whole run and found nobody has no match.
         wanting = length > tried + step
         wanting[number] = False
         open_rows = open_rows[wanting[open_rows]]
@@ -456,6 +462,7 @@ def _open_times(nearest: Nearest, present: Present, closed: Mask, code: Whole) -
     ours = times_of(nearest, 0, left)
     number = np.flatnonzero(ours.known & ~closed)
     number = number[sorted_by(left.code[number], ours.value[number])]
+    # A guard at the end: a search behind the last code finds it, and no row.
     codes = np.append(left.code[number], np.iinfo(np.int64).max)
     least = np.append(ours.value[number], NEVER)
     first = np.searchsorted(codes[:-1], code)

@@ -103,6 +103,7 @@ def at_turn(horizon: Horizon, picked: Picked, frontier: int) -> Picked:
     settings, present = horizon.settings, horizon.present
     if not waits_for_turn(settings):
         return picked
+    # Up to the frontier nothing can come that would take a number before these.
     due = meeting_times(present, picked.held) <= frontier
     if settings.inherits:
         due &= horizon.are_sure(picked.held)
@@ -149,6 +150,7 @@ def _picked(horizon: Horizon, met: Matches, given: Leaving) -> Picked:
     """Returns what is picked where nothing waits."""
     left, right = map(len, horizon.present.rows)
     nobody, nothing = np.zeros(left, bool), np.zeros(left, np.int64)
+    # Without an `asof` no bound settles or outdates anybody.
     ends = np.full(left, NEVER), np.full(right, NEVER)
     past, counts = horizon.past[0], (nothing, nothing)
     return Picked(met, given, past, nobody, nobody, counts, *ends)
@@ -158,7 +160,8 @@ def _first(horizon: Horizon, memo: Memo, known: Sureness) -> Picked:
     """Returns what is picked where a left row's pairs are numbered, or some kept."""
     settings, present = horizon.settings, horizon.present
     counts = present.rows[0].partners, present.rows[0].given
-    picked = _picked(horizon, known.sure, _no_pairs(settings, present))
+    picked = _picked(horizon, known.sure, plain_pairs(settings, present, NO_MATCHES))
+    # What is inherited has already been asked with the pairs that wait: see `weighed`.
     waiting = known.open_pairs if settings.inherits else memo.pairs(present.rows)
     pairs = join_matches([waiting, known.sure])
     if waits_for_turn(settings):
@@ -198,7 +201,15 @@ def _judged(horizon: Horizon, memo: Memo) -> Picked:
     """Returns what is picked where candidates decide about each other."""
     settings, present = horizon.settings, horizon.present
     every, choice = _chosen(settings, present, memo)
-    settled = _settled_by(horizon, choice)
+    # An `asof` alone knows a bound from which on nobody nearer comes. The best of a row
+    # is one for all its copies, so it is asked of their owner.
+    copies = left_copies(settings, present)
+    if not settings.event_clock or not settings.picks.takes_nearest:
+        settled = np.full(len(present.rows[0]), NEVER)
+    else:
+        chosen = Matches(copies.owners(choice.matches.left), choice.matches.right)
+        best = Nearby(present.rows, chosen, horizon.bound(1))
+        settled = copies.of_owners(settled_by(settings.picks.nearest[0], best))
     closed = _closed(horizon, choice, settled)
     closed |= present.rows[0].partners > 0  # before, and others count it still
     is_over = _left_rows(settings, present, choice.beyond)
@@ -206,6 +217,9 @@ def _judged(horizon: Horizon, memo: Memo) -> Picked:
     beyond = choice.beyond.take(closed[choice.beyond.left])
     held = every.take(~closed[every.left])
     may_come = choice.matches.take(~closed[choice.matches.left])
+    shown = judged if settings.gives_pairs else NO_MATCHES
+    shown = by_left_row(settings, present, shown)
+    nothing = np.zeros(len(present.rows[0]), np.int64)
     # A right row given once comes out by meeting a left one, be that over its limit.
     wants_more = is_over & settings.sides[1].once
     # Who stays because it counts among others is not judged a second time.
@@ -215,7 +229,7 @@ def _judged(horizon: Horizon, memo: Memo) -> Picked:
     is_last = left_copies(settings, present).are_last(left.birth)
     return Picked(
         met=join_matches([judged, beyond]),
-        given=_given(settings, present, judged),
+        given=given_pairs(settings, present, shown, (nothing, nothing)).given,
         held=held,
         open_pairs=may_come,
         over=np.flatnonzero(is_over),
@@ -224,20 +238,11 @@ def _judged(horizon: Horizon, memo: Memo) -> Picked:
         closed=closed,
         settled=closed | (is_over & ~wants_more),
         crowded=_left_rows(settings, present, choice.crowd),
-        counts=(judged_once.astype(np.int64), np.zeros(len(closed), np.int64)),
+        counts=(judged_once.astype(np.int64), nothing),
         judged=every.take(closed[every.left]),
         settled_by=settled,
         outdated_by=outdated_by(settings, present, closed, rank),
     )
-
-
-def _given(settings: JoinSettings, present: Present, judged: Matches) -> Leaving:
-    """Returns the pairs that come out of left rows that are judged."""
-    if not settings.gives_pairs:
-        return _no_pairs(settings, present)
-    pairs = by_left_row(settings, present, judged)
-    nothing = np.zeros(len(present.rows[0]), np.int64)
-    return given_pairs(settings, present, pairs, (nothing, nothing)).given
 
 
 def _chosen(
@@ -259,21 +264,6 @@ def _chosen(
     return every, choose(settings, present, every)
 
 
-def _settled_by(horizon: Horizon, choice: Choice) -> Whole:
-    """Returns from which bound of right times on left rows want none but their best.
-
-    So it is of an `asof` alone. The best of a row is one for all its copies, so it is
-    asked of their owner.
-    """
-    settings, present = horizon.settings, horizon.present
-    copies = left_copies(settings, present)
-    if not settings.event_clock or not settings.picks.takes_nearest:
-        return np.full(len(present.rows[0]), NEVER)
-    chosen = Matches(copies.owners(choice.matches.left), choice.matches.right)
-    best = Nearby(present.rows, chosen, horizon.bound(1))
-    return copies.of_owners(settled_by(settings.picks.nearest[0], best))
-
-
 def _closed(horizon: Horizon, choice: Choice, settled: Whole) -> Mask:
     """Tells which left rows are judged for good: none of their copies gets more.
 
@@ -284,6 +274,7 @@ def _closed(horizon: Horizon, choice: Choice, settled: Whole) -> Mask:
     by_now = over_by_now(horizon, choice.matches).copy()
     if settings.picks.transforms:
         beyond = choice.beyond.left
+        # Its stand-in tells the row's end, and a life without one has none to tell.
         waits = beyond[present.rows[0].death[beyond] == NEVER]
         by_now[waits] = (horizon.past[0] & horizon.know_ends(0))[waits]
     over = ~copies.any(~by_now)
@@ -291,19 +282,16 @@ def _closed(horizon: Horizon, choice: Choice, settled: Whole) -> Mask:
         return np.ones(len(over), bool)
     if not settings.event_clock or settings.picks.counts:
         return over
+    # A nearer right row may come until the bound is past all that would be nearer.
     is_open = horizon.bound(1) < settled
     return over | ~(is_open | behind_unborn(horizon, choice.matches))
-
-
-def _no_pairs(settings: JoinSettings, present: Present) -> Leaving:
-    """Returns no pairs."""
-    return plain_pairs(settings, present, NO_MATCHES)
 
 
 def by_left_row(settings: JoinSettings, present: Present, met: Matches) -> Matches:
     """Returns the pairs by left row, each one's by the order of its right rows."""
     rank = right_order(settings, present.rows[1])[met.right]
     left = left_copies(settings, present).owners(met.left)
+    # Mostly pairs are found in this order: a look costs less than a sort.
     if _are_in_order(left, rank):
         return met
     return met.take(sorted_by(left, rank))

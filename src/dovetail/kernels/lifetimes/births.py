@@ -79,6 +79,7 @@ def known_lives(side: SideSettings, rows: Rows, bound: int) -> Rows:
     What is not known is NEVER; no moment is before the row's own. A row that is never
     born dies before it is.
     """
+    # Below the bound nothing comes any more: an end there is the end.
     ends, sure = deaths(side, rows), np.maximum(rows.moment, bound)
     rows = rows.with_arrays(
         death=np.minimum(np.where(ends <= sure, ends, NEVER), rows.death)
@@ -88,6 +89,7 @@ def known_lives(side: SideSettings, rows: Rows, bound: int) -> Rows:
     # Where the bound has reached the later row's time nobody comes in between.
     begun = later(rows, rows.moment, side.window.last)
     birth = np.minimum(np.where(begun <= sure, begun, NEVER), rows.birth)
+    # Nothing comes any more and too few rows came: it is never born.
     unborn = (birth == NEVER) & (bound == NEVER)
     return rows.with_arrays(birth=birth, death=np.where(unborn, BEGINNING, rows.death))
 
@@ -136,6 +138,7 @@ def ends(side: SideSettings, rows: Rows) -> Whole:
     match side.window:
         case windows.Range() if side.closing is Closing.ROW_TIME:
             return np.where(rows.due, rows.death, rows.death - 1)
+        # One that is never born has no end to tell.
         case windows.RowsPreceding():
             return np.where(rows.death < rows.birth, NEVER, rows.death)
         case windows.Latest():

@@ -27,13 +27,23 @@ def shift(moments: Whole, span: Span) -> Whole:
     """Returns the moments so much later; missing and infinite ones stay."""
     if span == NO_TIME:
         return moments
+    # Ends that mean something are no dates: shifted they would wrap round.
     fixed = (moments == NEVER) | (moments <= BEGINNING)
     if not span.months and not fixed.any():
         later: Whole = moments + span.microseconds
         return later
     plain = np.where(fixed, 0, moments)
     if span.months:
-        plain = _shift_months(plain, span.months)
+        times = plain.view("datetime64[us]")
+        days, starts = times.astype("datetime64[D]"), times.astype("datetime64[M]")
+        target = starts + np.timedelta64(span.months, "M")
+        # A day that the month has not is its last one.
+        first, following = (
+            month.astype("datetime64[D]") for month in (target, target + 1)
+        )
+        last = following - first - 1
+        day = first + np.minimum(days - starts.astype("datetime64[D]"), last)
+        plain = (day.astype("datetime64[us]") + (times - days)).astype(np.int64)
     return np.where(fixed, moments, plain + span.microseconds)
 
 
@@ -125,16 +135,3 @@ def first_end(bound: int, window: HopSize) -> int:
     """Returns the end of the first window to end after a bound."""
     size, every = window.size.microseconds, window.every.microseconds
     return bound - (bound - size) % every + every
-
-
-def _shift_months(moments: Whole, months: int) -> Whole:
-    """Returns the same day and time so many months away, or the month's last day."""
-    times = moments.view("datetime64[us]")
-    days, starts = times.astype("datetime64[D]"), times.astype("datetime64[M]")
-    target = starts + np.timedelta64(months, "M")
-    # A day that the month has not is its last one.
-    first, following = (month.astype("datetime64[D]") for month in (target, target + 1))
-    last = following - first - 1
-    day = first + np.minimum(days - starts.astype("datetime64[D]"), last)
-    shifted: Whole = (day.astype("datetime64[us]") + (times - days)).astype(np.int64)
-    return shifted

@@ -43,6 +43,7 @@ def stages_of(side: SideSettings, rows: Rows, came: Whole, start: int) -> Stages
 
     `came` are their places. The lives of rows that came before are those known then.
     """
+    # Who came before the step is there from just before its first place.
     number, since = np.arange(len(rows)), np.maximum(came, start - 1)
     if side.is_intrinsic:
         endless = np.full(len(rows), NEVER)
@@ -69,6 +70,7 @@ def stages_of(side: SideSettings, rows: Rows, came: Whole, start: int) -> Stages
 
 def always(rows: Rows, since: Whole, until: Whole) -> Stages:
     """Returns the stages of rows that are there from place to place, in all times."""
+    # Without row times it is met at all of them; places say when.
     birth, death = np.full(len(rows), BEGINNING), np.full(len(rows), NEVER)
     return Stages(np.arange(len(rows)), since, until, birth, death)
 

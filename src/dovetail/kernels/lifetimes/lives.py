@@ -80,6 +80,8 @@ class Lives:
         """Returns when the rows at these places end, NEVER where nothing is told."""
         if not len(self.place):
             return np.full(len(place), NEVER)
+        # Asked and told are numbered together, so that equal (bucket, place) are equal
+        # numbers.
         buckets = np.concatenate((self.bucket, bucket))
         places = np.concatenate((self.place, place))
         order = sorted_by(buckets, places)
@@ -119,6 +121,7 @@ NO_LIVES = Lives(_NONE, _NONE, _NONE)
 
 def join_lives(parts: Iterable[Lives]) -> Lives:
     """Returns all that is told, one part after the other."""
+    # Of bounds the newest count: parts come in the order in which they were told.
     told = [part for part in parts if not part.says_nothing]
     holds = [part.holds for part in told if part.holds]
     return _all_of(told, holds[-1] if holds else ())

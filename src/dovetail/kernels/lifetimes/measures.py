@@ -32,7 +32,14 @@ def measures(values: pa.Array, width: Decimal) -> tuple[Whole, Whole]:
     known = np.asarray(values.is_valid())
     whole, scale = _whole(values)
     measure = np.where(known, whole, MISSING)
-    reach = np.where(known, _above(whole, int(width * scale)), NEVER)
+    left = min(
+        int(width * scale), 2 * NEVER + 1
+    )  # that far it is from the least of all to NEVER
+    while left:
+        stride = min(left, NEVER)
+        whole = np.where(whole <= NEVER - stride, whole + stride, NEVER)
+        left -= stride
+    reach = np.where(known, whole, NEVER)
     return measure, reach
 
 
@@ -50,19 +57,6 @@ def fits(kind: pa.DataType) -> bool:
     )
 
 
-def _above(whole: Whole, step: int) -> Whole:
-    """Returns whole numbers so much higher, none above NEVER.
-
-    A step may be wider than the greatest number: then it is more than one stride.
-    """
-    left = min(step, 2 * NEVER + 1)  # that far it is from the least of all to NEVER
-    while left:
-        stride = min(left, NEVER)
-        whole = np.where(whole <= NEVER - stride, whole + stride, NEVER)
-        left -= stride
-    return whole
-
-
 def _whole(values: pa.Array) -> tuple[Whole, int]:
     """Returns exact values as whole numbers, and how many of them are one."""
     kind = values.type
@@ -72,20 +66,16 @@ def _whole(values: pa.Array) -> tuple[Whole, int]:
         low, high = halves.reshape(-1, 2)[values.offset :][: len(values)].T
         # Eighteen digits always fit; of wider ones the high half must be all sign.
         if kind.precision > _DIGITS:
-            _refuse_large(values, high != low >> _SIGN)
+            is_large = high != low >> _SIGN
+            is_large &= np.asarray(values.is_valid())
+            if is_large.any():
+                found = values[int(np.argmax(is_large))].as_py()
+                most = Decimal(int(NEVER)).scaleb(-values.type.scale)
+                raise OverflowError(f"a delta window goes up to {most}, not to {found}")
         return low, 10**kind.scale
     if pa.types.is_timestamp(kind):
         return _filled(values.view(pa.int64())), SECOND
     return _filled(values.cast(pa.int64())), 1
-
-
-def _refuse_large(values: pa.Array, is_large: Mask) -> None:
-    """Raises for a decimal that has no room in the low half of its bytes."""
-    is_large &= np.asarray(values.is_valid())
-    if is_large.any():
-        found = values[int(np.argmax(is_large))].as_py()
-        most = Decimal(int(NEVER)).scaleb(-values.type.scale)
-        raise OverflowError(f"a delta window goes up to {most}, not to {found}")
 
 
 def _filled(values: pa.Array) -> Whole:
@@ -98,6 +88,7 @@ def _of_doubles(values: pa.Array, width: Decimal) -> tuple[Whole, Whole]:
     """Returns the measures and reaches of doubles; NaN is near to all of them."""
     plain = values.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False)
     most = float(width)
+    # The nearest double may be above the width: the one below it is what fits.
     if Decimal(most) > width:
         most = float(np.nextafter(most, -np.inf))
     with np.errstate(over="ignore"):

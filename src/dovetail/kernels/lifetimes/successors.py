@@ -26,6 +26,7 @@ def in_partitions(rows: Rows) -> Whole:
 
 def _in_partitions(rows: Rows, times: Whole) -> Whole:
     """Returns the order by partition, then time, then place; times may be places."""
+    # Places differ in all rows: nothing is left for a third key to decide.
     if times is rows.place:
         return sorted_by(rows.partition, times)
     return sorted_by(rows.partition, times, rows.place)

@@ -40,7 +40,10 @@ def cast(kind: pa.DataType, value: Value) -> Value:
     if pa.types.is_floating(kind):
         return _to_fraction(kind, value)
     if pa.types.is_decimal(kind):
-        return _to_decimal(kind, value)
+        if pa.types.is_decimal(value.type):
+            return numbers.fitted(kind, value)
+        whole = value.cast(pa.int64()).cast(pa.decimal128(19, 0))
+        return numbers.fitted(kind, whole)
     return value.cast(kind, safe=False)
 
 
@@ -53,6 +56,7 @@ def _to_whole(kind: pa.DataType, value: Value) -> Value:
     """Returns whole numbers, cut towards zero."""
     if pa.types.is_floating(value.type):
         least = kind if kind.bit_width >= pa.int32().bit_width else pa.int32()
+        # Java cuts a double to an int before it narrows that further.
         return numbers.saturated(least, value).cast(kind, safe=False)
     if pa.types.is_decimal(value.type):
         value = value.cast(pa.int64(), safe=False)
@@ -71,14 +75,6 @@ def _to_fraction(kind: pa.DataType, value: Value) -> Value:
     return value.cast(kind, safe=False)
 
 
-def _to_decimal(kind: pa.Decimal128Type, value: Value) -> Value:
-    """Returns decimals, half up, null where they have no room."""
-    if pa.types.is_decimal(value.type):
-        return numbers.fitted(kind, value)
-    whole = value.cast(pa.int64()).cast(pa.decimal128(19, 0))
-    return numbers.fitted(kind, whole)
-
-
 def _read(kind: pa.DataType, value: Value, *, careful: bool) -> Value:
     """Returns the values of a type that texts say; the careful want whole numbers."""
     plain = pc.utf8_trim(value, characters=_BLANKS)
@@ -86,11 +82,6 @@ def _read(kind: pa.DataType, value: Value, *, careful: bool) -> Value:
         return _whole(kind, plain, careful=careful)
     if pa.types.is_floating(kind):
         return _fraction(plain).cast(kind, safe=False)
-    return _truth(plain)
-
-
-def _truth(plain: Value) -> Value:
-    """Returns what words for yes or no say."""
     word = pc.ascii_lower(plain)
     is_yes, is_no = (pc.is_in(word, value_set=pa.array(words)) for words in (_YES, _NO))
     return null_where(pc.invert(pc.or_(is_yes, is_no)), is_yes)

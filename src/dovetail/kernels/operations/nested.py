@@ -67,6 +67,7 @@ def element(kind: pa.DataType, whole: Value, index: Value) -> pa.Array:
         return _value_of(kind, wholes, places)
     numbers, begins = _numbers(places), begins_of(wholes)
     sizes = begins[1:] - begins[:-1]
+    # Place 0 is no element in Spark: it becomes -1, which is outside.
     behind = np.where(numbers < 0, sizes + numbers, -1)
     return _picked(wholes, places, np.where(numbers > 0, numbers - 1, behind))
 

@@ -69,16 +69,11 @@ def remainder(kind: pa.DataType, left: Value, right: Value) -> Value:
     """Returns remainders with the sign of the dividend, null where the divisor is 0."""
     divisor = null_where(pc.equal(right, _zero(right)), right)
     if pa.types.is_floating(kind):
-        return _float_remainder(kind, left, divisor)
+        one, other = spread(left, divisor)
+        with np.errstate(invalid="ignore"):
+            found = np.fmod(_numpy(one), _numpy(other))
+        return _masked(pa.array(found, kind), one, other)
     return pc.subtract(left, pc.multiply(_cut_quotient(left, divisor), divisor))
-
-
-def _float_remainder(kind: pa.DataType, left: Value, right: Value) -> Value:
-    """Returns floating point remainders."""
-    one, other = spread(left, right)
-    with np.errstate(invalid="ignore"):
-        found = np.fmod(_numpy(one), _numpy(other))
-    return _masked(pa.array(found, kind), one, other)
 
 
 def negate(_kind: pa.DataType, value: Value) -> Value:
@@ -109,7 +104,7 @@ def ceil(kind: pa.DataType, value: Value) -> Value:
 def _whole(kind: pa.DataType, value: Value, cut: Callable[[Value], Value]) -> Value:
     """Returns whole numbers of decimals or doubles; bigints are whole already."""
     if pa.types.is_decimal(value.type):
-        return _whole_decimal(kind, value, cut)
+        return cut(_widened(value)).cast(pa.decimal256(MOST_WIDE_DIGITS, 0)).cast(kind)
     return value if value.type == kind else saturated(kind, cut(value))
 
 
@@ -161,16 +156,10 @@ def round_half_even(kind: pa.DataType, value: Value, *, digits: int) -> Value:
     return _rounded(kind, value, digits=digits, mode="half_to_even")
 
 
-def _whole_decimal(
-    kind: pa.Decimal128Type, value: Value, cut: Callable[[Value], Value]
-) -> Value:
-    """Returns decimals cut to whole ones."""
-    return cut(_widened(value)).cast(pa.decimal256(MOST_WIDE_DIGITS, 0)).cast(kind)
-
-
 def _rounded(kind: pa.Decimal128Type, value: Value, *, digits: int, mode: str) -> Value:
     """Returns decimals rounded to a number of digits."""
     if digits < value.type.scale:
+        # Rounding up may need one digit more: 9.99 becomes 10.0.
         value = pc.round(_widened(value), ndigits=digits, round_mode=mode)
     return fitted(kind, value)
 
@@ -191,15 +180,17 @@ def fitted(kind: pa.Decimal128Type, value: Value) -> Value:
         )
     if value.type.precision - value.type.scale > kind.precision - kind.scale:
         most = Decimal(10) ** (kind.precision - kind.scale)
-        bound = pa.scalar(most).cast(_room(value.type, kind))
+        # Wide enough for the bound as well as for the values that are compared with it.
+        whole = max(
+            value.type.precision - value.type.scale, kind.precision - kind.scale + 1
+        )
+        bound = pa.scalar(most).cast(
+            pa.decimal256(
+                min(whole + value.type.scale, MOST_WIDE_DIGITS), value.type.scale
+            )
+        )
         value = null_where(pc.greater_equal(pc.abs(value), bound), value)
     return value.cast(pa.decimal256(MOST_WIDE_DIGITS, kind.scale)).cast(kind)
-
-
-def _room(kind: pa.DataType, target: pa.Decimal128Type) -> pa.DataType:
-    """Returns the type that can hold the bound of a target beside values of a type."""
-    whole = max(kind.precision - kind.scale, target.precision - target.scale + 1)
-    return pa.decimal256(min(whole + kind.scale, MOST_WIDE_DIGITS), kind.scale)
 
 
 def bits_of_both(_kind: pa.DataType, left: Value, right: Value) -> Value:

@@ -61,6 +61,7 @@ def substring(_kind: pa.DataType, value: Value, *, start: int, size: int) -> Val
     if start >= 0:
         first = max(start - 1, 0)
         return pc.utf8_slice_codeunits(value, first, min(first + size, _END))
+    # Counted from the end: a stop of 0 there would mean the beginning.
     stop = start + size
     return pc.utf8_slice_codeunits(value, start, stop if stop < 0 else _END)
 

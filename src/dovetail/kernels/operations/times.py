@@ -112,6 +112,7 @@ def seconds(kind: pa.DataType, value: Value) -> Value:
     minute = pa.scalar(MINUTE, COUNT)
     cut = pc.multiply(pc.divide(count, minute), minute)
     within = pc.subtract(count, cut)
+    # Before 1970 the remainder is negative: a minute is added to it.
     below = pc.less(within, pa.scalar(0, COUNT))
     whole = pc.if_else(below, pc.add(within, minute), within)
     units = whole.cast(pa.decimal128(19, 0))
@@ -178,6 +179,7 @@ def day_of(kind: pa.DataType, year: Value, month: Value, day: Value) -> Value:
         for part in spread(year, month, day)
     )
     fits = (years >= 1) & (years <= LAST_YEAR) & (months >= 1) & (months <= MONTHS)
+    # Months are counted through the years; a month that does not exist stays 1970.
     begin = np.where(fits, (years - 1970) * MONTHS + months - 1, 0).astype("M8[M]")
     found = begin.astype("M8[D]") + np.where(fits, days - 1, 0)
     fits &= (days >= 1) & (found.astype("M8[M]") == begin)

@@ -80,7 +80,12 @@ def _signs_of_known(left: pa.Array, right: pa.Array) -> Signs:
     if pa.types.is_null(left.type):
         return np.zeros(len(left), np.int8)
     if pa.types.is_struct(left.type):
-        return _signs_of_records(left, right)
+        # Of structs the first fields that differ decide.
+        so_far = np.zeros(len(left), np.int8)
+        for place in range(left.type.num_fields):
+            parts = (pc.struct_field(side, [place]) for side in (left, right))
+            so_far = np.where(so_far == 0, _signs(*parts), so_far)
+        return so_far
     if pa.types.is_nested(left.type):
         return _signs_of_lists(left, right)
     sides = ((right, left), (left, right))
@@ -89,15 +94,6 @@ def _signs_of_known(left: pa.Array, right: pa.Array) -> Signs:
         for pair in sides
     )
     found: Signs = falls - rises
-    return found
-
-
-def _signs_of_records(left: pa.StructArray, right: pa.StructArray) -> Signs:
-    """Returns the signs of structs: those of the first fields that differ."""
-    found = np.zeros(len(left), np.int8)
-    for place in range(left.type.num_fields):
-        parts = (pc.struct_field(side, [place]) for side in (left, right))
-        found = np.where(found == 0, _signs(*parts), found)
     return found
 
 

@@ -43,20 +43,15 @@ _TYPES = {
 def arrow_type(text: str) -> pa.DataType:
     """Returns Arrow's type for a type in Spark SQL's notation; spans are bigints."""
     if text.endswith(">"):
-        return _nested_type(text)
+        name, inside = text[:-1].split("<", 1)
+        parts = _parts(inside)
+        if name == "struct":
+            return pa.struct([_field(part) for part in parts])
+        kinds = [arrow_type(part) for part in parts]
+        return pa.list_(*kinds) if name == "array" else pa.map_(*kinds)
     if found := _DECIMAL.fullmatch(text):
         return pa.decimal128(int(found[1]), int(found[2]))
     return pa.int64() if text.startswith(_SPAN) else _TYPES.get(text, pa.null())
-
-
-def _nested_type(text: str) -> pa.DataType:
-    """Returns Arrow's type for an array, a map or a struct."""
-    name, inside = text[:-1].split("<", 1)
-    parts = _parts(inside)
-    if name == "struct":
-        return pa.struct([_field(part) for part in parts])
-    kinds = [arrow_type(part) for part in parts]
-    return pa.list_(*kinds) if name == "array" else pa.map_(*kinds)
 
 
 def _parts(text: str) -> list[str]:
@@ -64,6 +59,8 @@ def _parts(text: str) -> list[str]:
     parts, depth, is_quoted = [""], 0, False
     for letter in text:
         is_quoted ^= letter == "`"
+        # Commas inside brackets separate other types; brackets in quotes are letters of
+        # a name.
         depth += 0 if is_quoted else (letter in "<(") - (letter in ">)")
         if letter == "," and not depth and not is_quoted:
             parts.append("")

@@ -124,6 +124,7 @@ def _born_within(
 
 def _runs(ours: _Lives, theirs: _Lives, first: Whole, past: Whole) -> Matches:
     """Returns each of our rows with its run of their rows."""
+    # A life that ends before any of theirs begins has its `past` before its `first`.
     counts = np.maximum(past - first, 0)
     total = int(counts.sum())
     if not total:
@@ -140,33 +141,8 @@ def _on_one_line(sides: tuple[Rows, Rows], chosen: list[Whole]) -> list[_Lives]:
         np.concatenate([getattr(sides[hand], name)[chosen[hand]] for hand in (0, 1)])
         for name in ("code", "birth", "death")
     )
-    births, deaths, width = _from_zero(births, deaths)
-    codes, count = _numbered_codes(codes, width)
-    if count * width >= _ROOM:
-        births, deaths, width = _ranked(births, deaths)
-    base, split = codes * width, len(chosen[0])
-    lives = []
-    for pick, part in zip(chosen, (slice(split), slice(split, None)), strict=True):
-        order = sorted_by(codes[part], births[part])
-        begun = (base[part] + births[part])[order]
-        lives.append(_Lives(pick[order], begun, (base[part] + deaths[part])[order]))
-    return lives
-
-
-def _numbered_codes(codes: Whole, width: int) -> tuple[Whole, int]:
-    """Returns the codes as numbers from 0 on, and how many there may be.
-
-    They keep their gaps where these leave room for the times: that needs no sort.
-    """
-    lowest, highest = int(codes.min()), int(codes.max())
-    if (highest - lowest + 1) * max(width, len(codes)) < _ROOM:
-        return codes - lowest, highest - lowest + 1
-    known, dense = np.unique(codes, return_inverse=True)
-    return dense, len(known)
-
-
-def _from_zero(births: Whole, deaths: Whole) -> tuple[Whole, Whole, int]:
-    """Returns the times counted from the earliest birth, ends cut off at the last."""
+    # Times are counted from the earliest birth; ends behind the last birth meet nobody
+    # more, so they are cut off there.
     # Births before all time would leave no room: they are one before the rest.
     lowest = int(births.min())
     finite = births[births > lowest] if lowest < -(2**61) else births
@@ -174,10 +150,29 @@ def _from_zero(births: Whole, deaths: Whole) -> tuple[Whole, Whole, int]:
     ceiling = int(births.max()) + 1
     starts = np.maximum(births, floor - 1) - (floor - 1)
     stops = np.minimum(np.maximum(deaths, floor), ceiling) - (floor - 1)
-    return starts, stops, ceiling - floor + 3
-
-
-def _ranked(births: Whole, deaths: Whole) -> tuple[Whole, Whole, int]:
-    """Returns the times as ranks, for spans too wide to be folded with the codes."""
-    moments, ranks = np.unique(np.concatenate((births, deaths)), return_inverse=True)
-    return ranks[: len(births)], ranks[len(births) :], len(moments) + 1
+    births, deaths, width = starts, stops, ceiling - floor + 3
+    # Codes keep their gaps where these leave room for the times: that needs no sort.
+    least, most = int(codes.min()), int(codes.max())
+    if (most - least + 1) * max(width, len(codes)) < _ROOM:
+        codes, count = codes - least, most - least + 1
+    else:
+        known, dense = np.unique(codes, return_inverse=True)
+        codes, count = dense, len(known)
+    if count * width >= _ROOM:
+        # Spans too wide to be folded with the codes: ranks of the times will do.
+        moments, ranks = np.unique(
+            np.concatenate((births, deaths)), return_inverse=True
+        )
+        births, deaths, width = (
+            ranks[: len(births)],
+            ranks[len(births) :],
+            len(moments) + 1,
+        )
+    # Each code has `width` numbers to itself, so lives of two codes never overlap.
+    base, split = codes * width, len(chosen[0])
+    lives = []
+    for pick, part in zip(chosen, (slice(split), slice(split, None)), strict=True):
+        order = sorted_by(codes[part], births[part])
+        begun = (base[part] + births[part])[order]
+        lives.append(_Lives(pick[order], begun, (base[part] + deaths[part])[order]))
+    return lives

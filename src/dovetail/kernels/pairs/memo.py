@@ -60,6 +60,8 @@ class Covers:
         reached = known[furthest - starts * len(known)]
         is_first = np.ones(len(ordered), bool)
         is_first[1:] = starts[1:] != starts[:-1]
+        # A gap behind all that has been reached begins a cover; one that touches goes
+        # on.
         is_first[1:] |= ordered.begin[1:] > reached[:-1]
         first = np.flatnonzero(is_first)
         last = np.append(first[1:], len(ordered)) - 1
@@ -127,6 +129,7 @@ def stay_among(known: Rows, pairs: Rows) -> tuple[Mask, Mask]:
         )[1]
         for name in PAIRS.names
     )
+    # Dense numbers of both places as one: equal pairs are equal numbers.
     number = left * (len(right) + 1) + right
     ones, others = number[: len(known)], number[len(known) :]
     return np.isin(ones, others), np.isin(others, ones)

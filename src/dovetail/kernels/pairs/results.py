@@ -161,6 +161,7 @@ def leave(
     if not filled:
         return ()
     pile = _Pile.of(filled)
+    # Nobody can see the order of arrival: so it is not found.
     if not (shape.sorted or shape.sided):
         return (_shaped(pile, sides, shape, {}),)
     left, right = (
@@ -251,6 +252,7 @@ def _order(pile: _Pile, places: tuple[Whole, Whole]) -> Whole:
     later, earlier = np.maximum(*places), np.minimum(*places)
     when, due, host = (pile.numbers(name) for name in ("when", "due", "host"))
     first: tuple[Whole, ...] = (when,)
+    # A turn decides nothing where all have one, and each key costs a look at all rows.
     if len({part.turn for part in pile.parts}) > 1 or np.count_nonzero(due):
         first = (when, pile.words("turn").astype(np.int64), due)
     if np.count_nonzero(host > ABSENT):
@@ -336,7 +338,13 @@ def release(
     known = column.fill_null(NEVER) if column.null_count else column
     times: Whole = known.to_numpy()
     if len(parts) > 1 or not never_falls(times):
-        order = _order_of_held(rows, times)
+        order = np.argsort(times, kind="stable")
+        timed = order[: times.searchsorted(NEVER, sorter=order)]
+        when = times[timed]
+        if (when[1:] == when[:-1]).any():
+            standing = (rows.column(name).to_numpy()[timed] for name in PLACED)
+            turns = sorted_by(when, *(one.astype(np.int64) for one in standing))
+            order[: len(timed)] = timed[turns]
         rows, times = take_payload(rows, order), times[order]
     # What has no row time stands last, and waits for nobody.
     past, timeless = times.searchsorted((frontier, NEVER - 1), "right").tolist()
@@ -344,18 +352,6 @@ def release(
     return tuple(part for part in out if part.num_rows), rows.slice(
         past, max(0, timeless - past)
     )
-
-
-def _order_of_held(rows: pa.RecordBatch, times: Whole) -> Whole:
-    """Returns the order by row time, and of equal ones that in which they leave."""
-    order = np.argsort(times, kind="stable")
-    timed = order[: times.searchsorted(NEVER, sorter=order)]
-    when = times[timed]
-    if (when[1:] == when[:-1]).any():
-        standing = (rows.column(name).to_numpy()[timed] for name in PLACED)
-        turns = sorted_by(when, *(one.astype(np.int64) for one in standing))
-        order[: len(timed)] = timed[turns]
-    return order
 
 
 def as_shown(leaving: pa.RecordBatch) -> pa.RecordBatch:

@@ -65,6 +65,7 @@ def result_changes(
     """Returns what changes about the result; rows from the place `since` on are new."""
     line = line_of(settings, present.rows, since)
     present = replace(present, rows=line.rows)
+    # Where pairs decide about each other a left row is looked at as a whole.
     find = change_of_picks if settings.picks.ranks else change_of_pairs
     change = find(settings, present, line.since)
     gone = [one.gone() for one in change.standing]
@@ -108,7 +109,17 @@ def changelog(changes: ResultChanges) -> tuple[pa.RecordBatch, ...]:
         _in_order(part, changes.rows) for part in (changes.gone, changes.come)
     )
     successor = successors(_keyed(gone, changes.rows), _keyed(come, changes.rows))
-    kinds, steps, number = _listed(successor, len(come.when))
+    is_update = successor != ABSENT
+    going, old = len(successor), np.flatnonzero(is_update)
+    new = np.setdiff1d(np.arange(len(come.when)), successor[old], assume_unique=True)
+    before = np.where(is_update, code(Change.UPDATE_BEFORE), code(Change.DELETE))
+    after = np.full(len(old), code(Change.UPDATE_AFTER))
+    fresh = np.full(len(new), code(Change.INSERT))
+    kinds, steps, number = (
+        np.concatenate((before, after, fresh)),
+        np.concatenate((np.arange(going), old, going + new)),
+        np.concatenate((np.arange(going), going + successor[old], going + new)),
+    )
     parts = join_results([gone, come]).take(number)
     # Of one step the old row of an update stands first: so the codes are ordered.
     order = np.lexsort((kinds, steps, parts.when))
@@ -123,25 +134,6 @@ def changelog(changes: ResultChanges) -> tuple[pa.RecordBatch, ...]:
         "change": pa.array(kinds[order].astype(np.int8)),
     }
     return (table(head, (parts.left, parts.right), changes.rows, more),)
-
-
-def _listed(successor: Whole, coming: int) -> tuple[Whole, Whole, Whole]:
-    """Returns all changes: what each is, its step, its row.
-
-    Rows are numbered from the first that goes to the last that comes. A step is that
-    of the row that goes; what only comes stands behind all steps of its place.
-    """
-    is_update = successor != ABSENT
-    going, old = len(successor), np.flatnonzero(is_update)
-    new = np.setdiff1d(np.arange(coming), successor[old], assume_unique=True)
-    changes = np.where(is_update, code(Change.UPDATE_BEFORE), code(Change.DELETE))
-    after = np.full(len(old), code(Change.UPDATE_AFTER))
-    fresh = np.full(len(new), code(Change.INSERT))
-    return (
-        np.concatenate((changes, after, fresh)),
-        np.concatenate((np.arange(going), old, going + new)),
-        np.concatenate((np.arange(going), going + successor[old], going + new)),
-    )
 
 
 def _in_order(results: ResultRows, sides: tuple[Rows, Rows]) -> ResultRows:
@@ -214,7 +206,15 @@ def successors(gone: KeyedRows, come: KeyedRows) -> Whole:
     by_right = _by_rank(rights.where(*free))
     for pairs in (by_left, by_right):
         result[pairs.left] = pairs.right
-    disputed = np.unique(gone.when[_disputed(rights, by_left, free[0])])
+    # Rows that would take what a later one has already been given by its left key.
+    size = int(max(rights.gone.max(), rights.come.max())) + 1
+    # Of each right key: the first row that found nobody, the last served by its left.
+    earliest, latest = np.full(size, NEVER), np.full(size, ABSENT)
+    without = np.flatnonzero(free[0] & (rights.gone != ABSENT))
+    np.minimum.at(earliest, rights.gone[without], without)
+    group = rights.come[by_left.right]
+    np.maximum.at(latest, group[group != ABSENT], by_left.left[group != ABSENT])
+    disputed = np.unique(gone.when[earliest[earliest < latest]])
     if len(disputed):
         rows = np.flatnonzero(np.isin(gone.when, disputed))
         others = np.flatnonzero(np.isin(come.when, disputed))
@@ -226,6 +226,7 @@ def _groups(gone: KeyedRows, come: KeyedRows, hand: int) -> _Groups:
     """Returns numbers for what rows that go and rows that come must share."""
     when = np.concatenate((gone.when, come.when))
     key = np.concatenate((gone.keys[hand], come.keys[hand]))
+    # Place and key as one number: only rows of one place can replace each other.
     _, place = np.unique(when, return_inverse=True)
     known, dense = np.unique(key, return_inverse=True)
     _, group = np.unique(place * len(known) + dense, return_inverse=True)
@@ -258,18 +259,6 @@ def _ranks(groups: Whole) -> Whole:
     ranks = np.empty(len(groups), np.int64)
     ranks[order] = np.arange(len(groups)) - np.searchsorted(ordered, ordered)
     return ranks
-
-
-def _disputed(rights: _Groups, by_left: Matches, free: Mask) -> Whole:
-    """Returns rows that would take what a later one has already been given."""
-    size = int(max(rights.gone.max(), rights.come.max())) + 1
-    # Of each right key: the first row that found nobody, the last served by its left.
-    earliest, latest = np.full(size, NEVER), np.full(size, ABSENT)
-    without = np.flatnonzero(free & (rights.gone != ABSENT))
-    np.minimum.at(earliest, rights.gone[without], without)
-    group = rights.come[by_left.right]
-    np.maximum.at(latest, group[group != ABSENT], by_left.left[group != ABSENT])
-    return earliest[earliest < latest]
 
 
 def _in_turn(hands: tuple[_Groups, _Groups], gone: Whole, come: Whole) -> Whole:

@@ -52,12 +52,26 @@ def change_of_picks(
         int(rows.birth[rows.from_start].max(initial=since - 1)) for rows in present.rows
     )
     found = candidates_of_touched(settings, present.rows, since)
+    # What was over before the first change has been told, or never stood.
     found = found.take(found.stop > begins)
     found = found.take(np.argsort(found.pairs.left, kind="stable"))
     stages = _Stages.of(found, begins)
     if settings.picks.fails and not settings.picks.shared:
         stages.refuse_excess(settings.picks, present.rows[0])
-    return _joined([part.change(settings, present) for part in stages.parts()])
+    parts = [part.change(settings, present) for part in stages.parts()]
+    if len(parts) == 1:
+        return parts[0]
+    left, right = (_join_met([part.met[hand] for part in parts]) for hand in (0, 1))
+    standing = tuple(
+        Standing(
+            some[0].outlet,
+            _join_met([one.met for one in some]),
+            np.concatenate([one.counter for one in some]),
+            some[0].reason,
+        )
+        for some in zip(*(part.standing for part in parts), strict=True)
+    )
+    return TableChange((left, right), standing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,39 +133,35 @@ class _Stages:
         of_row = np.searchsorted(self.pairs.left, self.pairs.left)
         edges = np.flatnonzero(np.diff(before[of_row] // _ROOM)) + 1
         for start, stop in pairwise((0, *edges.tolist(), len(self.pairs))):
-            yield self._part(slice(start, stop))
-
-    def _part(self, pairs: slice) -> _Stages:
-        """Returns the stages of some left rows, by their pairs."""
-        ours = self.pairs.take(pairs)
-        first = int(np.searchsorted(self.left, ours.left[0]))
-        past = int(np.searchsorted(self.left, ours.left[-1], "right"))
-        return _Stages(
-            self.left[first:past],
-            self.place[first:past],
-            ours,
-            self.first[pairs] - first,
-            self.past[pairs] - first,
-        )
+            pairs = slice(start, stop)
+            ours = self.pairs.take(pairs)
+            first = int(np.searchsorted(self.left, ours.left[0]))
+            past = int(np.searchsorted(self.left, ours.left[-1], "right"))
+            yield _Stages(
+                self.left[first:past],
+                self.place[first:past],
+                ours,
+                self.first[pairs] - first,
+                self.past[pairs] - first,
+            )
 
     def change(self, settings: JoinSettings, present: Present) -> TableChange:
         """Returns what the picks choose at each stage, as it stands over them."""
+        # Each stage becomes a left row of its own: the picks need not know of stages.
         ours = replace(present, rows=(present.rows[0].take(self.left), present.rows[1]))
-        choice = choose(settings, ours, self._candidates())
+        counts = self.past - self.first
+        # Each pair's run of stages: one count over all runs, put back by each start.
+        starts = self.first - np.concatenate(([0], np.cumsum(counts)))[:-1]
+        stage = np.arange(int(counts.sum())) + np.repeat(starts, counts)
+        choice = choose(
+            settings, ours, Matches(stage, np.repeat(self.pairs.right, counts))
+        )
         met = self._met(join_matches([choice.matches, choice.beyond]))
         # A left row over its limit has met somebody, but it is not given once.
         once = settings.sides[0].once
         left = self._met(choice.matches) if once else met
         standing = tuple(self._standing(settings, ours, choice))
         return TableChange((left, met), standing)
-
-    def _candidates(self) -> Matches:
-        """Returns each stage with its candidates."""
-        counts = self.past - self.first
-        # Each pair's run of stages: one count over all runs, put back by each start.
-        starts = self.first - np.concatenate(([0], np.cumsum(counts)))[:-1]
-        stage = np.arange(int(counts.sum())) + np.repeat(starts, counts)
-        return Matches(stage, np.repeat(self.pairs.right, counts))
 
     def _standing(
         self, settings: JoinSettings, ours: Present, choice: Choice
@@ -189,15 +199,13 @@ class _Stages:
         last = stage[np.append(starts[1:], len(order))[: len(starts)] - 1]
         ours = self.left[stage[starts]]
         pairs = Matches(ours, right[starts])
-        met = Met(pairs, self.place[stage[starts]], self._next_place(last))
-        return order[starts], met
-
-    def _next_place(self, stage: Whole) -> Whole:
-        """Returns where the next stage of the same left row begins."""
+        # It stands until the next stage of the same left row begins.
         left, place = np.append(self.left, ABSENT), np.append(self.place, NEVER)
-        is_same = left[stage + 1] == left[stage]
-        begins: Whole = np.where(is_same, place[stage + 1], NEVER)
-        return begins
+        is_same = left[last + 1] == left[last]
+        met = Met(
+            pairs, self.place[stage[starts]], np.where(is_same, place[last + 1], NEVER)
+        )
+        return order[starts], met
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +233,8 @@ class _Seen:
         alike = np.ones(len(differs), bool)
         for formula in self.shown if len(differs) else ():
             was, now = (self._values(formula, hand[differs]) for hand in (one, other))
-            alike &= _equal(was, now)
+            both = pc.and_(pc.is_null(was), pc.is_null(now))
+            alike &= is_true(pc.or_kleene(both, pc.equal(was, now)))
         same[differs] = alike
         return same
 
@@ -236,29 +245,6 @@ class _Seen:
             "row_time": pa.nulls(len(chosen), pa.timestamp("us", tz="UTC")),
         }
         return of_pairs(formula, self.sides, self.pairs.take(chosen), bare)
-
-
-def _equal(one: pa.Array, other: pa.Array) -> Mask:
-    """Tells which values are equal, or both null."""
-    both = pc.and_(pc.is_null(one), pc.is_null(other))
-    return is_true(pc.or_kleene(both, pc.equal(one, other)))
-
-
-def _joined(parts: list[TableChange]) -> TableChange:
-    """Returns the changes of all left rows as one."""
-    if len(parts) == 1:
-        return parts[0]
-    left, right = (_join_met([part.met[hand] for part in parts]) for hand in (0, 1))
-    standing = tuple(
-        Standing(
-            some[0].outlet,
-            _join_met([one.met for one in some]),
-            np.concatenate([one.counter for one in some]),
-            some[0].reason,
-        )
-        for some in zip(*(part.standing for part in parts), strict=True)
-    )
-    return TableChange((left, right), standing)
 
 
 def _join_met(parts: list[Met]) -> Met:

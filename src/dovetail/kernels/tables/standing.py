@@ -119,6 +119,7 @@ def change_of_pairs(
     )
     chosen, still = [], []
     for rows, moved in zip(sides, changes, strict=True):
+        # Of keys of which nothing moves no row is looked at.
         number = np.flatnonzero(np.isin(rows.code, codes) & ~moved)
         still.append(len(number))
         chosen.append(np.append(number, np.flatnonzero(moved)))

@@ -145,6 +145,7 @@ class _Newcomers:
         bounds: BoundsByPlace,
     ) -> _Newcomers:
         """Returns the newcomers of a step."""
+        # A row of a self-join has two places, one for each side: halved they are one.
         twice = int(settings.self_join)
         every = [
             join_rows([rows, waiting])
@@ -189,6 +190,7 @@ class _Newcomers:
         One of a table without time meets only rows that come after it.
         """
         rows = self.sides[hand]
+        # Deletes give no rows, and who was there from the start was never asked.
         is_new = (self.came[hand] >= self.start) & ~rows.removes & ~rows.from_start
         if not self.settings.sides[hand].untimed:
             found = self._alive(hand, self._found(hand, np.flatnonzero(is_new)))
@@ -318,6 +320,7 @@ def _matched_left(settings: JoinSettings, present: Present, found: Candidates) -
 
     One that has too many candidates for sure has matched; what fails, fails elsewhere.
     """
+    # What is tried here is not what comes out: only the real step may fail.
     settings = settings.without_failing()
     # Where nothing is counted one that is near enough will do.
     sure = found.sure | (not settings.picks.counts)

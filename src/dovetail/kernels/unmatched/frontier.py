@@ -85,7 +85,18 @@ def _undecided(
         yield int(null_rows[picked.open_over].min())
     # Pairs that wait for nothing but to be numbered are sure: none goes back.
     if settings.takes_back and not waits_for_turn(settings) and len(picked.held):
-        yield _least_back(settings, present, picked)
+        left, right = present.rows
+        # A left row goes with the first pair that may come or, over its limit, with
+        # any; a right one with the first that may match it, where none does so before.
+        over = np.zeros(len(left), bool)
+        over[picked.over] = True
+        over = left_copies(settings, present).any(over & left.null_emitted)
+        beyond, when = over[picked.held.left], meeting_times(present, picked.held)
+        goes = (right.null_emitted & ~right.decided)[picked.held.right]
+        is_first = goes & (when < right.met[picked.held.right])
+        may_come = picked.open_pairs.take(left.null_emitted[picked.open_pairs.left])
+        least = int(when[beyond | is_first].min(initial=NEVER))
+        yield min(least, _earliest(present, may_come))
 
 
 def _earliest(present: Present, pairs: Matches) -> int:
@@ -106,24 +117,6 @@ def _coming(settings: JoinSettings, present: Present, picked: Picked) -> Matches
     nothing = np.zeros(len(present.rows[0]), np.int64)
     given = given_pairs(settings, present, pairs, (nothing, nothing)).given
     return Matches(given.left, given.right)
-
-
-def _least_back(settings: JoinSettings, present: Present, picked: Picked) -> int:
-    """Returns the least row time at which a null row may be taken back.
-
-    A left row goes with the first pair that may come or, over its limit, with any; a
-    right one with the first that may match it, where none does so before.
-    """
-    left, right = present.rows
-    over = np.zeros(len(left), bool)
-    over[picked.over] = True
-    over = left_copies(settings, present).any(over & left.null_emitted)
-    beyond, when = over[picked.held.left], meeting_times(present, picked.held)
-    goes = (right.null_emitted & ~right.decided)[picked.held.right]
-    is_first = goes & (when < right.met[picked.held.right])
-    may_come = picked.open_pairs.take(left.null_emitted[picked.open_pairs.left])
-    least = int(when[beyond | is_first].min(initial=NEVER))
-    return min(least, _earliest(present, may_come))
 
 
 def _null_rows(horizon: Horizon, hand: int, open_rows: Mask) -> Iterator[int]:
@@ -183,6 +176,7 @@ def _of_waiting(horizon: Horizon, hand: int, partner: int) -> Iterator[int]:
     side, rows = horizon.settings.sides[hand], horizon.waiting(hand)
     if not len(rows):
         return
+    # Its birth is that of a later row, which may come from the bound on.
     soonest = np.maximum(rows.moment, horizon.bound(hand))
     born = np.where(rows.birth == NEVER, soonest, rows.birth)  # not known: not yet
     first = int(born.min())

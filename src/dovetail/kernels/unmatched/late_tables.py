@@ -237,6 +237,8 @@ class _Search:
         """Returns the late pairs, sure and pending, and who waits on."""
         settings, table = self.horizon.settings, self.present.rows[1 - self.hand]
         least, seeks = self.horizon.least[1 - self.hand], self._seeks()
+        # Only whose life is over for good can wait: before that it may still meet
+        # somebody.
         over = self.horizon.past[self.hand]
         if self.hand == 0 and settings.event_clock and settings.picks.waits:
             over = over | self.picked.closed
@@ -247,6 +249,7 @@ class _Search:
         is_awaited = (self._limits() >= self.line.now) & self.line.more
         waits = seeks & over & is_awaited
         waits[mine[is_sure]] = False
+        # The pair may still be another, so the row waits on beside it.
         waits[mine[~is_sure]] |= over[mine[~is_sure]]
         alive = (table.birth < table.death) & ~table.removes
         return LateTables(
@@ -323,6 +326,7 @@ class _Search:
         """Returns of each row that waits the first pair."""
         waiter, comer = self._ours(found)
         table = self.present.rows[1 - self.hand]
+        # The first of the table by the clock; of one moment the first that came.
         order = sorted_by(waiter, table.birth[comer], table.place[comer])
         waiter = waiter[order]
         first = np.ones(len(waiter), bool)

@@ -173,6 +173,7 @@ def _once(
     if not settings.sides[hand].once:
         return np.zeros(len(rows), bool)
     copies = Copies.of(settings.sides[hand].window, rows)
+    # Of a row in several windows all copies are one: its first meeting in any of them.
     first = copies.least(rows.met)
     is_open = (first < NEVER) & ~copies.any(rows.emitted)
     if settings.picks.waits and hand == 0:

@@ -80,6 +80,7 @@ def null_stretches(horizon: Horizon, state: JoinState, met: Matches) -> Stretche
     settings, present = horizon.settings, horizon.present
     if not settings.splits_nulls:
         return Stretches()
+    # The horizon as it was: what starts it had made sure is not given again.
     watched = replace(present, watches=state.watches, waiting=state.waiting)
     before, least = Horizon(settings, watched).least, horizon.least
     left, right = (
@@ -144,8 +145,14 @@ class _Side:
         """Returns what the side gives; `met` has its rows on the left."""
         begin = np.maximum(self.others.birth[met.right], self.rows.birth[met.left])
         new = Covers(met.left, met.right, begin, np.full(len(met), NEVER))
+        # Between steps rows are known by their places, here by their numbers.
+        partner, was_open = known.partner.copy(), known.partner != NOBODY
+        partner[was_open] = numbers_of(self.others, known.partner[was_open])
         covers = join_covers(
-            self._with_ends(self._by_numbers(known)), self._with_ends(new)
+            self._with_ends(
+                replace(known, row=numbers_of(self.rows, known.row), partner=partner)
+            ),
+            self._with_ends(new),
         )
         starts = self._starts(covers.merged())
         # Starts before the least birth of the last step were judged then.
@@ -169,12 +176,6 @@ class _Side:
             kept.take(kept.end >= self.least),
             min(int(times.min(initial=NEVER)) for times in least),
         )
-
-    def _by_numbers(self, known: Covers) -> Covers:
-        """Returns the covers from before by the rows' numbers."""
-        partner, is_open = known.partner.copy(), known.partner != NOBODY
-        partner[is_open] = numbers_of(self.others, known.partner[is_open])
-        return replace(known, row=numbers_of(self.rows, known.row), partner=partner)
 
     def _with_ends(self, covers: Covers) -> Covers:
         """Returns the covers with the ends of those that are open, where known."""
@@ -210,6 +211,7 @@ class _Side:
         if side.untimed or watch.bound == NEVER:
             return rows.birth[:0]
         meets = np.flatnonzero(rows.death > np.maximum(rows.birth, self.least))
+        # Whoever comes lives so long at least, so no stretch behind it begins before.
         end = _whole(np.array([_least_death(side.window, watch.bound)]))
         return self._within(meets, np.repeat(end, len(meets)))
 
