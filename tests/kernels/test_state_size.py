@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 
 from dovetail.expression import Expression
+from dovetail.kernels.arrays.names import CLOCK
 from dovetail.kernels.arrays.rows import flags_of, make_rows
 from dovetail.kernels.arrival.arrival import Parcel, Report
-from dovetail.kernels.arrival.time_limits import CLOCK
 from dovetail.kernels.lifetimes.measures import MEASURE, REACH
 from dovetail.kernels.settings import Closing, JoinSettings, SideSettings
 from dovetail.kernels.step import step

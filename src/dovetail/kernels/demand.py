@@ -22,10 +22,10 @@ from functools import reduce
 import numpy as np
 
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Rows, Whole
+from dovetail.kernels.arrival import arrival
 from dovetail.kernels.arrival.admission import Present, hold_of
-from dovetail.kernels.arrival.arrival import Parcel, Watch, awake
+from dovetail.kernels.candidates import nearest
 from dovetail.kernels.candidates.choice import row_times
-from dovetail.kernels.candidates.nearest import Nearby, settled_by
 from dovetail.kernels.candidates.picks import Picked, remembered
 from dovetail.kernels.horizon import Horizon
 from dovetail.kernels.lifetimes.births import births, least_birth
@@ -51,14 +51,18 @@ class Coming:
     """
 
     settings: JoinSettings
-    watches: tuple[Watch, Watch]
+    watches: tuple[arrival.Watch, arrival.Watch]
     rows: tuple[list[Rows], list[Rows]]
     told: tuple[list[Whole], list[Whole]]
     behind: tuple[int, int] = (NEVER, NEVER)
 
     @classmethod
     def of(
-        cls, settings: JoinSettings, state: JoinState, parcels: list[Parcel], now: int
+        cls,
+        settings: JoinSettings,
+        state: JoinState,
+        parcels: list[arrival.Parcel],
+        now: int,
     ) -> Coming:
         """Returns what comes in parcels, before anybody is asked for who waits."""
         rows: tuple[list[Rows], list[Rows]] = [state.waiting[0]], [state.waiting[1]]
@@ -80,7 +84,7 @@ class Coming:
         )
         watches = left, right
         if not settings.gathers:
-            watches = awake(watches, settings.sides, now)
+            watches = arrival.awake(watches, settings.sides, now)
         return cls(settings, watches, rows, told)
 
     def beside(self, waiting: tuple[Rows, Rows], behind: tuple[int, int]) -> Coming:
@@ -257,8 +261,8 @@ def due_waiting(settings: JoinSettings, present: Present, hand: int) -> Whole:
         return rows.birth
     # Who may do so before it is born, since it matches nobody, is looked at each time.
     sides = rows, present.rows[1].take(slice(0))
-    nearby = Nearby(sides, NO_MATCHES, present.watches[1].bound)
-    settled = settled_by(settings.picks.nearest[0], nearby)
+    nearby = nearest.Nearby(sides, NO_MATCHES, present.watches[1].bound)
+    settled = nearest.settled_by(settings.picks.nearest[0], nearby)
     return np.where(settled < rows.birth, NO_LIMIT, rows.birth)
 
 

@@ -35,13 +35,12 @@ from dovetail.kernels.arrays.rows import (
     Whole,
     join_rows,
 )
+from dovetail.kernels.arrival import arrival, untimed
 from dovetail.kernels.arrival.admission import Present
-from dovetail.kernels.arrival.arrival import Arrived, Parcel
-from dovetail.kernels.arrival.untimed import by_arrival, is_replaced
-from dovetail.kernels.lifetimes.births import deaths, ends, least_birth
+from dovetail.kernels.lifetimes import births
 from dovetail.kernels.lifetimes.calendar import shift
 from dovetail.kernels.lifetimes.lives import sure_until
-from dovetail.kernels.pairs.formulas import that_hold, truly_equal
+from dovetail.kernels.pairs import formulas
 from dovetail.kernels.pairs.matches import Matches, overlaps
 from dovetail.kernels.settings import JoinSettings, waits_for
 from dovetail.kernels.state import JoinState
@@ -129,7 +128,7 @@ class Horizon:
         side = self.settings.sides[hand]
         if side.untimed or not self.can_come(hand):
             return NEVER
-        return least_birth(side.window, self.bound(hand))
+        return births.least_birth(side.window, self.bound(hand))
 
     def waiting(self, hand: int) -> Rows:
         """Returns the rows that wait, without deletes, which meet nobody."""
@@ -153,14 +152,14 @@ class Horizon:
             return past
         # Of a table without times a row is met until it is replaced, whatever the row
         # time.
-        past = is_replaced(rows) | (other == NEVER)
+        past = untimed.is_replaced(rows) | (other == NEVER)
         past[self._wanted(hand)] = False
         return past
 
     def _wanted(self, hand: int) -> Whole:
         """Returns the replaced rows that rows meet which came in time and wait."""
         rows, waiting = self.present.rows[hand], self.present.waiting[1 - hand]
-        number = np.flatnonzero(is_replaced(rows))
+        number = np.flatnonzero(untimed.is_replaced(rows))
         if not len(number) or not len(waiting):
             return number[:0]
         known = self.present.rows[1 - hand]
@@ -171,8 +170,10 @@ class Horizon:
         birth, death = (np.full(len(came), moment) for moment in (BEGINNING, NEVER))
         both = (rows.take(number), came.with_arrays(birth=birth, death=death))
         sides = both if hand == 0 else (both[1], both[0])
-        hold = truly_equal if self.settings.picks.counts else that_hold
-        found = overlaps(*by_arrival(self.settings, sides))
+        hold = (
+            formulas.truly_equal if self.settings.picks.counts else formulas.that_hold
+        )
+        found = overlaps(*untimed.by_arrival(self.settings, sides))
         found = hold(self.settings, sides, found)
         wanted: Whole = number[(found.left, found.right)[hand]]
         return wanted
@@ -192,12 +193,12 @@ class Horizon:
         """Returns all rows of a side with their widest lives."""
         side = self.settings.sides[hand]
         if not side.ends_with_later:
-            return rows.with_arrays(death=deaths(side, rows))
+            return rows.with_arrays(death=births.deaths(side, rows))
         # A row to come has a time from the bound on, and stands behind this one.
         soonest = np.maximum(rows.moment, self.bound(hand))
         return rows.with_arrays(
             birth=np.where(rows.birth == NEVER, soonest, rows.birth),
-            death=np.minimum(rows.death, deaths(side, rows)),
+            death=np.minimum(rows.death, births.deaths(side, rows)),
         )
 
     def latest_ends(self, hand: int) -> Whole:
@@ -215,7 +216,7 @@ class Horizon:
         The life that a row inherits may end as soon as it is not sure any more.
         """
         side = self.settings.sides[hand]
-        found = ends(side, rows)
+        found = births.ends(side, rows)
         if not side.inherits:
             return found
         holds = self.present.watches[hand].holds
@@ -227,7 +228,7 @@ class Horizon:
         """Tells of which rows the end can no longer change; a newest version's can."""
         side, rows = self.settings.sides[hand], self.present.rows[hand]
         if side.inherits:
-            known: Mask = ends(side, rows) == self.soonest_ends(hand, rows)
+            known: Mask = births.ends(side, rows) == self.soonest_ends(hand, rows)
             return known
         if side.is_intrinsic or side.untimed or not self.can_come(hand):
             return np.ones(len(rows), bool)
@@ -272,7 +273,7 @@ class _Course:
 
     @classmethod
     def of(
-        cls, parcels: list[Parcel], position: Whole, moved: Whole, before: int
+        cls, parcels: list[arrival.Parcel], position: Whole, moved: Whole, before: int
     ) -> _Course:
         """Returns the course of a bound, by rows and by what tasks report."""
         last = [
@@ -325,8 +326,8 @@ _NONE = np.empty(0, np.int64)
 def bounds_by_place(
     settings: JoinSettings,
     state: JoinState,
-    parcels: list[Parcel],
-    arrived: tuple[Arrived, Arrived],
+    parcels: list[arrival.Parcel],
+    arrived: tuple[arrival.Arrived, arrival.Arrived],
 ) -> BoundsByPlace:
     """Returns the bounds behind every row that comes in a step, if anybody asks.
 

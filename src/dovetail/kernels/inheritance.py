@@ -17,13 +17,13 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from dovetail.kernels.arrays.names import OWN_DEATH, OWN_END
+from dovetail.kernels.arrays import names
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Whole
 from dovetail.kernels.horizon import Horizon
 from dovetail.kernels.lifetimes import lives as life
 from dovetail.kernels.lifetimes.births import ends
+from dovetail.kernels.pairs import results
 from dovetail.kernels.pairs.memo import numbers_of
-from dovetail.kernels.pairs.results import Reason, code, without_places
 from dovetail.kernels.state import JoinState
 from dovetail.spec.inputs import Outlet
 
@@ -46,7 +46,7 @@ class _Ends:
         if side.untimed or side.static:
             return cls(never, never, never, settled)
         if side.inherits:
-            own, end = rows.hidden(OWN_DEATH), rows.hidden(OWN_END)
+            own, end = rows.hidden(names.OWN_DEATH), rows.hidden(names.OWN_END)
             return cls(own, end, rows.death, rows.hidden(life.GROUP))
         if side.ends_with_later:
             return cls(never, never, horizon.latest_ends(hand), settled + 1)
@@ -98,8 +98,8 @@ def handed_on(horizon: Horizon, leaving: pa.RecordBatch) -> pa.RecordBatch:
     """
     settings = horizon.settings
     time: Whole = leaving.column("row_time").fill_null(BEGINNING).to_numpy()
-    is_pair = leaving.column("outlet").to_numpy() == code(Outlet.MATCHED)
-    is_pair &= leaving.column("reason").to_numpy() == code(Reason.NONE)
+    is_pair = leaving.column("outlet").to_numpy() == results.code(Outlet.MATCHED)
+    is_pair &= leaving.column("reason").to_numpy() == results.code(results.Reason.NONE)
     is_pair &= not settings.copies_rows
     death, end, known = (np.full(len(time), NEVER) for _ in range(3))
     group, refs = np.full(len(time), life.SETTLED), {}
@@ -124,11 +124,11 @@ def handed_on(horizon: Horizon, leaving: pa.RecordBatch) -> pa.RecordBatch:
         life.BUCKET: np.zeros_like(group),
         **refs,
         life.GROUP: group,
-        OWN_DEATH: np.where(is_pair, death, time + 1),
-        OWN_END: np.where(is_pair, end, time),
+        names.OWN_DEATH: np.where(is_pair, death, time + 1),
+        names.OWN_END: np.where(is_pair, end, time),
         life.KNOWN_END: np.where(is_pair, known, time + 1),
     }
-    told = without_places(leaving)
+    told = results.without_places(leaving)
     for name in life.HANDED.names:
         told = told.append_column(name, pa.array(lives[name]))
     return told

@@ -16,28 +16,27 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from dovetail.kernels.arrays.names import BAD, CLOCK, TURN
+from dovetail.kernels import step
+from dovetail.kernels.arrays import names
 from dovetail.kernels.arrays.rows import NEVER, Rows, Whole
 from dovetail.kernels.arrival.arrival import Parcel
 from dovetail.kernels.arrival.time_limits import KEYLESS
 from dovetail.kernels.demand import nobody_due
-from dovetail.kernels.lifetimes.lives import CODE, LABEL, Told
-from dovetail.kernels.lifetimes.measures import MEASURE, REACH
+from dovetail.kernels.lifetimes import lives, measures
 from dovetail.kernels.pairs.matches import NO_MATCHES
 from dovetail.kernels.pairs.memo import rows_of_pairs
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState
-from dovetail.kernels.step import Stepped, let_in
 from dovetail.kernels.unmatched.outcome import stays
 
-_SEEN = (BAD, CLOCK, KEYLESS, MEASURE, REACH, TURN)
+_SEEN = (names.BAD, names.CLOCK, KEYLESS, measures.MEASURE, measures.REACH, names.TURN)
 """The hidden columns by which lives are found, and the order of rows of a join."""
 
 
 def seen_schema(payload: pa.Schema) -> pa.Schema:
     """Returns the columns that come here of rows with a payload."""
     seen = [payload.field(name) for name in _SEEN if name in payload.names]
-    return pa.schema([(LABEL, pa.int64()), (CODE, pa.int64()), *seen])
+    return pa.schema([(lives.LABEL, pa.int64()), (lives.CODE, pa.int64()), *seen])
 
 
 def as_seen(rows: Rows, labels: Whole) -> Rows:
@@ -52,7 +51,7 @@ def as_seen(rows: Rows, labels: Whole) -> Rows:
     return replace(rows, code=rows.partition, payload=payload)
 
 
-Tidings = dict[tuple[int, int], Told]
+Tidings = dict[tuple[int, int], lives.Told]
 """What is told, by the bucket that hears it and the hand of the rows."""
 
 
@@ -62,12 +61,12 @@ def lives_step(
     alive: tuple[int, int],
     parcels: list[Parcel],
     now: int,
-) -> tuple[Stepped, Tidings]:
+) -> tuple[step.Stepped, Tidings]:
     """Returns the state, and what is told of the lives that have begun or ended.
 
     So many rows of both sides were `alive`, of which the state has those that may end.
     """
-    _, present = let_in(settings, state, parcels, now)
+    _, present = step.let_in(settings, state, parcels, now)
     sides = list(present.rows)
     tidings: Tidings = {}
     for hand, old in enumerate(present.old):
@@ -76,13 +75,13 @@ def lives_step(
         # Of newcomers their places are told too, of others only the end.
         is_new = np.arange(len(sides[hand])) >= old
         changed = sides[hand].take(is_new | (sides[hand].death < NEVER))
-        labels = changed.hidden(LABEL)
+        labels = changed.hidden(lives.LABEL)
         for label in np.unique(labels).tolist():
-            tidings[label, hand] = Told.of(changed.take(labels == label))
+            tidings[label, hand] = lives.Told.of(changed.take(labels == label))
     present = replace(present, rows=(sides[0], sides[1]))
     left, right = (stays(settings, present, hand) for hand in (0, 1))
     due, pairs = nobody_due(present.rows), rows_of_pairs(present.rows, NO_MATCHES)
-    return Stepped(present, (left, right), state.held, (), due, pairs), tidings
+    return step.Stepped(present, (left, right), state.held, (), due, pairs), tidings
 
 
 def _counted(rows: Rows, old: int, room: int) -> Rows:

@@ -23,8 +23,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dovetail.kernels.arrays import program
 from dovetail.kernels.arrays.names import HIDDEN, REST, SET, VERSION, hidden
-from dovetail.kernels.arrays.program import BARE, run_program
 from dovetail.kernels.arrays.rows import Mask, Rows, Whole, join_rows
 from dovetail.kernels.arrays.sort import sorted_by
 from dovetail.kernels.pairs.formulas import is_true
@@ -272,12 +272,12 @@ class _Finder:
         columns: dict[object, pa.Array] = {
             (letter, name): self.column(name, found.numbers[:, "lr".index(letter)])
             for letter, name in known.columns
-            if letter != BARE
+            if letter != program.BARE
         }
         ends = pa.array(np.arange(count + 1, dtype=np.int32) * width)
         whole = self.structs(found.numbers.ravel())
-        columns[BARE, ROWS] = pa.ListArray.from_arrays(ends, whole)
-        return run_program(known.program, columns, count)
+        columns[program.BARE, ROWS] = pa.ListArray.from_arrays(ends, whole)
+        return program.run_program(known.program, columns, count)
 
     def column(self, name: str, numbers: Whole) -> pa.Array:
         """Returns a column of rows by their numbers, null where a row is absent."""
@@ -301,7 +301,7 @@ class _Finder:
                 for letter, name in formula.columns
                 for number, own in [known[letter]]
             }
-            fits &= is_true(run_program(formula.program, columns, count))
+            fits &= is_true(program.run_program(formula.program, columns, count))
         return fits
 
     def _holding(self, found: Combinations) -> Combinations:

@@ -12,17 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
+from dovetail.kernels import demand, inheritance
 from dovetail.kernels.arrays.rows import BEGINNING, Mask, Rows, join_rows
+from dovetail.kernels.arrival import arrival
 from dovetail.kernels.arrival.admission import Present, admit
-from dovetail.kernels.arrival.arrival import (
-    Arrived,
-    Moment,
-    Parcel,
-    awake,
-    read_side,
-    with_causes,
-)
-from dovetail.kernels.candidates.emitted import let_out, not_skipped, over_limit
+from dovetail.kernels.candidates import emitted
 from dovetail.kernels.candidates.judgement import without_hopeless
 from dovetail.kernels.candidates.picks import (
     Picked,
@@ -31,18 +25,10 @@ from dovetail.kernels.candidates.picks import (
     remembered,
     with_counts,
 )
-from dovetail.kernels.demand import Due, due_times, nobody_due
 from dovetail.kernels.horizon import Horizon, bounds_by_place
-from dovetail.kernels.inheritance import handed_on, still_held, told_lives
 from dovetail.kernels.lifetimes.lives import NO_LIVES, Lives
-from dovetail.kernels.pairs import results
+from dovetail.kernels.pairs import memo, results
 from dovetail.kernels.pairs.matches import NO_MATCHES
-from dovetail.kernels.pairs.memo import (
-    NO_COVERS,
-    Covers,
-    memo_of_pairs,
-    rows_of_pairs,
-)
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState
 from dovetail.kernels.tables.changelog import changelog, result_changes
@@ -81,9 +67,9 @@ class Stepped:
     kept: tuple[Mask, Mask]
     held: pa.RecordBatch
     out: tuple[pa.RecordBatch, ...]
-    due: Due
+    due: demand.Due
     pairs: Rows
-    covers: tuple[Covers, Covers] = (NO_COVERS, NO_COVERS)
+    covers: tuple[memo.Covers, memo.Covers] = (memo.NO_COVERS, memo.NO_COVERS)
     until: int = BEGINNING
     met: tuple[int, int] = (0, 0)
     lives: Lives = NO_LIVES
@@ -101,12 +87,12 @@ class Stepped:
             watches=present.watches,
             held=self.held,
             next_place=present.next_place,
-            memo=memo_of_pairs(self.pairs, self.covers),
+            memo=memo.memo_of_pairs(self.pairs, self.covers),
         )
 
 
 def step(
-    settings: JoinSettings, state: JoinState, parcels: list[Parcel], now: int
+    settings: JoinSettings, state: JoinState, parcels: list[arrival.Parcel], now: int
 ) -> Stepped:
     """Returns the state and the rows that come out once the parcels have been met."""
     # Who has come: rows that are late leave, others wait, or take part from now on.
@@ -132,8 +118,8 @@ def step(
     outcomes = stretches.added_to(belated.added_to(outcomes))
     picked = belated.picked(picked)
     # What comes out: in row-time order no further than no earlier row can come.
-    lives, until = told_lives(horizon, state), BEGINNING
-    held = still_held(state.held, lives)
+    lives, until = inheritance.told_lives(horizon, state), BEGINNING
+    held = inheritance.still_held(state.held, lives)
     if settings.ordered:
         until = frontier(horizon, present, outcomes, picked)
         until = min(until, belated.least, stretches.least)
@@ -149,8 +135,8 @@ def step(
     present = belated.noted(without_given(present, outcomes))
     present = with_counts(settings, present, picked)
     shown = (*late, *early.out, *map(results.as_shown, out))
-    due = due_times(horizon, present, picked)
-    pairs = rows_of_pairs(present.rows, remembered(settings, picked))
+    due = demand.due_times(horizon, present, picked)
+    pairs = memo.rows_of_pairs(present.rows, remembered(settings, picked))
     # Rows that have met several others are counted once.
     ours, theirs = (
         int(np.count_nonzero(np.bincount(numbers, minlength=len(rows))))
@@ -180,32 +166,32 @@ def _changed(
         (left, right),
         state.held,
         (*changelog(changes), *late),
-        nobody_due(changes.rows),
-        rows_of_pairs(changes.rows, NO_MATCHES),
+        demand.nobody_due(changes.rows),
+        memo.rows_of_pairs(changes.rows, NO_MATCHES),
         met=(ours, theirs),
     )
 
 
 def let_in(
-    settings: JoinSettings, state: JoinState, parcels: list[Parcel], now: int
-) -> tuple[tuple[Arrived, Arrived], Present]:
+    settings: JoinSettings, state: JoinState, parcels: list[arrival.Parcel], now: int
+) -> tuple[tuple[arrival.Arrived, arrival.Arrived], Present]:
     """Returns what came on each hand, and the rows that take part now."""
     left, right = read_sides(settings, state, parcels, now=now)
-    watches = awake((left.watch, right.watch), settings.sides, now)
+    watches = arrival.awake((left.watch, right.watch), settings.sides, now)
     return (left, right), admit(settings, state, (left, right), watches, now)
 
 
 def read_sides(
-    settings: JoinSettings, state: JoinState, parcels: list[Parcel], *, now: int
-) -> tuple[Arrived, Arrived]:
+    settings: JoinSettings, state: JoinState, parcels: list[arrival.Parcel], *, now: int
+) -> tuple[arrival.Arrived, arrival.Arrived]:
     """Returns what came on each hand, who is late or bad apart."""
     left, right = (
-        read_side(
+        arrival.read_side(
             [parcel for parcel in parcels if parcel.report.hand == hand],
             state.waiting[hand],
             settings.sides[hand],
             state.watches[hand],
-            Moment(now, exact=settings.arrival is Arrival.SEQUENCE),
+            arrival.Moment(now, exact=settings.arrival is Arrival.SEQUENCE),
         )
         for hand in (0, 1)
     )
@@ -221,8 +207,8 @@ def _results(
     """Returns the table of pairs, null rows and rows given once, if there are any."""
     settings = horizon.settings
     single = [leaving for one in outcomes for leaving in one.leaving]
-    single += over_limit(settings, present, picked.judged_over)
-    parts = [not_skipped(settings, present.rows, part) for part in single]
+    single += emitted.over_limit(settings, present, picked.judged_over)
+    parts = [emitted.not_skipped(settings, present.rows, part) for part in single]
     shape = results.Shape(
         timed=settings.event_clock,
         sorted=settings.numbered,
@@ -234,17 +220,20 @@ def _results(
         sided=settings.inherited or settings.gathers,
     )
     pairs = behind_taken_back(settings, present, picked.given)
-    parts += let_out(settings, present, pairs)
+    parts += emitted.let_out(settings, present, pairs)
     leaving = results.leave(parts, present.rows, shape)
     if settings.inherited:
-        leaving = tuple(handed_on(horizon, one) for one in leaving)
+        leaving = tuple(inheritance.handed_on(horizon, one) for one in leaving)
     if not settings.caused:
         return leaving
-    return tuple(with_causes(settings, present.fresh, one) for one in leaving)
+    return tuple(arrival.with_causes(settings, present.fresh, one) for one in leaving)
 
 
 def turned_away(
-    arrived: tuple[Arrived, Arrived], *, self_join: bool, in_order: bool = False
+    arrived: tuple[arrival.Arrived, arrival.Arrived],
+    *,
+    self_join: bool,
+    in_order: bool = False,
 ) -> tuple[pa.RecordBatch, ...]:
     """Returns the table of rows that came too late or have no row time, if any.
 

@@ -18,19 +18,12 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from dovetail.kernels import chunks, demand
 from dovetail.kernels.arrays.blobs import read_batch, write_batch
 from dovetail.kernels.arrays.rows import NEVER, Rows, join_rows
-from dovetail.kernels.arrival.arrival import Parcel, Watch
-from dovetail.kernels.chunks import Blobs, Chunks, Layout, Shelf
-from dovetail.kernels.demand import Coming, due_waiting, leaves_unseen
+from dovetail.kernels.arrival import arrival
 from dovetail.kernels.lifetimes.births import births, deaths
-from dovetail.kernels.pairs.memo import (
-    PAIRS,
-    cover_batches,
-    covers_from,
-    memo_of_pairs,
-    stay_among,
-)
+from dovetail.kernels.pairs import memo
 from dovetail.kernels.settings import FORMAT, JoinSettings
 from dovetail.kernels.state import JoinState, new_state
 from dovetail.kernels.step import Stepped
@@ -62,7 +55,7 @@ class Saved:
     sides: tuple[Amount, Amount]
 
 
-def alive_layout(settings: JoinSettings, hand: int, schema: pa.Schema) -> Layout:
+def alive_layout(settings: JoinSettings, hand: int, schema: pa.Schema) -> chunks.Layout:
     """Returns how a side's rows are kept that take part.
 
     In order of arrival a row that is kept has no end yet, but where it or its pairs
@@ -83,13 +76,13 @@ def alive_layout(settings: JoinSettings, hand: int, schema: pa.Schema) -> Layout
         *(("death",) if can_end else ()),
         *(("flags",) if side.remembers or are_told else ()),
     )
-    return Layout(
+    return chunks.Layout(
         schema,
         partial(_alive, settings, hand, is_told="death" in changing),
         changing,
         ("birth", "death") if side.counts_later else (),
         side.own_partition,
-        unseen=leaves_unseen(settings, hand),
+        unseen=demand.leaves_unseen(settings, hand),
         whole=bool(settings.reads_all),
     )
 
@@ -106,13 +99,15 @@ def _alive(settings: JoinSettings, hand: int, rows: Rows, *, is_told: bool) -> R
     return rows
 
 
-def waiting_layout(settings: JoinSettings, hand: int, schema: pa.Schema) -> Layout:
+def waiting_layout(
+    settings: JoinSettings, hand: int, schema: pa.Schema
+) -> chunks.Layout:
     """Returns how a side's rows are kept that wait for a bound."""
     side = settings.sides[hand]
     # What inherits may have been told a sooner end while it waits.
     death = ("death",) if side.counts_later or side.inherits else ()
     life = ("birth", *death) if side.counts_later else death
-    return Layout(
+    return chunks.Layout(
         schema,
         partial(_waiting, settings, hand),
         life,
@@ -135,29 +130,29 @@ class Store:
 
     settings: JoinSettings
     schemas: tuple[pa.Schema, pa.Schema]
-    shelf: Shelf
-    blobs: Blobs = field(init=False)
-    sides: tuple[Chunks, Chunks] = field(init=False)
-    waiting: tuple[Chunks, Chunks] = field(init=False)
-    pairs: Chunks = field(init=False)
+    shelf: chunks.Shelf
+    blobs: chunks.Blobs = field(init=False)
+    sides: tuple[chunks.Chunks, chunks.Chunks] = field(init=False)
+    waiting: tuple[chunks.Chunks, chunks.Chunks] = field(init=False)
+    pairs: chunks.Chunks = field(init=False)
     extras: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.blobs = Blobs(self.shelf)
+        self.blobs = chunks.Blobs(self.shelf)
         self.sides, self.waiting = (
             (
-                Chunks(layout(self.settings, 0, self.schemas[0]), self.blobs),
-                Chunks(layout(self.settings, 1, self.schemas[1]), self.blobs),
+                chunks.Chunks(layout(self.settings, 0, self.schemas[0]), self.blobs),
+                chunks.Chunks(layout(self.settings, 1, self.schemas[1]), self.blobs),
             )
             for layout in (alive_layout, waiting_layout)
         )
         whole = bool(self.settings.reads_all)
         # Nothing follows from a pair that waits: it is read as it was written.
-        layout = Layout(PAIRS, lambda rows: rows, whole=whole)
-        self.pairs = Chunks(layout, self.blobs)
+        layout = chunks.Layout(memo.PAIRS, lambda rows: rows, whole=whole)
+        self.pairs = chunks.Chunks(layout, self.blobs)
 
     @property
-    def kinds(self) -> tuple[Chunks, ...]:
+    def kinds(self) -> tuple[chunks.Chunks, ...]:
         """Returns all that is kept as chunks."""
         return (*self.sides, *self.waiting, self.pairs)
 
@@ -167,14 +162,14 @@ class Store:
         left, right = (side.alive for side in self.sides)
         return left, right
 
-    def load(self, parcels: list[Parcel], now: int) -> JoinState:
+    def load(self, parcels: list[arrival.Parcel], now: int) -> JoinState:
         """Returns the state as the last batch left it.
 
         Of what is kept it has what a step on the parcels asks for.
         """
         state = self._without_rows()
         # Who waits tells who is due: so those are loaded first.
-        coming = Coming.of(self.settings, state, parcels, now)
+        coming = demand.Coming.of(self.settings, state, parcels, now)
         waiting = [
             kind.load(coming.codes(hand, kind.alive), coming.limit_of_waiting(hand))
             for hand, kind in enumerate(self.waiting)
@@ -201,7 +196,7 @@ class Store:
             alive=(alive[0], alive[1]),
             waiting=(waiting[0], waiting[1]),
             behind=coming.behind,
-            memo=memo_of_pairs(pairs, state.memo.covers),
+            memo=memo.memo_of_pairs(pairs, state.memo.covers),
         )
 
     def save(self, stepped: Stepped) -> Saved:
@@ -216,7 +211,7 @@ class Store:
             "buckets": self.settings.buckets,
             "kinds": [kind.listing() for kind in self.kinds],
             "held": self._put(stepped.held),
-            "covers": [self._put(part) for part in cover_batches(stepped.covers)],
+            "covers": [self._put(part) for part in memo.cover_batches(stepped.covers)],
             "watches": [
                 [watch.bound, watch.newest, watch.active, watch.stopped, *watch.holds]
                 for watch in stepped.present.watches
@@ -259,11 +254,11 @@ class Store:
             kind.take_over(listing)
         # A watch is its numbers in order, its holds last, however many there are.
         watch_left, watch_right = (
-            Watch(bound, newest, active, stopped, tuple(holds))
+            arrival.Watch(bound, newest, active, stopped, tuple(holds))
             for bound, newest, active, stopped, *holds in known["watches"]
         )
         left, right = (
-            covers_from(read_batch(self.shelf.get(number))) if number else none
+            memo.covers_from(read_batch(self.shelf.get(number))) if number else none
             for number, none in zip(known["covers"], state.memo.covers, strict=True)
         )
         return replace(
@@ -284,11 +279,11 @@ class Store:
             kind.save(rows.take(kept), kept[: present.old[hand]], due[kept])
         for hand, kind in enumerate(self.waiting):
             rows = present.waiting[hand]
-            due = due_waiting(settings, present, hand)
+            due = demand.due_waiting(settings, present, hand)
             due = np.full(len(rows), NEVER) if is_whole else due
             kind.save(rows, present.still[hand], due)
         known = self.pairs.taken.rows
-        stays, is_old = stay_among(known, stepped.pairs)
+        stays, is_old = memo.stay_among(known, stepped.pairs)
         due = np.append(self.pairs.taken.due[stays], stepped.due.pairs[~is_old])
         rows = join_rows([known.take(stays), stepped.pairs.take(~is_old)])
         self.pairs.save(rows, stays, due)

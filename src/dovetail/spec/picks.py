@@ -92,6 +92,11 @@ class AtMost:
         """Refuses a limit that nothing passes."""
         _need_count("atmost", self.count)
 
+    @property
+    def counts(self) -> bool:
+        """Tells whether there is an equality by which candidates are counted."""
+        return self.counted != () or self.optional != ()
+
 
 class OnExceed(Enum):
     """What becomes of a left row with more candidates than its limit."""
@@ -167,6 +172,17 @@ class Picks:
         if self.strategy is Strategy.LOOKUP:
             return 1
         return self.keep.count if isinstance(self.keep, Keep) else 0
+
+    @property
+    def transforms(self) -> bool:
+        """Tells whether a left row over its limit gives a row of its own."""
+        limit = self.limit
+        return isinstance(limit, Limit) and limit.on_exceed is OnExceed.TRANSFORM
+
+    @property
+    def stand_in(self) -> tuple[tuple[str, Expression], ...]:
+        """Returns the columns of the row that stands for a left row over its limit."""
+        return self.limit.transform if isinstance(self.limit, Limit) else ()
 
     @property
     def optional(self) -> tuple[OptionalPrefix | OptionalEqual, ...]:

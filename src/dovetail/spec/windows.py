@@ -49,6 +49,16 @@ class Lifetime:
         """Returns the start and the end that a row names itself, where it does."""
         return ()
 
+    @property
+    def measures(self) -> tuple[Expression, ...]:
+        """Returns the expressions over a row by which its life is found."""
+        return self.interval
+
+    @property
+    def is_inherited(self) -> bool:
+        """Tells whether lives are those of the rows that a row is made of."""
+        return False
+
 
 @dataclass(frozen=True, slots=True)
 class Rows(Lifetime):
@@ -91,6 +101,11 @@ class Delta(Lifetime):
     def __post_init__(self) -> None:
         """Refuses a negative width."""
         _need(f"a delta of the width {self.width}", "0 or more", holds=self.width >= 0)
+
+    @property
+    def measures(self) -> tuple[Expression, ...]:
+        """Returns what is compared with the width."""
+        return (self.by,)
 
     @property
     def is_ended_by_rows(self) -> bool:
@@ -191,6 +206,11 @@ class Latest(Lifetime):
 @dataclass(frozen=True, slots=True)
 class Inherited(Lifetime):
     """The row of a join: while both its rows live."""
+
+    @property
+    def is_inherited(self) -> bool:
+        """Tells that it is so."""
+        return True
 
 
 @dataclass(frozen=True, slots=True)

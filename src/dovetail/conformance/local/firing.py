@@ -13,7 +13,6 @@ from dovetail.engines.kernel_settings import firing_settings
 from dovetail.engines.tables import arrow_table, plain_rows
 from dovetail.kernels.arrays.names import LineKind
 from dovetail.kernels.firing import CAUSE, KIND, NOW, Kept, advance
-from dovetail.schema import Schema
 
 _STEPS = (1, 2, 5)
 """How many lines a step has: what is kept goes from one to the next."""
@@ -28,7 +27,19 @@ def fire(
     step: spec.Windowed | spec.Aligned, given: Sequence[Given]
 ) -> Iterator[tuple[int, Content]]:
     """Yields what comes out, each with the number of what has come just then."""
-    lines = _lines(step.source.schema, given)
+    # Lines as the kernel reads them: what is no row has nulls in the row's columns.
+    nothing = dict.fromkeys(step.source.schema.names)
+    contents = [content for _, content in given]
+    filled = (nothing if isinstance(it, Sign | Passing) else it for it in contents)
+    kinds = [
+        int(_KINDS[it] if isinstance(it, Sign | Passing) else LineKind.ROW)
+        for it in contents
+    ]
+    table = arrow_table(filled, step.source.schema)
+    table = table.append_column(KIND, pa.array(kinds, pa.int32()))
+    table = table.append_column(NOW, pa.array([now for now, _ in given], pa.int64()))
+    lines = table.combine_chunks().to_batches()[0]
+    # Nothing is kept yet, but it has the columns of lines.
     kept = Kept(lines.slice(0, 0).drop_columns([KIND, NOW]))
     first, lengths = 0, cycle(_STEPS)
     while first < len(given):
@@ -40,22 +51,8 @@ def fire(
             assert isinstance(cause, int)  # noqa: S101 - a column of numbers
             is_mark = kind == LineKind.MARK
             yield first + cause, Sign.MARK if is_mark else row
+        # An end goes through as it came: the kernel keeps nothing of it.
         for number, (_, content) in enumerate(given[first : first + some.num_rows]):
             if content is Sign.END:
                 yield first + number, Sign.END
         first += some.num_rows
-
-
-def _lines(schema: Schema, given: Sequence[Given]) -> pa.RecordBatch:
-    """Returns what arrives as lines; those without a row have nulls."""
-    nothing = dict.fromkeys(schema.names)
-    contents = [content for _, content in given]
-    rows = (nothing if isinstance(it, Sign | Passing) else it for it in contents)
-    kinds = [
-        int(_KINDS[it] if isinstance(it, Sign | Passing) else LineKind.ROW)
-        for it in contents
-    ]
-    table = arrow_table(rows, schema)
-    table = table.append_column(KIND, pa.array(kinds, pa.int32()))
-    table = table.append_column(NOW, pa.array([now for now, _ in given], pa.int64()))
-    return table.combine_chunks().to_batches()[0]

@@ -122,6 +122,7 @@ class SideFrame:
 
     def between(self, first: int, past: int, most: int) -> Iterator[Line]:
         """Gives what tasks pack that each read so many lines from between positions."""
+        # Lines stand by position: two searches find those between.
         start, stop = np.searchsorted(self.position, (first, past)).tolist()
         for at in range(start, stop, most):
             lines = self.lines.slice(at, min(most, stop - at))
@@ -135,6 +136,7 @@ class SideFrame:
 def _packed(settings: PackSettings, batch: pa.RecordBatch) -> Iterator[Line]:
     """Gives what Spark's packer makes of one task's lines, for the only bucket."""
     for *report, rows in Packer(settings, waiting=[batch]).lines():
+        # A line without rows is a report alone, as every task sends to every bucket.
         blob = None if rows is None else write_batch(rows)
         yield Line._make((*report, blob))
 
@@ -162,6 +164,7 @@ def _items_of(play: spec.Play, source: spec.Input, clock: spec.Clock) -> Iterato
     """
     state = () if source.kind is spec.InputKind.STREAM else source.rows
     for number, values in enumerate(state):
+        # State counts up to -1: it stands before event 0.
         yield Item(LineKind.INITIAL, number - len(state), values)
     is_batch = clock is spec.Clock.BATCH
     if source.kind is spec.InputKind.DATASET and not is_batch:
@@ -226,6 +229,10 @@ class _Seat:
             tuple(_seen(key, hand.letter) for key in _keys(play, join, hand, some))
             for some in (candidate_equalities(join), join.counted)
         )
+        # One row may be on both sides, and a bad interval on one is bad on both.
+        hands = [
+            hand for hand in spec.HANDS if input_of(join, hand, play.inputs) is source
+        ]
         return cls(
             hand,
             tuple(_items_of(play, source, join.clock)),
@@ -233,7 +240,7 @@ class _Seat:
             settings.sides[spec.HANDS.index(hand)],
             settings.reads_clock,
             settings.takes_back,
-            _windows_of(play, join, source),
+            tuple(join.side(hand).window for hand in hands),
             join.clock,
             keys,
             counted,
@@ -251,33 +258,39 @@ class _Seat:
         kept = [item for item in self.items if not self._is_lost(item)]
         rows = [item for item in kept if item.kind not in _BARE]
         bare = [item for item in kept if item.kind in _BARE]
+        # A bound that is behind everything moves nothing.
         quiet = [Item(LineKind.BOUND, at, {}, bound=BEGINNING) for at in news]
+        # Stable: at one position rows come first, then bounds, then what is told beside
+        # them.
         lines = sorted([*rows, *bare, *quiet], key=lambda item: item.position)
         payload = self._payload(rows)
+        # On the event clock the bound of its end says when a side has ended.
+        is_arrival = self.clock is spec.Clock.ARRIVAL
+        ends = (item for item in bare if item.stopped and is_arrival)
+        stopped = {item.position: item.clock for item in ends}
         return SideFrame(
-            self._settings(payload.schema.names),
+            PackSettings(
+                hand=spec.HANDS.index(self.hand),
+                labels=(LABEL,),
+                per_scope=1,
+                lateness=self.source.lateness,
+                timed=self._looks_at_time(),
+                code=CODE,
+                moment=MOMENT,
+                payload=tuple(payload.schema.names),
+                event=EVENT,
+                partition=PARTITION if self.side.own_partition else "",
+                position=POSITION,
+                barred=BARRED,
+            ),
             self._table(lines, rows, payload, codes),
             np.array([item.position for item in lines], np.int64),
             np.array([item.position for item in rows], np.int64),
-            self._told(bare, news),
+            {
+                at: ParcelNews(stopped.get(at, NEVER), news.get(at, NO_LIVES))
+                for at in stopped.keys() | news.keys()
+            },
             lost,
-        )
-
-    def _settings(self, payload: Sequence[str]) -> PackSettings:
-        """Returns how the side is packed: all of it into one bucket."""
-        return PackSettings(
-            hand=spec.HANDS.index(self.hand),
-            labels=(LABEL,),
-            per_scope=1,
-            lateness=self.source.lateness,
-            timed=self._looks_at_time(),
-            code=CODE,
-            moment=MOMENT,
-            payload=tuple(payload),
-            event=EVENT,
-            partition=PARTITION if self.side.own_partition else "",
-            position=POSITION,
-            barred=BARRED,
         )
 
     def _table(
@@ -295,11 +308,14 @@ class _Seat:
                 None if None in key else codes.setdefault(key, len(codes))
                 for key in keys
             ],
-            PARTITION: self._partitions(rows),
+            PARTITION: _numbers(
+                tuple(part(item.values) for part in self.parts) for item in rows
+            ),
             BARRED: [int(self.condition(item.values) is not True) for item in rows],
         }
         for name, values in own.items():
             payload = payload.append_column(name, pa.array(values, pa.int64()))
+        # By identity: two rows may have the same values.
         numbers = {id(item): number for number, item in enumerate(rows)}
         at = pa.array([numbers.get(id(item)) for item in lines], pa.int64())
         table = payload.take(at) if at.null_count else payload
@@ -312,26 +328,10 @@ class _Seat:
             table = table.append_column(name, pa.array(values, pa.int64()))
         return table
 
-    def _told(self, bare: Iterable[Item], news: News) -> Mapping[int, ParcelNews]:
-        """Returns what stands beside the lines: when a side ended, in order of arrival.
-
-        On the event clock the bound of its end says so.
-        """
-        is_arrival = self.clock is spec.Clock.ARRIVAL
-        ends = (item for item in bare if item.stopped and is_arrival)
-        stopped = {item.position: item.clock for item in ends}
-        return {
-            at: ParcelNews(stopped.get(at, NEVER), news.get(at, NO_LIVES))
-            for at in stopped.keys() | news.keys()
-        }
-
     def _is_lost(self, item: Item) -> bool:
         """Tells whether a row of a side outside time lacks the time its input has."""
-        is_batch = self.clock is spec.Clock.BATCH
-        return self.side.static and not is_batch and self._lacks_time(item)
-
-    def _lacks_time(self, item: Item) -> bool:
-        """Tells whether a row lacks the row time that its input has."""
+        if not self.side.static or self.clock is spec.Clock.BATCH:
+            return False
         is_timed_row = self.source.is_timed and item.is_row
         return is_timed_row and item.values.get(self.source.time) is None
 
@@ -341,6 +341,8 @@ class _Seat:
         In a batch the kernels say so, who ask for rows that lack theirs.
         """
         window, closing = self.side.window, self.side.closing
+        # Of versions and of ranges the time counts, though the side itself stands
+        # outside of time.
         has_age = isinstance(window, spec.Latest) or closing is Closing.ROW_TIME
         asks = self.clock is spec.Clock.BATCH or has_age or not self.side.static
         return self.source.is_timed and asks
@@ -354,30 +356,42 @@ class _Seat:
             return None
         return to_microseconds(value)  # type: ignore[arg-type] # a time column's
 
-    def _partitions(self, items: Sequence[Item]) -> Sequence[int]:
-        """Returns the window's partitions."""
-        return _numbers(
-            tuple(part(item.values) for part in self.parts) for item in items
-        )
-
     def _payload(self, items: Sequence[Item]) -> pa.RecordBatch:
         """Returns the rows' numbers, then their columns; deletes have few of them.
 
         Beside them stands what windows look at, and a table's keys as numbers.
         """
         names = self.source.schema.names
+        # A delete may bring no more than its key.
         rows = [{name: item.values.get(name) for name in names} for item in items]
         table = arrow_table(rows, self.source.schema).combine_chunks()
-        columns = [pa.array(np.arange(len(rows))), *_arrays(table)]
+        columns = [
+            pa.array(np.arange(len(rows))),
+            *(
+                [
+                    column.chunk(0) if column.num_chunks else pa.array([], column.type)
+                    for column in table.columns
+                ]
+            ),
+        ]
         shown = pa.RecordBatch.from_arrays(columns, names=[NUMBER, *names])
         more: list[tuple[str, Whole | Sequence[int]]] = [
             *hidden_columns(self.side.window, self.source, shown),
             *bad_intervals(self.windows, self.source, shown),
         ]
         if self.side.closing is Closing.ROW_TIME:
-            more.append((KEYLESS, [int(self._is_keyless(item)) for item in items]))
+            more.append(
+                (
+                    KEYLESS,
+                    [
+                        int(None in [key(item.values) for key in self.counted])
+                        for item in items
+                    ],
+                )
+            )
         if self.reads_clock:
             more.append((CLOCK, [item.clock for item in items]))
+        # Room for the row time that an early null row shows, which the step writes in.
         if self.takes_back:
             more.append((EARLY_TIME, [MISSING] * len(rows)))
         if self.source.kind is not spec.InputKind.STREAM:
@@ -386,10 +400,6 @@ class _Seat:
             shown = shown.append_column(name, pa.array(numbers, pa.int64()))
         return shown
 
-    def _is_keyless(self, item: Item) -> bool:
-        """Tells whether a null keeps a row from being a candidate."""
-        return None in [key(item.values) for key in self.counted]
-
     def _key_numbers(self, items: Sequence[Item]) -> Sequence[int]:
         """Returns the numbers of a table's keys; without a key each row has its own."""
         if not self.own_key:
@@ -397,14 +407,6 @@ class _Seat:
         return _numbers(
             tuple(key(item.values) for key in self.own_key) for item in items
         )
-
-
-def _windows_of(
-    play: spec.Play, join: spec.JoinSpec, source: spec.Input
-) -> tuple[spec.Window, ...]:
-    """Returns the windows of all sides that an input is on."""
-    hands = [hand for hand in spec.HANDS if input_of(join, hand, play.inputs) is source]
-    return tuple(join.side(hand).window for hand in hands)
 
 
 def _keys(
@@ -440,12 +442,5 @@ def _seen(key: Key, letter: str) -> Callable[[spec.Row], Hashable]:
 def _numbers(values: Iterable[Hashable]) -> Sequence[int]:
     """Returns a number for each value; equal values have one number."""
     known: dict[Hashable, int] = {}
+    # The count is taken before the value is put in: so the first one is 0.
     return [known.setdefault(value, len(known)) for value in values]
-
-
-def _arrays(table: pa.Table) -> list[pa.Array]:
-    """Returns the columns of a table as plain arrays."""
-    return [
-        column.chunk(0) if column.num_chunks else pa.array([], column.type)
-        for column in table.columns
-    ]

@@ -29,18 +29,18 @@ def hidden_columns(
 ) -> Iterator[Hidden]:
     """Gives the columns that a side's window looks at."""
     schema = source.schema
-    match window:
-        case spec.Between(start, end):
-            moments = [_times(one, schema, columns) for one in (start, end)]
-            is_placed = ~_lacks_time(source, columns)
-            yield START, np.where(is_placed, moments[0], BEGINNING)
-            yield END, np.where(is_placed, moments[1], NEVER)
-        case spec.Delta(by, width):
-            values = _values(by, schema, columns)
-            measured = measures if fits(values.type) else _ranked
-            yield from zip((MEASURE, REACH), measured(values, width), strict=True)
-        case _:
-            pass
+    if window.interval:
+        moments = [_times(one, schema, columns) for one in window.interval]
+        # One that lacks its row time meets nobody for that alone: its interval must not
+        # turn it away a second time.
+        is_placed = ~_lacks_time(source, columns)
+        yield START, np.where(is_placed, moments[0], BEGINNING)
+        yield END, np.where(is_placed, moments[1], NEVER)
+    elif isinstance(window, spec.Delta):
+        values = _values(window.by, schema, columns)
+        # What has no exact numbers is ranked among all rows, which a stream cannot do.
+        measured = measures if fits(values.type) else _ranked
+        yield from zip((MEASURE, REACH), measured(values, window.width), strict=True)
 
 
 def bad_intervals(
@@ -50,15 +50,14 @@ def bad_intervals(
 
     It has no start or end, runs backward, or starts before the row's own time.
     """
-    betweens = [window for window in windows if isinstance(window, spec.Between)]
+    intervals = [window.interval for window in windows if window.interval]
     bad = np.zeros(columns.num_rows, bool)
-    for window in betweens:
-        start = _times(window.start, source.schema, columns)
-        end = _times(window.end, source.schema, columns)
+    for interval in intervals:
+        start, end = (_times(one, source.schema, columns) for one in interval)
         bad |= (start == MISSING) | (end == MISSING) | (end < start)
         if source.is_timed:
             bad |= start < _moments(columns.column(source.time))
-    if betweens:
+    if intervals:
         yield BAD, (bad & ~_lacks_time(source, columns)).astype(np.int64)
 
 
@@ -99,6 +98,7 @@ def _ranked(values: pa.Array, width: Decimal) -> tuple[Whole, Whole]:
     plain = values.to_pylist()
     known = sorted({value for value in plain if value is not None})
     ranks = {value: rank for rank, value in enumerate(known)}
+    # The rank of the greatest value that is not too far above.
     reach = {value: bisect_right(known, value + width) - 1 for value in known}
     return (
         np.array([ranks.get(value, MISSING) for value in plain], np.int64),

@@ -103,6 +103,7 @@ def _once(
 
     The row of a join stands on one side only, so that nobody knows it yet.
     """
+    # Counted: rows with the same values may have come late together.
     left = Counter(map(_told, known))
     for one in found:
         if one.outlet is spec.Outlet.LATE and TIME not in one.row and left[_told(one)]:
@@ -134,9 +135,10 @@ class _InnerSide:
     ) -> _InnerSide:
         """Returns the side, its join played."""
         refuse_inner(play, join, hand)
+        # Null rows and orders are asked of the whole, not of the joins inside it.
         within = replace(play, join=source.join, settings=spec.Settings())
         flat = Flat.of(within)
-        inherits = join.side(hand).window == spec.Inherited()
+        inherits = join.side(hand).window.is_inherited
         count = len(play.opening) + len(play.events)
         inner = Inner.of(flat.play, flat.told, flat.positions, inherits=inherits)
         given = inner.given(count)
@@ -146,6 +148,7 @@ class _InnerSide:
         handed = HANDED.names if inherits else ()
         columns = [schema.Column(name, schema.AtomicType.BIGINT) for name in handed]
         told = rows_of_join(source, play.inputs, hand, columns)
+        # In a batch all that a join gives is there from the start.
         rows = given.rows[0] if join.clock is spec.Clock.BATCH else ()
         side, whole = replace(told, rows=tuple(rows)), replace(given, late=late)
         return cls(side, whole, inner.stage.settings.holds if inherits else 0)
@@ -173,12 +176,15 @@ class _Weaver:
     def flat(self, late: tuple[spec.Emission, ...]) -> Flat:
         """Returns the whole as a play of inputs alone."""
         openings = len(self.play.opening)
+        # The pause stands for the start: what comes of the state of joins inside is
+        # there before all events.
         whole = (spec.Pause(), *self.play.opening, *self.play.events)
         woven = [
             (position, one)
             for position, event in enumerate(whole, start=START_OF_ALL)
             for one in self._around(position, event)
         ]
+        # What is woven around the opening is the opening of the whole.
         split = sum(position < openings for position, _ in woven)
         events = tuple(one for _, one in woven)
         known = {hand: side.input for hand, side in self.inner.items()}
@@ -201,6 +207,7 @@ class _Weaver:
 
         All of that is one step, but where rows meet in order of arrival.
         """
+        # Written from first to last, so that of each event the last line stays.
         last = {position: number for number, position in enumerate(positions)}
         news = {
             hand: {
@@ -308,6 +315,7 @@ class Inner:
         """
         self._take(given, position, played.rows)
         until = played.stepped.until
+        # Several steps may be of one event, and a bound never goes back.
         given.bounds[position + 1] = max(given.bounds[position + 1], until)
         told = (given.lives[position + 1], played.stepped.lives)
         given.lives[position + 1] = join_lives(told)
@@ -319,10 +327,12 @@ class Inner:
             if row.outlet is spec.Outlet.LATE:
                 given.late.append(replace(emission, after=position))
             else:
-                given.rows[position + 1].append({**emission.row, **self._hidden(row)})
-
-    def _hidden(self, row: OutputRow) -> spec.Row:
-        """Returns when a row is, and which life it hands on."""
-        time = None if row.row_time is None else schema.from_microseconds(row.row_time)
-        is_inherited = self.stage.settings.inherited
-        return {TIME: time, **(row.handed if is_inherited else {})}
+                time = (
+                    None
+                    if row.row_time is None
+                    else schema.from_microseconds(row.row_time)
+                )
+                is_inherited = self.stage.settings.inherited
+                given.rows[position + 1].append(
+                    {**emission.row, TIME: time, **(row.handed if is_inherited else {})}
+                )

@@ -64,6 +64,7 @@ def output_rows(
     )
     times = batch.column(bucket.ROW_TIME).cast(pa.int64()).to_pylist()
     handed = batch.select(HANDED.names).to_pylist()
+    # Only where several sets are joined more than two rows stand together.
     rest = [()] * batch.num_rows
     if REST in batch.schema.names:
         rest = batch.column(REST).to_pylist(maps_as_pydicts="strict")
@@ -94,6 +95,7 @@ def _rows_of(
     batch: pa.RecordBatch, side: str, start: int, names: Sequence[str]
 ) -> list[dict[str, Any] | None]:
     """Returns one side's rows, whose columns begin at a place; None where absent."""
+    # By place, not by name: both sides may have a column of one name.
     columns = batch.columns[start : start + len(names)]
     rows = plain_rows(pa.Table.from_arrays(columns, names=list(names)))
     there = batch.column(side).to_pylist()
@@ -166,8 +168,7 @@ class Projection:
     def over_limit(cls, join: spec.JoinSpec, inputs: spec.Inputs) -> Projection:
         """Returns that of left rows over their limit: null where nothing is said."""
         columns = {name: Expression("NULL") for name, _ in _selected(join, inputs)}
-        if isinstance(join.picks.limit, spec.Limit):
-            columns |= dict(join.picks.limit.transform)
+        columns |= dict(join.picks.stand_in)
         return _projection(join, inputs, tuple(columns.items()), (False, False))
 
     def row(self, sides: Sides, row_time: int | None, counter: int = 0) -> spec.Row:
@@ -205,9 +206,8 @@ def _projection(
         spec.absent_row(join.absent_left, left),
         spec.absent_row(join.absent_right, right),
     )
-    window = join.left.window
-    size = window.size.microseconds if isinstance(window, spec.HopSize) else 0
-    return Projection(columns, absent, met, size)
+    # The windows of both sides are the same, where they are of a size.
+    return Projection(columns, absent, met, join.left.window.hop_length.microseconds)
 
 
 def _selected(join: spec.JoinSpec, inputs: spec.Inputs) -> Selected:

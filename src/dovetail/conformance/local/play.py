@@ -53,6 +53,7 @@ class Cut:
 def play_cut(stage: Stage, memory: Memory, cut: Cut) -> list[spec.Emission]:
     """Returns every row that comes out, where many events may make one step."""
     found = list(_opening(stage, memory))
+    # Both ends are edges, whatever the cut names.
     edges = sorted({0, *cut.ends, len(stage.events)})
     for first, past in pairwise(edges):
         lines = stage.between(first, past, most=cut.most)
@@ -73,6 +74,7 @@ def _stepwise(stage: Stage, memory: Memory) -> Iterator[spec.Emission]:
         after = max(played.position - stage.openings, spec.UNKNOWN_EVENT)
         found = _written(stage, played)
         came = sum(one.outlet is spec.Outlet.MATCHED for one in found)
+        # What time lets out no row has caused, so that no mark stands behind it.
         if stage.gives_marks and came and not played.is_pause:
             sent += came
             found.append(mark(sent))
@@ -92,6 +94,7 @@ def _opening(stage: Stage, memory: Memory) -> Iterator[spec.Emission]:
             yield from (late_row(row, Reason.NULL_TIME) for row in frame.lost)
         yield from (emission for _, emission in emissions)
         return
+    # Side by side: nobody knows in which order state of two inputs came.
     for number in (0, 1):
         lost = stage.frames[number].lost
         yield from (late_row(row, Reason.NULL_TIME) for row in lost)

@@ -65,9 +65,11 @@ class _Member:
 
     def told(self, event: Told, names: tuple[str, ...]) -> Told:
         """Returns what an event brings to the side of the set."""
+        # Sets may write the name of one column in different cases.
         own = {name.lower(): value for name, value in event.row.items()}
         row = {name: own.get(name.lower()) for name in names}
         row |= {sets.SET: self.number, sets.VERSION: self._version(event.row)}
+        # The first set is the left side, all others are the right one.
         hand = "right" if self.number else "left"
         return replace(event, input=hand, row=row)
 

@@ -83,13 +83,19 @@ class Stage:
         if isinstance(play.join, spec.SetJoinSpec):
             return cls._of_sets(play, play.join)
         join = refuse(play)
+        # On the event clock a table may change while the join goes on, though it has no
+        # times.
+        tables = [
+            one for one in play.inputs.values() if one.kind is spec.InputKind.TABLE
+        ]
+        is_moving = join.clock is spec.Clock.EVENT
         manner = Manner(
             spec.Arrival.SEQUENCE,
             ordered=join.clock is spec.Clock.EVENT
             or play.settings.order is spec.Order.ROW_TIME,
             outer_rows=play.settings.outer_rows,
             late_tables=play.settings.late_table_rows,
-            live=_live(play, join),
+            live=frozenset(one.name for one in tables if is_moving),
             inherited=inherited,
             holds=told.holds,
         )
@@ -148,6 +154,7 @@ class Stage:
     def opening(self) -> list[bucket.Line]:
         """Returns the lines of what is there from the start."""
         most = max(len(frame.position) for frame in self.frames)
+        # What is there from the start stands below position 0, and comes as one task's.
         return self.between(MISSING, 0, most=max(1, most))
 
     def everything(self) -> list[bucket.Line]:
@@ -163,6 +170,7 @@ class Stage:
         most: int = 1,
     ) -> list[bucket.Line]:
         """Returns what comes between two positions, of tasks of so many rows."""
+        # One task after the other: a step sees the lines of the left side first.
         frames = [self.frames[spec.HANDS.index(hand)] for hand in hands]
         return [line for frame in frames for line in frame.between(first, past, most)]
 
@@ -222,18 +230,14 @@ class Played:
     is_pause: bool
 
 
-def _live(play: spec.Play, join: spec.JoinSpec) -> frozenset[str]:
-    """Returns the tables that may change while a join on the event clock goes on."""
-    tables = [one for one in play.inputs.values() if one.kind is spec.InputKind.TABLE]
-    is_moving = join.clock is spec.Clock.EVENT
-    return frozenset(one.name for one in tables if is_moving)
-
-
 def steps(stage: Stage, memory: bucket.Memory) -> Iterator[Played]:
     """Gives the steps of a play after its start, one an event, or one each side."""
+    # In order of arrival a row of a self-join comes to one side after the other; on the
+    # event clock both are there at once.
     turns = [(hand,) for hand in spec.HANDS] if stage.is_arrival else [spec.HANDS]
     for first, past in pairwise((0, *stage.ends)):
         position, clock = past - 1, stage.events[first].clock
+        # Time passes before the rows of the event come.
         if stage.settings.reads_clock:
             yield stage.run(memory, (), clock, position)
         for hands in turns:
@@ -274,6 +278,7 @@ def batch_rows(stage: Stage) -> list[OutputRow]:
     What takes no part comes before all.
     """
     found = stage.run(InPlace(stage), stage.everything()).rows
+    # The step lets them out side by side; here they stand as they came.
     late = [row for row in found if row.outlet is spec.Outlet.LATE]
     others = [row for row in found if row.outlet is not spec.Outlet.LATE]
     return [

@@ -58,6 +58,8 @@ class ArrivalClock:
 
         What an inner join gives arrives at once.
         """
+        # Time passes before the event itself: who is past by then does not meet what it
+        # brings.
         self._now.clock = event.clock
         yield from self._expire()
         if isinstance(event, spec.Bound):
@@ -90,6 +92,7 @@ class ArrivalClock:
 
     def _marked(self, emissions: Iterable[spec.Emission]) -> Iterator[spec.Emission]:
         """Yields what one row gives, and a mark behind it where the first port gave."""
+        # A mark stands behind all that one row gave, not behind each row of it.
         before = self._sent
         for emission in emissions:
             self._sent += emission.outlet is spec.Outlet.MATCHED
@@ -110,10 +113,13 @@ class ArrivalClock:
         """
         # The row itself may have moved the highest row time.
         yield from self._expire()
+        # An older version of a key than is known lives nowhere, so it meets nobody
+        # either.
         if not self._stores[row.hand].is_newest(row):
             yield from self._leave([row])
             return
         yield from self._meet(row)
+        # Those that wait have left their windows: they come after all that are alive.
         yield from self._nulls.late_matches(row, self._now.clock)
         if is_new and not self._held.has_match(row):
             yield from self._nulls.at_once(row)
@@ -128,6 +134,8 @@ class ArrivalClock:
         gone = [
             row for hand in spec.HANDS for row in self._stores[hand].expire(self._now)
         ]
+        # By their last moments, whichever side they are on: so it does not matter how
+        # often somebody has looked at the clock.
         gone.sort(key=lambda row: (expires_after(sides, row), row.place))
         yield from self._leave(gone)
 
@@ -214,6 +222,8 @@ class HeldPairs:
         self._leavers[row] = clock
         if row.hand is spec.Hand.LEFT:
             yield from self.judge(row)
+        # A right row may still be picked by any left row that is not judged: it waits
+        # for the last of those.
         held = {pair.right for pairs in self._pairs.values() for pair in pairs}
         for leaver in [one for one in self._leavers if one not in held]:
             yield from self._nulls.at_end(leaver, self._leavers.pop(leaver))
@@ -257,6 +267,7 @@ class NullRows:
     def taken_back(self, *rows: LivingRow) -> Iterator[spec.Emission]:
         """Yields again, as deletes, the null rows of rows that have found a partner."""
         for row in rows:
+            # Popped: a null row is taken back once, however many partners come.
             early = self._early.pop(row, [])
             if self._parts.settings.outer_rows is spec.OuterRows.EAGER_RETRACT:
                 yield from (replace(one, change=spec.Change.DELETE) for one in early)
@@ -265,6 +276,8 @@ class NullRows:
         """Yields the pairs of a table's newcomer with rows that wait, one each."""
         for row in [row for row in self._waiting if row.hand is not newcomer.hand]:
             pair = Pair.of(row, newcomer)
+            # Found as somebody comes: nothing else would come of a row that has waited
+            # too long.
             if self._parts.has_waited(self._waiting[row], clock):
                 del self._waiting[row]
             elif self._parts.picker.choose([pair]).matches:

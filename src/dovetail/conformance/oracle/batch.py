@@ -36,6 +36,7 @@ def play_batch(parts: Parts, play: spec.Play) -> list[spec.Emission]:
                 events.append(event)
     found = list(timed_rows(parts, events))
     if play.settings.order is spec.Order.ROW_TIME:
+        # Stable, so that rows of one time stay in left order.
         found.sort(key=lambda result: result[0])
     return [*late, *(emission for _, emission in found)]
 
@@ -44,6 +45,8 @@ def timed_rows(parts: Parts, events: Sequence[spec.Event]) -> Iterator[Timed]:
     """Yields what a join gives with its row times, what it turns away first."""
     rows: Rows = {hand: [] for hand in spec.HANDS}
     for hand, inner in parts.inner.items():
+        # What a join inside gives are the rows of this side: they come before all of
+        # inputs.
         for moment, emission in timed_rows(inner, events):
             new = sides.NewRow(
                 emission.row, None if math.isinf(moment) else int(moment)
@@ -80,6 +83,7 @@ def results(parts: Parts, rows: Rows) -> Iterator[Timed]:
 
     Of a left row the pairs that it keeps, then what it gives by itself.
     """
+    # Right rows are asked last: any left row may be the one that matches them.
     met: dict[sides.LivingRow, list[sides.Pair]] = {
         row: [] for row in rows[spec.Hand.RIGHT]
     }
@@ -148,11 +152,16 @@ def _with_side_played(
     side = around.side(hand)
     match side.source:
         case spec.Nested() as inner if spec.is_batch_inside(around, side, play.inputs):
-            name, inputs = _as_data_set(play, inner, late)
-            side, play = (
-                replace(side, source=spec.Named(name)),
-                replace(play, inputs=inputs),
-            )
+            name = inner.name
+            # No input of the user's is to be hidden by the name of the join.
+            while name in play.inputs:
+                name = f"the {name}"
+            found = play_batch(Parts.of(play, inner.join), play)
+            late += [one for one in found if one.outlet is spec.Outlet.LATE]
+            rows = tuple(one.row for one in found if one.outlet is spec.Outlet.MATCHED)
+            data_set = replace(spec.data_set_of(inner, play.inputs, name), rows=rows)
+            side = replace(side, source=spec.Named(name))
+            play = replace(play, inputs={**play.inputs, name: data_set})
         case spec.Nested(inside, name):
             for one in spec.HANDS:
                 inside, play = _with_side_played(play, inside, one, late)
@@ -162,17 +171,3 @@ def _with_side_played(
     if hand is spec.Hand.LEFT:
         return replace(around, left=side), play
     return replace(around, right=side), play
-
-
-def _as_data_set(
-    play: spec.Play, inner: spec.Nested, late: list[spec.Emission]
-) -> tuple[str, spec.Inputs]:
-    """Returns the name of a join's rows as a data set, among the inputs."""
-    name = inner.name
-    while name in play.inputs:
-        name = f"the {name}"
-    found = play_batch(Parts.of(play, inner.join), play)
-    late += [one for one in found if one.outlet is spec.Outlet.LATE]
-    rows = tuple(one.row for one in found if one.outlet is spec.Outlet.MATCHED)
-    data_set = replace(spec.data_set_of(inner, play.inputs, name), rows=rows)
-    return name, {**play.inputs, name: data_set}

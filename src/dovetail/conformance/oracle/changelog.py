@@ -198,6 +198,7 @@ def changes(
         if successor is None:
             yield result.changed(spec.Change.DELETE)
         else:
+            # Each new row takes the place of one old row at most.
             new.remove(successor)
             yield result.changed(spec.Change.UPDATE_BEFORE)
             yield successor.changed(spec.Change.UPDATE_AFTER)
@@ -207,6 +208,7 @@ def changes(
 
 def without(results: Sequence[TableRow], others: Sequence[TableRow]) -> list[TableRow]:
     """Returns the results that are not among the others."""
+    # A list, not a set: what rows hold may not be hashable.
     known = [other.identity for other in others]
     return [one for one in results if one.identity not in known]
 

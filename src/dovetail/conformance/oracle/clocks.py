@@ -32,6 +32,7 @@ def play(play: spec.Play) -> list[spec.Emission]:
     if join.clock is spec.Clock.BATCH:
         return play_batch(parts, whole)
     clock = clock_of(parts)
+    # No event has brought these: they come before all.
     found = [*late, *clock.start()]
     for event in whole.opening:
         found += clock.on(event)

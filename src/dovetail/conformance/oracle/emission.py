@@ -40,7 +40,7 @@ class Writer:
     has_own_ports: bool
     select: Select
     exceeded: Select
-    on_exceed: spec.OnExceed
+    transforms: bool
     skip_when: PairScalar
     absent: Mapping[spec.Hand, Plain]
     window_size: spec.Span
@@ -52,25 +52,22 @@ class Writer:
         left, right = (sides[hand].input for hand in spec.HANDS)
         schemas = {hand: sides[hand].input.schema for hand in spec.HANDS}
         columns = spec.selected_columns(join, schemas)
-        window = join.side(spec.Hand.LEFT).window
+        # A limit's own row is null wherever its transform says nothing.
         exceeded = dict.fromkeys((name for name, _ in columns), NOTHING)
-        on_exceed = spec.OnExceed.SKIP
-        if isinstance(join.picks.limit, spec.Limit):
-            exceeded |= dict(join.picks.limit.transform)
-            on_exceed = join.picks.limit.on_exceed
+        exceeded |= dict(join.picks.stand_in)
         return cls(
             join.kind,
             join.ports > 1,
             select_of(columns, left, right),
             select_of(exceeded.items(), left, right),
-            on_exceed,
+            join.picks.transforms,
             pair_scalar(join.picks.skip_when, left, right),
             {
                 hand: absent_row(join.absent(hand), sides[hand].input.schema)
                 for hand in spec.HANDS
             },
             # The rules make the windows of both sides the same.
-            window.size if isinstance(window, spec.HopSize) else spec.NO_TIME,
+            join.side(spec.Hand.LEFT).window.hop_length,
         )
 
     def pair(
@@ -91,6 +88,7 @@ class Writer:
 
     def once(self, row: LivingRow, row_time: Moment = NEVER) -> list[spec.Emission]:
         """Returns the row of a semi join, which has found its first partner."""
+        # Its partner was there, though it is not shown: so expressions see both sides.
         there = dict(self.absent) | {row.hand: row.values}
         return self._matched(self.select, self._seen(there, row_time, 1))
 
@@ -98,7 +96,7 @@ class Writer:
         self, row: LivingRow, row_time: Moment = NEVER
     ) -> list[spec.Emission]:
         """Returns the row that stands for a left row over its limit, if one does."""
-        if self.on_exceed is not spec.OnExceed.TRANSFORM:
+        if not self.transforms:
             return []
         seen = self._seen({row.hand: row.values}, row_time)
         return self._matched(self.exceeded, seen)

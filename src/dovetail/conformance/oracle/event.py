@@ -90,11 +90,30 @@ class EventClock:
         # In a self-join both rows are there before either is looked at.
         for row in self._parts.rows[newest:]:
             yield from self._null_rows_at_once(row)
+        # The bounds move last: what the event brings is judged by those before it.
         if isinstance(event, spec.Bound):
             self._parts.bounds.promise(event.input, event.moment)
         if isinstance(event, spec.Finish):
             self._parts.bounds.promise(event.input)
-        yield from self._release()
+        known = self._known()
+        results = list(known.results())
+        frontier = Frontier(known, results, self._emitted)
+        # Asked before anything comes out, so that all of one event leave by one
+        # frontier.
+        least = frontier.moment()
+        due = [
+            result
+            for result in results
+            if result.is_decided and result.identity not in self._emitted
+            if result.row_time <= least or result.row_time == NEVER
+        ]
+        for result in sorted(due, key=in_order):
+            self._emitted.add(result.identity)
+            for emission in self._written(result):
+                yield Step(emission, new_row_of(result, emission))
+        # Asked again: what has just come out is not waited for any more. A frontier
+        # that an outer join has taken as a bound never goes back.
+        self.frontier = max(self.frontier, frontier.moment())
 
     def _take_from_inner(self, hand: spec.Hand, event: spec.Event) -> Iterator[Step]:
         """Lets in what an inner join gives during an event; its frontier is a bound."""
@@ -107,6 +126,8 @@ class EventClock:
                 yield Step(late_row(step.row.values, reason), step.row)
             else:
                 self._enter(hand, step.row)
+        # Nothing earlier comes out of it any more: to this join that is a bound like
+        # any other.
         self._parts.bounds.promise(source.name, inner.frontier)
 
     def _take(self, hand: spec.Hand, event: spec.Arrive | spec.Remove) -> None:
@@ -137,6 +158,7 @@ class EventClock:
                 one for one in there if not self._parts.has_waited(one.life.end, bound)
             )
             self._late_pairs += (Pair.of(row, one) for one in waiting)
+        # The version before it is gone from here on; whom that has met stays met.
         self._leave(hand, new.values)
         self._rows[hand].append(row)
 
@@ -160,26 +182,6 @@ class EventClock:
                 row for row in self._rows[hand] if side.key_of(row.values) == key
             )
 
-    def _release(self) -> Iterator[Step]:
-        """Yields what is decided and not above the frontier, in order of row time."""
-        known = self._known()
-        results = list(known.results())
-        frontier = Frontier(known, results, self._emitted)
-        least = frontier.moment()
-        due = [
-            result
-            for result in results
-            if result.is_decided and result.identity not in self._emitted
-            if result.row_time <= least or result.row_time == NEVER
-        ]
-        for result in sorted(due, key=in_order):
-            self._emitted.add(result.identity)
-            for emission in self._written(result):
-                yield Step(emission, new_row_of(result, emission))
-        # Asked again: what has just come out is not waited for any more. A frontier
-        # that an outer join has taken as a bound never goes back.
-        self.frontier = max(self.frontier, frontier.moment())
-
     @property
     def horizon(self) -> Horizon:
         """Returns what can still come, by now."""
@@ -190,6 +192,8 @@ class EventClock:
         """Returns all that is known by now."""
         sides = self._parts.sides
         for hand in spec.HANDS:
+            # Found anew each time: a row that has come may have ended the life of any
+            # other.
             if sides[hand].is_timed:
                 give_lives(sides[hand], self._rows[hand], self._deletes[hand])
         judge = Judge(self._parts, self.horizon)

@@ -72,8 +72,11 @@ def play_flow(
 
     What `opening` brings is there before event number 0.
     """
+    # What was there before event 0 counts down to it, so that all places stand in one
+    # order.
     moments = [(at - len(opening), one) for at, one in enumerate((*opening, *events))]
     player = _Player(moments, players.join, players.fire)
+    # The number of a step is a part of every place behind it.
     player.numbers = {id(one): at for at, one in enumerate(spec.steps_of(program))}
     found = [
         (output.name, item)
@@ -150,6 +153,7 @@ class _Player:
         number = self.numbers[id(step)]
         for item in self.items(step.source):
             mark = Item((*item.place, number, 0), item.clock, Sign.MARK)
+            # Marks of others end here: the operator gives its own.
             if item.content is Sign.MARK:
                 continue
             own = replace(item, place=(*item.place, number, 1))
@@ -169,6 +173,7 @@ class _Player:
             ((*item.place, number), (item.clock, item.content))
             for item in self.items(step.source)
         ]
+        # By place alone: what has come, rows and signs, has no order of its own.
         came.sort(key=lambda one: one[0])
         counts: dict[int, int] = {}
         for at, content in self.fire(step, [given for _, given in came]):
@@ -188,7 +193,19 @@ class _Player:
     def _meeting(self, step: spec.Joined) -> Iterator[tuple[spec.Outlet, Item]]:
         """Yields what a join gives, each row with its outlet."""
         number = self.numbers[id(step)]
-        arrived = self._arrivals(step, number)
+        # What comes to the join, in order; time passes there at every event.
+        found: list[tuple[Place, spec.Event]] = [
+            ((at, -1, number), spec.Pause(event.clock)) for at, event in self.moments
+        ]
+        for name, source in zip(_SIDES, (step.left, step.right), strict=True):
+            for item in self.items(source):
+                there = (*item.place, number)
+                if item.content is Sign.END:
+                    found.append((there, spec.Finish(name, item.clock)))
+                elif not isinstance(item.content, Sign):
+                    found.append((there, spec.Arrive(name, item.content, item.clock)))
+        # Stable: of one row that comes to both sides the left is first.
+        arrived = sorted(found, key=lambda one: one[0])
         alone = joined_alone(step, [event for _, event in arrived])
         counts: dict[int, int] = {}
         for one in self.join(alone):
@@ -203,23 +220,6 @@ class _Player:
         if len(ended) == len(_SIDES):
             last = Item((*ended[-1], _LAST), 0, Sign.END)
             yield spec.Outlet.MATCHED, last
-
-    def _arrivals(
-        self, step: spec.Joined, number: int
-    ) -> list[tuple[Place, spec.Event]]:
-        """Returns what comes to a join, in order; time passes there at every event."""
-        found: list[tuple[Place, spec.Event]] = [
-            ((at, -1, number), spec.Pause(event.clock)) for at, event in self.moments
-        ]
-        for name, source in zip(_SIDES, (step.left, step.right), strict=True):
-            for item in self.items(source):
-                place = (*item.place, number)
-                if item.content is Sign.END:
-                    found.append((place, spec.Finish(name, item.clock)))
-                elif not isinstance(item.content, Sign):
-                    found.append((place, spec.Arrive(name, item.content, item.clock)))
-        # Stable: of one row that comes to both sides the left is first.
-        return sorted(found, key=lambda one: one[0])
 
 
 def joined_alone(step: spec.Joined, events: Iterable[spec.Event] = ()) -> spec.Play:

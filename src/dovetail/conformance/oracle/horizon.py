@@ -77,7 +77,9 @@ class Horizon:
         """Returns a life of a row as soon as rows to come can make it begin and end."""
         if is_settled(self.sides[row.hand]):
             return life
-        if isinstance(self.sides[row.hand].window, spec.Inherited):
+        if self.sides[row.hand].window.is_inherited:
+            # Its life is as sure as those of the rows that it is made of, which the
+            # join inside knows.
             inner = self.inner[row.hand]
             lives = [inner.soonest(one, one.lives[at]) for one, at in row.origin]
             return inherited_life(self._time(row), lives)
@@ -102,6 +104,8 @@ class Horizon:
         left, right = ([*enumerate(row.lives)] for row in pair.rows)
         for (one, left_life), (other, right_life) in product(left, right):
             lives = (left_life, right_life)
+            # As early as either life may begin or end: the pair is sure if it meets
+            # even so.
             least = list(map(self.soonest, pair.rows, lives))
             row_time = max(life.birth for life in least)
             if row_time < min(life.death for life in lives):
@@ -171,6 +175,7 @@ class Judge:
     ) -> dict[LivingRow, Judgement]:
         """Returns the judgement on each left row, its pairs by time and order."""
         met: dict[LivingRow, list[Pair]] = {left: [] for left in lefts}
+        # Stable: of one row time they stay in order of arrival.
         for pair in sorted(pairs, key=by_right_row):
             if any(self.horizon.meetings(pair)):
                 met[pair.left].append(pair)
@@ -186,6 +191,8 @@ class Judge:
         possible = [pair for pair in met if self._may_come(pair, sure)]
         is_closed = self._is_closed(left, met, possible)
         choice = picker.choose(sure)
+        # Until the row is closed each candidate may be its match, so that none of the
+        # right rows is unmatched for sure.
         marks = choice.matches if is_closed else met
         return Judgement(
             possible,

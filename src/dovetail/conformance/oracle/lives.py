@@ -43,6 +43,7 @@ def lives_of(
     side: sides.OneSide, row: sides.LivingRow, versions: Sequence[Version]
 ) -> Lives:
     """Returns the lives of a row among the versions of its side."""
+    # Asked first: whatever the window, who lacks its row time lives nowhere.
     if side.input.is_timed and row.time is None:
         return (sides.NOWHERE,)
     match side.window:
@@ -145,7 +146,7 @@ def is_bad_interval(side: sides.OneSide, came: sides.NewRow) -> bool:
 
     Such a row starts before the row's own time, runs backward, or has no start or end.
     """
-    if not isinstance(side.window, spec.Between):
+    if not side.window.interval:
         return False
     start, end = interval(side, came.values)
     return end < start or (came.time is not None and start < came.time)
@@ -156,6 +157,7 @@ def interval(
 ) -> tuple[sides.Moment, sides.Moment]:
     """Returns the start and the end that a row names; a null makes it run backward."""
     start, end = (sides.moment_of(part(values)) for part in side.measures)
+    # So that one comparison finds nulls too: the end stands before the start.
     return sides.NEVER if start is None else start, sides.PAST if end is None else end
 
 

@@ -171,6 +171,7 @@ class Parts:
         reason = self.bounds.rejection(self.inputs[event.input], event.row)
         if reason == NULL_TIME or (reason == LATE and not is_state):
             return reason
+        # Its own time decides before its interval: who is late for that is late once.
         row = self.new_row(event)
         sides = [side for side in self.leaves() if side.input.name == event.input]
         is_bad = any(is_bad_interval(side, row) for side in sides)
@@ -200,6 +201,7 @@ class Parts:
     def row(self, hand: spec.Hand, new: NewRow, arrived: int = 0) -> LivingRow:
         """Returns the next row of a side; its row time has now been seen."""
         if new.time is not None:
+            # Seen as it takes part: one that is turned away moves no bound.
             self.bounds.see(self.sides[hand].input, new.time)
         place = next(self.places)
         row = LivingRow(hand, new.values, place, new.time, new.origin, arrived)
@@ -213,6 +215,8 @@ class Parts:
         if time is not None:
             self.bounds.see(side.input, time)
         newest = self.bounds.newest(side.input)
+        # A delete stands in the order of arrival too: a version of its time that comes
+        # behind it lives.
         place = next(self.places)
         return Version(side.key_of(values), newest if time is None else time, place)
 
@@ -242,6 +246,7 @@ class Parts:
                     for moment in row_times(pair)
                     for emission in self.writer.pair(pair, next(counter), moment)
                 ]
+                # Once, in however many windows the two have met.
                 pair.left.emitted += bool(rows)
                 yield from rows
 

@@ -61,18 +61,12 @@ class Picker:
     def of(cls, join: spec.JoinSpec, left: spec.Input, right: spec.Input) -> Self:
         """Returns the picker of a join; what is not limited has an infinite limit."""
         picks = join.picks
-        keep, at_most, limit = math.inf, math.inf, math.inf
-        optional: tuple[spec.OptionalPrefix | spec.OptionalEqual, ...] = ()
-        on_exceed = spec.OnExceed.FAIL
-        if picks.strategy is spec.Strategy.LOOKUP:
-            keep = 1
-        elif isinstance(picks.keep, spec.Keep):
-            keep = picks.keep.count
-        if isinstance(picks.at_most, spec.AtMost):
-            optional = picks.at_most.optional
-            # Without an equality it counts no candidate, so none is too many.
-            if optional or picks.at_most.counted:
-                at_most = picks.at_most.count
+        # A lookup keeps the first match, as `keep 1` does.
+        keep, at_most, limit = picks.most_kept or math.inf, math.inf, math.inf
+        optional, on_exceed = picks.optional, spec.OnExceed.FAIL
+        # Without an equality it counts no candidate, so none is too many.
+        if isinstance(picks.at_most, spec.AtMost) and picks.at_most.counts:
+            at_most = picks.at_most.count
         if isinstance(picks.limit, spec.Limit):
             limit, on_exceed = picks.limit.count, picks.limit.on_exceed
         asof, own = picks.asof, picks.left_condition
@@ -106,6 +100,8 @@ class Picker:
     def choose(self, pairs: Sequence[sides.Pair]) -> Choice:
         """Returns what becomes of a left row's pairs, which stand in their order."""
         candidates = self.candidates(pairs)
+        # There were candidates, and `atmost` has left none: that is no match, not an
+        # empty key.
         if not candidates and any(map(self._is_counted, pairs)):
             return Choice([], has_too_many=True)
         if len(candidates) > self.limit:

@@ -27,24 +27,20 @@ def refuse(play: spec.Play, join: spec.JoinSpec) -> None:
 def _missing(play: spec.Play, join: spec.JoinSpec) -> Iterator[str]:
     """Yields what a play needs and the oracle lacks."""
     for hand in spec.HANDS:
-        yield from _missing_inside(play, join, hand)
-
-
-def _missing_inside(
-    play: spec.Play, join: spec.JoinSpec, hand: spec.Hand
-) -> Iterator[str]:
-    """Yields what the join that a side is made of needs."""
-    source = join.side(hand).source
-    if not isinstance(source, spec.Nested):
-        return
-    yield from _missing(play, source.join)
-    if source.join.clock is not join.clock:
-        yield CLOCK_INSIDE
-    if play.settings.outer_rows is not spec.OuterRows.EXPIRY:
-        yield NULLS_INSIDE
-    waits = play.settings.late_table_rows != spec.IgnoreLateTableRows()
-    if waits and join.clock is spec.Clock.EVENT:
-        yield WAIT_INSIDE
-    is_told = join.clock is not spec.Clock.BATCH
-    if is_told and spec.kind_of(source, play.inputs) is not spec.InputKind.STREAM:
-        yield CHANGES_INSIDE
+        source = join.side(hand).source
+        if not isinstance(source, spec.Nested):
+            continue
+        yield from _missing(play, source.join)
+        if source.join.clock is not join.clock:
+            yield CLOCK_INSIDE
+        # No rule says to whom the null rows of a join inside would be told.
+        if play.settings.outer_rows is not spec.OuterRows.EXPIRY:
+            yield NULLS_INSIDE
+        waits = play.settings.late_table_rows != spec.IgnoreLateTableRows()
+        if waits and join.clock is spec.Clock.EVENT:
+            yield WAIT_INSIDE
+        # In a batch nothing changes any more, so that a result needs no stream.
+        has_changes = join.clock is not spec.Clock.BATCH
+        kind = spec.kind_of(source, play.inputs)
+        if has_changes and kind is not spec.InputKind.STREAM:
+            yield CHANGES_INSIDE

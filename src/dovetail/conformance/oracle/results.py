@@ -83,7 +83,16 @@ class Known:
 
     def results(self) -> Iterator[Result]:
         """Yields every result that is, or may be, by what is known."""
-        met_by = self._met_by()
+        # Of a left row the pairs that may come out; of a right row those that mark it
+        # as matched, be they over a limit.
+        met_by: dict[sides.LivingRow, list[Result]] = {
+            row: [] for hand in spec.HANDS for row in self.rows[hand]
+        }
+        for judgement in self.judgements.values():
+            for pair in judgement.marks:
+                met_by[pair.right].extend(self.of_pair(pair, judgement))
+            for pair in judgement.matches:
+                met_by[pair.left].extend(self.of_pair(pair, judgement))
         late_pairs = [
             late
             for row, met in met_by.items()
@@ -103,22 +112,6 @@ class Known:
             yield from self._of_left(left, judgement, met_by[left])
         for right in self.rows[spec.Hand.RIGHT]:
             yield from self._of_row(right, met_by[right])
-
-    def _met_by(self) -> dict[sides.LivingRow, list[Result]]:
-        """Returns the meetings of each row.
-
-        Those of a left row are the pairs that may come out; those of a right row are
-        the pairs that mark it as matched, be they over a limit.
-        """
-        met_by: dict[sides.LivingRow, list[Result]] = {
-            row: [] for hand in spec.HANDS for row in self.rows[hand]
-        }
-        for judgement in self.judgements.values():
-            for pair in judgement.marks:
-                met_by[pair.right].extend(self.of_pair(pair, judgement))
-            for pair in judgement.matches:
-                met_by[pair.left].extend(self.of_pair(pair, judgement))
-        return met_by
 
     def _waits_for_table(self, row: sides.LivingRow) -> bool:
         """Tells whether a row waits for a table; one with too many candidates does not.
@@ -146,6 +139,7 @@ class Known:
         if not judgement.is_over_limit:
             yield from self._of_row(left, met)
             return
+        # Over its limit it has met all its candidates: each takes back what came early.
         marks = [it for pair in judgement.marks for it in self.of_pair(pair, judgement)]
         for number in range(len(left.lives)):
             yield from self._taken_back(left, number, marks)
@@ -173,6 +167,8 @@ class Known:
     def _of_row(self, row: sides.LivingRow, met: list[Result]) -> Iterator[Result]:
         """Yields what becomes of one row by itself: once, or a null row for a life."""
         if self.parts.kind.gives_once(row.hand) and met:
+            # Of one time one that is decided counts: nothing can take the row's coming
+            # out back.
             first = min(met, key=lambda one: (one.row_time, not one.is_decided))
             yield Result(Role.ONCE, (row,), first.row_time, first.is_decided)
         if not self.parts.kind.preserves(row.hand):
@@ -215,6 +211,8 @@ class Known:
             (there,) = (other for other in one.rows if other is not row)
             (open_lives if is_open else lives).append(there.lives[one.life_of(there)])
         to_come = self.horizon.first_to_come(row.hand.other)
+        # A stretch begins with the row or with the end of a partner: no other moment
+        # need be tried.
         starts = {row.life.birth, *(whole(one.death) for one in (*lives, *open_lives))}
         for start in starts:
             is_unmatched = not any(life.birth <= start < life.death for life in lives)

@@ -54,8 +54,13 @@ class Sets:
 
     def play(self) -> list[spec.Emission]:
         """Returns the result, sorted as the join says; equal rows stay as found."""
-        found = [active for active in self._actives() if not self._is_skipped(active)]
-        rows = [(self._written(active), active[0]) for active in found]
+        rows = []
+        for active in self._actives():
+            seen = self._sight(active)
+            if self.skip_when(seen) is not True:
+                row = {name: scalar(seen) for name, scalar in self.select.items()}
+                rows.append((row, active[0]))
+        # Stable: rows that are equal in all that they are sorted by stay as found.
         rows.sort(key=lambda pair: self._place(*pair))
         return [spec.Emission(spec.Outlet.MATCHED, row) for row, _ in rows]
 
@@ -81,11 +86,13 @@ class Sets:
         key = self._key(left)
         others = [self._of_key(rows, key) for rows in self.rows[1:]]
         for active in product([left], *others):
+            # A null equals nothing, not even another null.
             if self._holds(active) and None not in key:
                 yield active
 
     def _of_some(self) -> Iterator[Active]:
         """Yields one row of each set that has a key, where so many have it."""
+        # In the order in which keys first come: it is that of the result.
         keys = dict.fromkeys(self._key(row) for rows in self.rows for row in rows)
         for key in keys:
             sets = [self._of_key(rows, key) for rows in self.rows]
@@ -110,15 +117,6 @@ class Sets:
             for one, other in neighbours
         ) and (self.rows_condition(self._sight(active)) is True)
 
-    def _is_skipped(self, active: Active) -> bool:
-        """Tells whether the row of these would not come out."""
-        return self.skip_when(self._sight(active)) is True
-
-    def _written(self, active: Active) -> Plain:
-        """Returns the row of the result."""
-        seen = self._sight(active)
-        return {name: scalar(seen) for name, scalar in self.select.items()}
-
     def _sight(self, active: Active) -> Mapping[str, Plain]:
         """Returns what an expression sees: the first rows, and all of them."""
         first, second, *_ = (*active, self.absent)
@@ -127,11 +125,15 @@ class Sets:
     def _place(self, row: Plain, first: Plain) -> list[tuple[bool, bool, Any]]:
         """Returns where a row stands: nulls before values, and NaN behind them."""
         names = {name.lower() for name in row}
-        values = [
+        values: list[Any] = [
             _value(row if name.lower() in names else first, name)
             for name in self.join.ordered_by
         ]
-        return [_rank(value) for value in values]
+        # NaN is the one value that does not equal itself, and it stands behind all.
+        return [
+            (value is not None, value != value, value)  # noqa: PLR0124 - that is the test
+            for value in values
+        ]
 
 
 def rows_of(play: spec.Play, source: spec.Input) -> list[Plain]:
@@ -141,6 +143,7 @@ def rows_of(play: spec.Play, source: spec.Input) -> list[Plain]:
     for event in (*state, *play.opening, *play.events):
         match event:
             case spec.Arrive(input=source.name) | spec.Remove(input=source.name):
+                # What comes again takes its place behind all others.
                 rows = _without(rows, source, event.row)
                 rows += [event.row] if isinstance(event, spec.Arrive) else []
             case _:
@@ -163,9 +166,3 @@ def _value(row: Plain, name: str) -> object:
     """Returns the value of a column, whatever the case of its name."""
     found = (value for key, value in row.items() if key.lower() == name.lower())
     return next(found, None)
-
-
-def _rank(value: Any) -> tuple[bool, bool, Any]:  # noqa: ANN401 - of any type
-    """Returns what a value is sorted by."""
-    is_nan = value != value  # noqa: PLR0124 - that is the test
-    return value is not None, is_nan, value

@@ -69,6 +69,7 @@ class NewRow:
     origin: tuple[tuple[LivingRow, int], ...] = ()
 
 
+# Two rows with the same values are two rows: they are equal only to themselves.
 @dataclass(eq=False, slots=True)
 class LivingRow:
     """One row on one side.
@@ -214,7 +215,7 @@ class OneSide:
         What is there for ever has no beginning in a data set, nor in a batch. An
         interval is in row time, whether its rows have one or not.
         """
-        if isinstance(self.window, spec.Between):
+        if self.window.interval:
             return True
         is_whole = (
             self.input.kind is spec.InputKind.DATASET or self.clock is spec.Clock.BATCH
@@ -232,6 +233,8 @@ class OneSide:
 
     def key_of(self, values: Mapping[str, object]) -> tuple[object, ...]:
         """Returns the values that all versions of one key share."""
+        # Versions are of the window's key; elsewhere a table's own key tells its rows
+        # apart.
         names = (
             self.window.key if isinstance(self.window, spec.Latest) else self.input.key
         )
@@ -270,7 +273,7 @@ def _side_of(
         is_state(join, hand),
         tuple(own_row_scalar(part, source) for part in side.partition_by),
         side.partition_evict,
-        tuple(own_row_scalar(part, source) for part in _measures(side.window)),
+        tuple(own_row_scalar(part, source) for part in side.window.measures),
         _own_part(join.hard, hand, source),
         _own_part(join.counted, hand, source),
     )
@@ -282,14 +285,3 @@ def _own_part(
     """Returns this side of every equality."""
     parts = (one.left if hand is spec.Hand.LEFT else one.right for one in equalities)
     return tuple(side_scalar(part, hand.letter, source) for part in parts)
-
-
-def _measures(window: spec.Window) -> tuple[Expression, ...]:
-    """Returns the expressions that a window asks of each of its rows."""
-    match window:
-        case spec.Delta(by=by):
-            return (by,)
-        case spec.Between(start=start, end=end):
-            return start, end
-        case _:
-            return ()

@@ -73,6 +73,7 @@ class Store:
 
     def freeze(self) -> None:
         """Keeps what is there when the input has ended: its clock stands still."""
+        # No other window looks at a clock that its own input moves.
         self._is_frozen = isinstance(self._side.window, spec.Seconds)
 
     def is_newest(self, row: LivingRow) -> bool:
@@ -192,6 +193,7 @@ def too_old(side: OneSide, stored: Sequence[LivingRow], clock: int) -> Partition
     """
     if not isinstance(side.partition_evict, spec.EvictAge):
         return []
+    # The platform reads its clock in whole seconds: so ages are compared.
     limit = clock // spec.SECOND - side.partition_evict.age.microseconds // spec.SECOND
     partitions = least_recent_first(side, stored)
     inserted = [rows[-1].arrived // spec.SECOND for rows in partitions]
@@ -209,6 +211,7 @@ def too_many(side: OneSide, stored: Sequence[LivingRow]) -> Partitions:
         case spec.EvictCount(partitions=most):
             return partitions[: max(0, len(partitions) - most)]
         case spec.EvictTuples(rows=most) if len(stored) > most:
+            # One is enough: an insertion adds one row, and no partition is empty.
             return partitions[:1]
         case _:
             return []
@@ -236,6 +239,8 @@ def expires_after(sides: Sides, row: LivingRow) -> Moment:
         case spec.Seconds(length=length), _:
             return length.after(row.arrived)
         case spec.Range(), spec.Range(following=following):
+            # A row of the other side may look so far ahead, and one of either side come
+            # so late.
             end = following.after(int(row.life.end))
             return max(side.input.lateness.after(end) for side in (mine, other))
         case _:

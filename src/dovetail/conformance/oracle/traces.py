@@ -170,6 +170,7 @@ class _Tracer:
     def follow(self, play: spec.Play) -> None:
         """Plays event by event and looks at the rows after each."""
         clock = clock_of(self.parts)
+        # What was there before event 0 counts down to it.
         first = -len(play.opening) if play.events else 0
         gone = rejected(self.parts, self.parts.state(), clock.start())
         self.late += [self._late(one, NEVER, {}) for one in gone]
@@ -198,6 +199,7 @@ class _Tracer:
 
     def trace(self) -> Trace:
         """Returns what was noted."""
+        # By the numbers of rows: two traces of one play are the same to the letter.
         found = sorted(
             self._meetings(), key=lambda one: (one.left, one.right, one.moment)
         )
@@ -215,6 +217,8 @@ class _Tracer:
     def _meetings(self) -> Iterator[Meeting]:
         """Yields the meetings of pairs, with their moments on the axis."""
         numbers = {row: number for number, row in enumerate(self.parts.rows)}
+        # What came out has met for certain; of other pairs the picker says whether they
+        # did.
         written = {
             (rows, self._moment(rows, time))
             for rows, time in self.watched.writer.written
@@ -222,17 +226,15 @@ class _Tracer:
         met = {
             (rows, moment)
             for rows in self.watched.matches()
-            for moment in self._moments(rows)
+            for moment in (
+                meetings(Pair(*rows))
+                if self._is_measured
+                else [self._moment(rows, NEVER)]
+            )
         }
         for rows, moment in met | written:
             left, right = (numbers[row] for row in rows)
             yield Meeting(left, right, (rows, moment) in written, moment)
-
-    def _moments(self, rows: Together) -> list[Moment]:
-        """Returns when two rows meet."""
-        if self._is_measured:
-            return meetings(Pair(*rows))
-        return [self._moment(rows, NEVER)]
 
     def _moment(self, rows: Together, row_time: Moment) -> Moment:
         """Returns the moment of a pair that came out; if not by row time, of its rows.
@@ -249,6 +251,7 @@ class _Tracer:
         """Returns what became of a row that took part."""
         outcome, reason = RowOutcome.MATCHED, ""
         if not met:
+            # Who is still in its window may yet meet somebody.
             is_open = row.is_stored
             if self.join.clock is spec.Clock.EVENT:
                 is_open = horizon_of(self.parts).can_meet(row)
@@ -266,7 +269,7 @@ class _Tracer:
                 return "no row time"
             case spec.Latest() if is_never_alive:
                 return "replaced at once"
-            case spec.HopSize() if is_never_alive:
+            case window if is_never_alive and window.hop_length != spec.NO_TIME:
                 return "between two windows"
             case _ if is_never_alive:
                 return "never alive"
@@ -398,6 +401,7 @@ def rejected(
                 one for one in came if {**one[0], "reason": reason} == emission.row
             )
             row, hands = newcomer = next(chain(found, inner), (values, ()))
+            # Rows with the same values are told apart by how many of them have come.
             if newcomer in came:
                 came.remove(newcomer)
             for hand in hands:

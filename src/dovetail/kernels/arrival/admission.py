@@ -16,9 +16,8 @@ from itertools import compress
 import numpy as np
 
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Mask, Rows, join_rows
-from dovetail.kernels.arrival.arrival import Arrived, Watch, numbered
+from dovetail.kernels.arrival import arrival, time_limits
 from dovetail.kernels.arrival.eviction import evicted
-from dovetail.kernels.arrival.time_limits import Edge, closed, highest_of
 from dovetail.kernels.arrival.untimed import replaced
 from dovetail.kernels.lifetimes.births import births, deaths, known_lives, unfolded
 from dovetail.kernels.lifetimes.lives import KNOWN_END, Told, shortened
@@ -39,7 +38,7 @@ class Present:
     rows: tuple[Rows, Rows]
     old: tuple[int, int]
     waiting: tuple[Rows, Rows]
-    watches: tuple[Watch, Watch]
+    watches: tuple[arrival.Watch, arrival.Watch]
     next_place: int
     still: tuple[Mask, Mask]
     hold: int = BEGINNING
@@ -58,8 +57,8 @@ class Present:
 def admit(
     settings: JoinSettings,
     state: JoinState,
-    arrived: tuple[Arrived, Arrived],
-    watches: tuple[Watch, Watch],
+    arrived: tuple[arrival.Arrived, arrival.Arrived],
+    watches: tuple[arrival.Watch, arrival.Watch],
     now: int,
 ) -> Present:
     """Returns the rows that take part now; rows that must wait stay in `waiting`.
@@ -94,8 +93,8 @@ def admit(
         for hand, (rows, came) in enumerate(zip(sides, fresh, strict=True))
     ]
     if settings.reads_time:
-        edge = Edge(highest_of(state.watches), next_place, now)
-        living = closed(settings, living, fresh, edge, watches)
+        edge = time_limits.Edge(time_limits.highest_of(state.watches), next_place, now)
+        living = time_limits.closed(settings, living, fresh, edge, watches)
     # Who leaves with its partition must have its own end by then: the earlier counts.
     left, right = (
         evicted(side, rows, len(alive))
@@ -108,7 +107,9 @@ def admit(
     return Present((left, right), old, waiting, *known)
 
 
-def hold_of(settings: JoinSettings, watches: tuple[Watch, Watch]) -> int:
+def hold_of(
+    settings: JoinSettings, watches: tuple[arrival.Watch, arrival.Watch]
+) -> int:
     """Returns the bound below which rows take part that wait for one, or none."""
     waited_for = compress(watches, waits_for(settings))
     return min((watch.bound for watch in waited_for), default=NEVER)
@@ -118,7 +119,7 @@ def _numbered(
     settings: JoinSettings,
     rows: list[Rows],
     start: int,
-    arrived: tuple[Arrived, Arrived],
+    arrived: tuple[arrival.Arrived, arrival.Arrived],
 ) -> tuple[list[Rows], int]:
     """Returns the rows with their places, where those can be seen, and the next one.
 
@@ -127,7 +128,7 @@ def _numbered(
     if not settings.numbered:
         return rows, start
     left, right = rows
-    own = numbered((left, right), settings, start)
+    own = arrival.numbered((left, right), settings, start)
     if not settings.is_told:
         return list(own), start + len(left) + len(right)
     told = [one.told for one in arrived]
@@ -142,7 +143,9 @@ class _Side:
     alive: Rows
     came: Rows
 
-    def with_lives(self, settings: JoinSettings, hand: int, arrived: Arrived) -> _Side:
+    def with_lives(
+        self, settings: JoinSettings, hand: int, arrived: arrival.Arrived
+    ) -> _Side:
         """Returns the rows with the ends that they are told, where they inherit."""
         if not settings.sides[hand].inherits:
             return self

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dovetail.kernels.arrays.names import BAD, CLOCK, PLACE, TURN
+from dovetail.kernels.arrays import names
 from dovetail.kernels.arrays.rows import (
     BEGINNING,
     MISSING,
@@ -34,7 +34,7 @@ from dovetail.kernels.lifetimes.lives import (
     Told,
     join_lives,
 )
-from dovetail.kernels.pairs.results import WHEN, Reason, code
+from dovetail.kernels.pairs import results
 from dovetail.kernels.settings import JoinSettings, SideSettings
 from dovetail.spec.inputs import Arrival
 
@@ -111,7 +111,7 @@ class Arrived:
     """
 
     on_time: Rows
-    others: tuple[tuple[Reason, Rows], ...]
+    others: tuple[tuple[results.Reason, Rows], ...]
     watch: Watch
     lives: Lives = NO_LIVES
     told: Told = NOTHING_TOLD
@@ -137,13 +137,13 @@ def read_side(
 ) -> Arrived:
     """Returns one side's rows, judged by the bound that stood before each."""
     judged: list[Rows] = []
-    others: dict[Reason, list[Rows]] = {}
+    others: dict[results.Reason, list[Rows]] = {}
     # Without an exact order nobody knows which rows of this batch came first: all are
     # judged by what stood before it.
     before = watch.bound
     for parcel in sorted(parcels, key=lambda parcel: parcel.report.position):
         rows = parcel.rows
-        # The end of a table's interval that is not known yet: as new as anything seen.
+        # A row that lacks its time is as new as anything that came before it.
         if rows.open_time.any():
             newest = np.maximum(rows.moment, watch.newest)
             moments = np.where(rows.open_time, newest, rows.moment)
@@ -152,7 +152,7 @@ def read_side(
         good = np.ones(len(rows), bool)
         for reason, found in _faults(rows, side, bound, exact=moment.exact):
             turned_away = found & good
-            if reason is Reason.LATE:
+            if reason is results.Reason.LATE:
                 turned_away &= ~rows.removes  # a late delete leaves no trace
             others.setdefault(reason, []).append(rows.take(turned_away))
             # The first reason counts, so whoever has one is asked for no other.
@@ -162,7 +162,8 @@ def read_side(
     return Arrived(
         join_rows(judged or [waiting.take(slice(0))]),
         tuple(
-            (reason, join_rows(others[reason])) for reason in sorted(others, key=code)
+            (reason, join_rows(others[reason]))
+            for reason in sorted(others, key=results.code)
         ),
         watch,
         join_lives(parcel.lives for parcel in parcels),
@@ -172,15 +173,19 @@ def read_side(
 
 def _faults(
     rows: Rows, side: SideSettings, bound: int, *, exact: bool
-) -> Iterator[tuple[Reason, Mask]]:
+) -> Iterator[tuple[results.Reason, Mask]]:
     """Gives which rows take no part, if any, and why: the first reason counts."""
-    found = [(Reason.BAD_INTERVAL, bad_intervals(rows))]
+    found = [(results.Reason.BAD_INTERVAL, bad_intervals(rows))]
     if side.timed:
         # Only an exact order says what a task had seen before its own row.
         behind = (rows.moment < bound) | (rows.late & exact)
         late = behind & ~rows.from_start
         missing = rows.moment == MISSING
-        found = [(Reason.NULL_TIME, missing), (Reason.LATE, late), *found]
+        found = [
+            (results.Reason.NULL_TIME, missing),
+            (results.Reason.LATE, late),
+            *found,
+        ]
     for reason, faulty in found:
         if np.count_nonzero(faulty):
             yield reason, faulty
@@ -188,9 +193,9 @@ def _faults(
 
 def bad_intervals(rows: Rows) -> Mask:
     """Tells which rows name an interval in which nothing lives."""
-    if BAD not in rows.payload.schema.names:
+    if names.BAD not in rows.payload.schema.names:
         return np.zeros(len(rows), bool)
-    bad: Mask = rows.hidden(BAD) == 1
+    bad: Mask = rows.hidden(names.BAD) == 1
     return bad
 
 
@@ -219,7 +224,7 @@ def numbered(
     """Returns the rows with their places in the order of arrival, from `start` on."""
     left, right = rows
     position = np.concatenate((left.place, right.place))
-    has_turns = any(TURN in rows.payload.schema.names for rows in (left, right))
+    has_turns = any(names.TURN in rows.payload.schema.names for rows in (left, right))
     turn = [np.concatenate((_turns(left), _turns(right)))] if has_turns else []
     hand = np.repeat([0, 1], [len(left), len(right)])
     moment = np.concatenate((left.moment, right.moment))
@@ -242,14 +247,16 @@ def numbered(
 
 def _turns(rows: Rows) -> Whole:
     """Returns which of the rows of a join, of one number and side, goes first."""
-    if TURN not in rows.payload.schema.names:
+    if names.TURN not in rows.payload.schema.names:
         return np.zeros(len(rows), np.int64)
-    ranked = pc.rank(rows.payload.column(TURN), tiebreaker="dense")
+    ranked = pc.rank(rows.payload.column(names.TURN), tiebreaker="dense")
     ranks: Whole = ranked.to_numpy(zero_copy_only=False).astype(np.int64)
     return ranks
 
 
-CAUSES = pa.schema([(PLACE, pa.int64()), (TURN, pa.binary()), (CLOCK, pa.int64())])
+CAUSES = pa.schema(
+    [(names.PLACE, pa.int64()), (names.TURN, pa.binary()), (names.CLOCK, pa.int64())]
+)
 """What stands beside a row that is handed on; the last is when its cause came."""
 _SIGN = np.uint64(1 << 63)
 
@@ -266,7 +273,7 @@ def with_causes(
     left, right = fresh
     place = np.concatenate((left.place, right.place))
     order = np.argsort(place)
-    when = leaving.column(WHEN).to_numpy()
+    when = leaving.column(results.WHEN).to_numpy()
     # The last row that came by then is the one that let it out.
     at = order[np.searchsorted(place[order], when, "right") - 1]
     number = np.concatenate([_numbers(settings, rows) for rows in fresh])[at]
@@ -277,8 +284,8 @@ def with_causes(
     turn = pc.binary_join_element_wise(
         in_order(number), side, own, in_order(np.arange(len(at))), b""
     )
-    clock = np.concatenate([rows.hidden(CLOCK) for rows in fresh])[at]
-    told = leaving.drop_columns([WHEN])
+    clock = np.concatenate([rows.hidden(names.CLOCK) for rows in fresh])[at]
+    told = leaving.drop_columns([results.WHEN])
     for name, column in zip(CAUSES.names, (number, turn, clock), strict=True):
         told = told.append_column(name, pa.array(column))
     silent = np.concatenate((left.from_start, right.from_start))[at]
@@ -289,7 +296,7 @@ def _numbers(settings: JoinSettings, rows: Rows) -> Whole:
     """Returns the numbers by which the order of arrival is; it may have none."""
     match settings.arrival:
         case Arrival.SEQUENCE:
-            return rows.hidden(PLACE)
+            return rows.hidden(names.PLACE)
         case Arrival.MERGED:
             return rows.moment
         case _:
@@ -308,6 +315,6 @@ def in_order(numbers: Whole) -> pa.Array:
 
 def _own_turns(rows: Rows) -> pa.Array:
     """Returns what decides among the rows of one side and number, as bytes."""
-    if TURN in rows.payload.schema.names:
-        return rows.payload.column(TURN)
-    return in_order(rows.hidden(PLACE))
+    if names.TURN in rows.payload.schema.names:
+        return rows.payload.column(names.TURN)
+    return in_order(rows.hidden(names.PLACE))

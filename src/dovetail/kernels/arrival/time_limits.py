@@ -27,7 +27,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dovetail.kernels.arrays.names import CLOCK, hidden
+from dovetail.kernels.arrays import names
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Rows, Whole
 from dovetail.kernels.arrival.arrival import Watch
 from dovetail.kernels.lifetimes.calendar import shift
@@ -36,7 +36,7 @@ from dovetail.spec import windows
 from dovetail.spec.spans import NO_TIME
 from dovetail.spec.windows import Range, Seconds
 
-KEYLESS = hidden("keyless")
+KEYLESS = names.hidden("keyless")
 """The payload column that is 1 where any part of a row's key is null, 0 elsewhere.
 
 It stands where candidates may be found by some parts only.
@@ -68,7 +68,7 @@ class _Course:
         moments = np.concatenate([rows.moment for rows in fresh])[order]
         clock = np.zeros(len(places), np.int64)
         if settings.reads_clock:
-            clock = np.concatenate([rows.hidden(CLOCK) for rows in fresh])[order]
+            clock = np.concatenate([rows.hidden(names.CLOCK) for rows in fresh])[order]
         # A row itself moves the highest time; at the next row's place none has yet.
         highest = np.maximum.accumulate(np.append(edge.highest, moments))
         return cls(
@@ -122,7 +122,7 @@ def last_moments(settings: JoinSettings, hand: int, rows: Rows) -> Whole:
     side, other = settings.sides[hand], settings.sides[1 - hand]
     match side.window:
         case Seconds(span):
-            return rows.hidden(CLOCK) + span.microseconds
+            return rows.hidden(names.CLOCK) + span.microseconds
         case Range(preceding) if side.closing is Closing.ROW_TIME:
             ahead = (
                 other.window.following if isinstance(other.window, Range) else NO_TIME

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from dovetail.kernels.arrays.rows import Mask, Rows, Whole, can_meet
 from dovetail.kernels.arrays.sort import sorted_by
 from dovetail.kernels.arrival.admission import Present
-from dovetail.kernels.candidates.meetings import Pairs, live_together
+from dovetail.kernels.candidates import meetings
 from dovetail.kernels.candidates.nearest import Test, best_of, nearest_pairs
 from dovetail.kernels.lifetimes.successors import starts_of
 from dovetail.kernels.pairs.formulas import (
@@ -64,7 +64,7 @@ def choose(settings: JoinSettings, present: Present, found: Matches) -> Choice:
         return _choose(settings, present, found)
     # Counted once however many windows they share; what is chosen is then every meeting
     # of the pair.
-    pairs = Pairs.of(settings, present.rows, found)
+    pairs = meetings.Pairs.of(settings, present.rows, found)
     choice = _choose(settings, present, pairs.once)
     width = len(present.rows[1]) + 1
     chosen, beyond, crowd = (
@@ -145,7 +145,7 @@ def _passes(settings: JoinSettings, sides: tuple[Rows, Rows], found: Matches) ->
     # Rows that live for ever always live together: nothing to look up.
     stays = np.ones(len(found), bool)
     if any(side.untimed or side.window != Forever() for side in settings.sides):
-        stays = live_together(settings, sides, found)
+        stays = meetings.live_together(settings, sides, found)
     if not settings.soft and not settings.key_columns:
         return stays
     number = np.flatnonzero(stays)

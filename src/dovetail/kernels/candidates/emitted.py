@@ -14,9 +14,8 @@ from dovetail.kernels.candidates.meetings import copies_of
 from dovetail.kernels.horizon import meeting_times
 from dovetail.kernels.lifetimes.births import ends
 from dovetail.kernels.lifetimes.successors import starts_of
-from dovetail.kernels.pairs.formulas import is_true, of_pairs, of_rows
+from dovetail.kernels.pairs import formulas, results
 from dovetail.kernels.pairs.matches import NO_MATCHES, Matches
-from dovetail.kernels.pairs.results import ABSENT, Leaving, Reason, Turn, one_sided
 from dovetail.kernels.settings import JoinSettings
 from dovetail.spec.inputs import Outlet
 
@@ -27,11 +26,13 @@ Counts = tuple[Whole, Whole]
 class Numbered:
     """Pairs that come out, and how many each left row has had and has given by now."""
 
-    given: Leaving
+    given: results.Leaving
     counts: Counts
 
 
-def plain_pairs(settings: JoinSettings, present: Present, met: Matches) -> Leaving:
+def plain_pairs(
+    settings: JoinSettings, present: Present, met: Matches
+) -> results.Leaving:
     """Returns the pairs that come out, whichever of their left row's they are."""
     if not settings.gives_pairs:
         met = NO_MATCHES
@@ -72,27 +73,29 @@ def given_pairs(
 
 
 def not_skipped(
-    settings: JoinSettings, sides: tuple[Rows, Rows], part: Leaving
-) -> Leaving:
+    settings: JoinSettings, sides: tuple[Rows, Rows], part: results.Leaving
+) -> results.Leaving:
     """Returns those of the one-sided rows which `skip_when` does not take.
 
     Pairs that come late have been asked already.
     """
-    if part.turn is Turn.LATE_PAIR and part.outlet is Outlet.MATCHED:
+    if part.turn is results.Turn.LATE_PAIR and part.outlet is Outlet.MATCHED:
         return part
     for skip in settings.picks.skip if len(part.when) else ():
         # All rows of a part are of one hand, so the first one tells which.
-        hand = int(part.left[0] == ABSENT)
-        is_over = part.reason is Reason.OVER_LIMIT
+        hand = int(part.left[0] == results.ABSENT)
+        is_over = part.reason is results.Reason.OVER_LIMIT
         formula = skip.over if is_over else skip.unmatched[hand]
         chosen = part.right if hand else part.left
         bare = {"row_time": _times(settings, part.shown_time)}
-        skipped = of_rows(formula, hand, sides[hand], chosen, bare)
-        return part.take(~is_true(skipped))
+        skipped = formulas.of_rows(formula, hand, sides[hand], chosen, bare)
+        return part.take(~formulas.is_true(skipped))
     return part
 
 
-def let_out(settings: JoinSettings, present: Present, part: Leaving) -> list[Leaving]:
+def let_out(
+    settings: JoinSettings, present: Present, part: results.Leaving
+) -> list[results.Leaving]:
     """Returns pairs, or rows given once, at the moment at which they leave.
 
     In order of arrival a pair that has waited leaves with its left row.
@@ -106,36 +109,46 @@ def let_out(settings: JoinSettings, present: Present, part: Leaving) -> list[Lea
     # Left rows that time has passed go ahead of who moved it, the others at their ends.
     last = last_moments(settings, 0, left)[due.left]
     when = ends(settings.sides[0], left)[plain.left]
-    plain = replace(plain, when=when, turn=Turn.UNMATCHED, host=left.place[plain.left])
+    plain = replace(
+        plain, when=when, turn=results.Turn.UNMATCHED, host=left.place[plain.left]
+    )
     when, host = left.death[due.left], left.place[due.left]
-    return [plain, replace(due, when=when, turn=Turn.DUE, due=last, host=host)]
+    return [plain, replace(due, when=when, turn=results.Turn.DUE, due=last, host=host)]
 
 
-def over_limit(settings: JoinSettings, present: Present, over: Whole) -> list[Leaving]:
+def over_limit(
+    settings: JoinSettings, present: Present, over: Whole
+) -> list[results.Leaving]:
     """Returns the rows that stand for left rows with too many candidates."""
     if not settings.picks.transforms:
         return []
     when = ends(settings.sides[0], present.rows[0])[over]
-    stand_in = one_sided(0, over, when, Outlet.MATCHED, Reason.OVER_LIMIT)
+    stand_in = results.one_sided(
+        0, over, when, Outlet.MATCHED, results.Reason.OVER_LIMIT
+    )
     return let_out(settings, present, stand_in)
 
 
-def _leaving(present: Present, met: Matches, counter: Whole) -> Leaving:
+def _leaving(present: Present, met: Matches, counter: Whole) -> results.Leaving:
     """Returns pairs as they leave."""
     when = meeting_times(present, met)
     due = np.zeros_like(when)
     rows = (met.left, met.right)
-    others = (*rows, when, due, counter, when, np.full(len(when), ABSENT))
-    return Leaving(Outlet.MATCHED, Reason.NONE, Turn.PAIR, *others)
+    others = (*rows, when, due, counter, when, np.full(len(when), results.ABSENT))
+    return results.Leaving(
+        Outlet.MATCHED, results.Reason.NONE, results.Turn.PAIR, *others
+    )
 
 
-def passes(settings: JoinSettings, present: Present, part: Leaving) -> Mask:
+def passes(settings: JoinSettings, present: Present, part: results.Leaving) -> Mask:
     """Tells which pairs `skip_when` lets out."""
     for skip in settings.picks.skip:
         pairs = Matches(part.left, part.right)
         counter = pa.array(part.counter)
         bare = {"row_time": _times(settings, part.when), "counter": counter}
-        return ~is_true(of_pairs(skip.pair, present.rows, pairs, bare))
+        return ~formulas.is_true(
+            formulas.of_pairs(skip.pair, present.rows, pairs, bare)
+        )
     return np.ones(len(part.when), bool)
 
 

@@ -34,7 +34,7 @@ from dovetail.kernels.candidates.choice import right_order
 from dovetail.kernels.candidates.nearest import Nearby, best_of, can_improve, near
 from dovetail.kernels.horizon import Horizon, meeting_times
 from dovetail.kernels.lifetimes.births import deaths
-from dovetail.kernels.pairs.formulas import that_hold, truly_equal
+from dovetail.kernels.pairs import formulas
 from dovetail.kernels.pairs.matches import (
     NO_MATCHES,
     Matches,
@@ -162,7 +162,7 @@ def _with_waiting(horizon: Horizon, left: Rows) -> tuple[Rows, Matches]:
     known = len(horizon.present.rows[1])  # behind them stand those that wait
     waiting = right.take(slice(known, None))
     # Too many candidates are counted before the condition: whoever has the key is one.
-    hold = truly_equal if settings.picks.counts else that_hold
+    hold = formulas.truly_equal if settings.picks.counts else formulas.that_hold
     found = hold(settings, (left, waiting), overlaps(left, waiting))
     return right, Matches(found.left, known + found.right)
 
@@ -225,6 +225,6 @@ def _are_hopeless(horizon: Horizon, end: Whole) -> Mask:
     if not horizon.can_come(1) or not gone.any():
         return gone
     left = waiting.with_arrays(death=np.where(gone, end, waiting.birth))
-    found = that_hold(settings, (left, sides[1]), overlaps(left, sides[1]))
+    found = formulas.that_hold(settings, (left, sides[1]), overlaps(left, sides[1]))
     gone[near(nearest, sides, found).left] = False
     return gone

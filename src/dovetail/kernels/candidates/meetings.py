@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dovetail.kernels.arrays.rows import Mask, Rows, Whole
+from dovetail.kernels.arrival import untimed
 from dovetail.kernels.arrival.admission import Present
-from dovetail.kernels.arrival.untimed import by_arrival, has_untimed
 from dovetail.kernels.lifetimes.births import births, own_deaths
 from dovetail.kernels.lifetimes.calendar import copies
 from dovetail.kernels.pairs.formulas import truly_equal
@@ -66,8 +66,8 @@ def _in_reach(settings: JoinSettings, sides: tuple[Rows, Rows]) -> tuple[Rows, R
     A range is searched by row time on every clock: few rows that meet there are dead
     by arrival. A table without row times is searched by arrival.
     """
-    if has_untimed(settings):
-        return by_arrival(settings, sides)
+    if untimed.has_untimed(settings):
+        return untimed.by_arrival(settings, sides)
     left, right = (
         rows.with_arrays(
             birth=births(side.window, rows),

@@ -20,6 +20,7 @@ import numpy as np
 from dovetail.kernels.arrays.rows import NEVER, Mask, Whole
 from dovetail.kernels.arrays.sort import sorted_by
 from dovetail.kernels.arrival.admission import Present
+from dovetail.kernels.candidates import emitted, meetings
 from dovetail.kernels.candidates.choice import (
     Choice,
     choose,
@@ -27,7 +28,6 @@ from dovetail.kernels.candidates.choice import (
     right_order,
     row_times,
 )
-from dovetail.kernels.candidates.emitted import given_pairs, plain_pairs
 from dovetail.kernels.candidates.judgement import (
     Sureness,
     before_unborn,
@@ -37,7 +37,6 @@ from dovetail.kernels.candidates.judgement import (
     wanted,
     weighed,
 )
-from dovetail.kernels.candidates.meetings import Copies, candidates, live_together
 from dovetail.kernels.candidates.nearest import Nearby, outdated_by, settled_by
 from dovetail.kernels.horizon import Horizon, meeting_times
 from dovetail.kernels.pairs.formulas import matches
@@ -87,11 +86,13 @@ def pick(horizon: Horizon, memo: Memo) -> Picked:
     settings, present = horizon.settings, horizon.present
     if settings.picks.waits:
         return _judged(horizon, memo)
-    fresh = matches(settings, present.rows, candidates(settings, present))
+    fresh = matches(settings, present.rows, meetings.candidates(settings, present))
     known = weighed(horizon, memo, fresh)
     if settings.picks.ranks and settings.gives_pairs:
         return _first(horizon, memo, known)
-    picked = _picked(horizon, known.sure, plain_pairs(settings, present, known.sure))
+    picked = _picked(
+        horizon, known.sure, emitted.plain_pairs(settings, present, known.sure)
+    )
     if not len(known.open_pairs):
         return picked
     held = wanted(settings, present, known)
@@ -114,10 +115,10 @@ def at_turn(horizon: Horizon, picked: Picked, frontier: int) -> Picked:
     ]
     owner = left_copies(settings, present).owners(turn.left)
     # Rows that meet a table's row late come behind those that are there with it.
-    is_late = (~live_together(settings, present.rows, turn)).astype(np.int64)
+    is_late = (~meetings.live_together(settings, present.rows, turn)).astype(np.int64)
     order = (owner, meeting_times(present, turn), is_late, np.maximum(*places))
     turn = turn.take(sorted_by(*order, np.minimum(*places)))
-    numbered = given_pairs(settings, present, turn, picked.counts)
+    numbered = emitted.given_pairs(settings, present, turn, picked.counts)
     held = picked.held.take(~due)
     return replace(picked, given=numbered.given, held=held, counts=numbered.counts)
 
@@ -160,7 +161,9 @@ def _first(horizon: Horizon, memo: Memo, known: Sureness) -> Picked:
     """Returns what is picked where a left row's pairs are numbered, or some kept."""
     settings, present = horizon.settings, horizon.present
     counts = present.rows[0].partners, present.rows[0].given
-    picked = _picked(horizon, known.sure, plain_pairs(settings, present, NO_MATCHES))
+    picked = _picked(
+        horizon, known.sure, emitted.plain_pairs(settings, present, NO_MATCHES)
+    )
     # What is inherited has already been asked with the pairs that wait: see `weighed`.
     waiting = known.open_pairs if settings.inherits else memo.pairs(present.rows)
     pairs = join_matches([waiting, known.sure])
@@ -173,7 +176,7 @@ def _first(horizon: Horizon, memo: Memo, known: Sureness) -> Picked:
         is_sure &= stand_before(pairs, known.open_pairs, rank, count)
     # Only what nothing can come before has its number for good.
     sure = by_left_row(settings, present, pairs.take(is_sure))
-    numbered = given_pairs(settings, present, sure, counts)
+    numbered = emitted.given_pairs(settings, present, sure, counts)
     full = numbered.counts[1] >= settings.picks.keep
     held = pairs.take(~is_sure)
     held = held.take(~full[held.left])  # a row that has all it keeps wants no more
@@ -229,7 +232,7 @@ def _judged(horizon: Horizon, memo: Memo) -> Picked:
     is_last = left_copies(settings, present).are_last(left.birth)
     return Picked(
         met=join_matches([judged, beyond]),
-        given=given_pairs(settings, present, shown, (nothing, nothing)).given,
+        given=emitted.given_pairs(settings, present, shown, (nothing, nothing)).given,
         held=held,
         open_pairs=may_come,
         over=np.flatnonzero(is_over),
@@ -260,7 +263,9 @@ def _chosen(
         wanted &= present.rows[0].partners == 0
         choice = choose_nearest(settings, present, picks.nearest[0], wanted)
         return choice.matches, choice
-    every = join_matches([memo.pairs(present.rows), candidates(settings, present)])
+    every = join_matches(
+        [memo.pairs(present.rows), meetings.candidates(settings, present)]
+    )
     return every, choose(settings, present, every)
 
 
@@ -304,9 +309,9 @@ def _left_rows(settings: JoinSettings, present: Present, pairs: Matches) -> Mask
     return left_copies(settings, present).any(is_one)
 
 
-def left_copies(settings: JoinSettings, present: Present) -> Copies:
+def left_copies(settings: JoinSettings, present: Present) -> meetings.Copies:
     """Returns the copies among the left rows."""
-    return Copies.of(settings.sides[0].window, present.rows[0])
+    return meetings.Copies.of(settings.sides[0].window, present.rows[0])
 
 
 def _are_in_order(left: Whole, place: Whole) -> bool:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dovetail.kernels.arrays.names import END, OWN_DEATH, OWN_END, START
+from dovetail.kernels.arrays import names
 from dovetail.kernels.arrays.rows import (
     BEGINNING,
     MISSING,
@@ -30,20 +30,7 @@ from dovetail.kernels.arrays.rows import (
     Rows,
     Whole,
 )
-from dovetail.kernels.lifetimes.calendar import (
-    first_end,
-    hopped,
-    least_shifted,
-    shift,
-    unit_ends,
-)
-from dovetail.kernels.lifetimes.successors import (
-    birth_of_farther,
-    birth_of_later,
-    in_partitions,
-    later,
-    starts_of,
-)
+from dovetail.kernels.lifetimes import calendar, successors
 from dovetail.kernels.settings import Closing, SideSettings
 from dovetail.spec import windows
 from dovetail.spec.windows import Window
@@ -55,7 +42,7 @@ FIRST_MOMENT = BEGINNING // 2
 def unfolded(window: Window, rows: Rows) -> Rows:
     """Returns the rows as often as the window holds them, before they are born."""
     if isinstance(window, windows.HopSize):
-        return hopped(rows, window)
+        return calendar.hopped(rows, window)
     return rows
 
 
@@ -63,9 +50,9 @@ def births(window: Window, rows: Rows) -> Whole:
     """Returns the births on the event clock; rows without a time were always there."""
     match window:
         case windows.Range(_, following):
-            begun = shift(rows.moment, following.negated())
+            begun = calendar.shift(rows.moment, following.negated())
         case windows.Between():
-            return rows.hidden(START)
+            return rows.hidden(names.START)
         case windows.RowsPreceding(_, last) if last:
             return np.full(len(rows), NEVER)  # not known yet
         case _:
@@ -87,7 +74,7 @@ def known_lives(side: SideSettings, rows: Rows, bound: int) -> Rows:
     if not isinstance(side.window, windows.RowsPreceding):
         return rows
     # Where the bound has reached the later row's time nobody comes in between.
-    begun = later(rows, rows.moment, side.window.last)
+    begun = successors.later(rows, rows.moment, side.window.last)
     birth = np.minimum(np.where(begun <= sure, begun, NEVER), rows.birth)
     # Nothing comes any more and too few rows came: it is never born.
     unborn = (birth == NEVER) & (bound == NEVER)
@@ -103,13 +90,17 @@ def deaths(side: SideSettings, rows: Rows, old: int = 0) -> Whole:
         return own_deaths(side.window, rows)
     match side.window:
         case windows.Rows(count):
-            return birth_of_later(rows, count)
+            return successors.birth_of_later(rows, count)
         case windows.RowsPreceding(first):
-            return later(rows, rows.moment, first + 1)
+            return successors.later(rows, rows.moment, first + 1)
         case windows.Delta():
-            return birth_of_farther(rows, old)
+            return successors.birth_of_farther(rows, old)
         case windows.Latest():
-            return _deaths_of_versions(rows) if side.aged else birth_of_later(rows, 1)
+            return (
+                _deaths_of_versions(rows)
+                if side.aged
+                else successors.birth_of_later(rows, 1)
+            )
         case windows.Inherited():
             return rows.death
         case _:  # time closes the others, and `passing` says when
@@ -122,12 +113,12 @@ def own_deaths(window: Window, rows: Rows) -> Whole:
         case windows.Rows() | windows.HopSize():
             return rows.birth + 1
         case windows.Between():
-            last = rows.hidden(END)
+            last = rows.hidden(names.END)
             return np.where(last == NEVER, NEVER, last + 1)
         case windows.Range(preceding):
-            death = shift(rows.moment, preceding) + 1
+            death = calendar.shift(rows.moment, preceding) + 1
         case windows.HopUnit(unit):
-            death = unit_ends(unit, rows.moment)
+            death = calendar.unit_ends(unit, rows.moment)
         case _:
             death = np.full(len(rows), NEVER)
     return np.where(rows.moment == MISSING, NEVER, death)
@@ -144,7 +135,7 @@ def ends(side: SideSettings, rows: Rows) -> Whole:
         case windows.Latest():
             return np.where(rows.death < FIRST_MOMENT, NEVER, rows.death)
         case windows.Inherited():
-            own, end = rows.hidden(OWN_DEATH), rows.hidden(OWN_END)
+            own, end = rows.hidden(names.OWN_DEATH), rows.hidden(names.OWN_END)
             return np.where(rows.death < own, rows.death, end)
         case windows.HopUnit() | windows.Forever():
             return rows.death
@@ -159,9 +150,9 @@ def least_birth(window: Window, bound: int) -> int:
     """Returns the least birth of a row that is not before the bound."""
     match window:
         case windows.Range(_, following):
-            return least_shifted(max(bound, BEGINNING), following.negated())
+            return calendar.least_shifted(max(bound, BEGINNING), following.negated())
         case windows.HopSize() if bound > BEGINNING:
-            return first_end(bound, window)
+            return calendar.first_end(bound, window)
         case _:
             return max(bound, BEGINNING)
 
@@ -170,9 +161,9 @@ def least_end(window: Window, bound: int) -> int:
     """Returns the least row time of a null row that is not before the bound."""
     match window:
         case windows.Range(preceding):
-            return least_shifted(max(bound, BEGINNING), preceding)
+            return calendar.least_shifted(max(bound, BEGINNING), preceding)
         case windows.HopUnit(unit):
-            return int(unit_ends(unit, np.array([bound]))[0])
+            return int(calendar.unit_ends(unit, np.array([bound]))[0])
         case windows.HopSize():
             return least_birth(window, bound)
         case windows.Forever():
@@ -183,13 +174,13 @@ def least_end(window: Window, bound: int) -> int:
 
 def _deaths_of_versions(rows: Rows) -> Whole:
     """Returns when aged versions are replaced; an outdated one dies at its birth."""
-    order = in_partitions(rows)
-    groups = np.cumsum(starts_of(rows.partition[order])) - 1
+    order = successors.in_partitions(rows)
+    groups = np.cumsum(successors.starts_of(rows.partition[order])) - 1
     # A rank of partition, then age: its running maximum never crosses a partition, and
     # a version below it came behind a newer one.
     _, ages = np.unique(rows.moment[order], return_inverse=True)
     newest = np.maximum.accumulate(groups * (len(rows) + 1) + ages)
     current = order[newest == groups * (len(rows) + 1) + ages]
     result = rows.birth.copy()
-    result[current] = birth_of_later(rows.take(current).bare(), 1)
+    result[current] = successors.birth_of_later(rows.take(current).bare(), 1)
     return result

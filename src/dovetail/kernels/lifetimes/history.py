@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dovetail.kernels.arrays import search
 from dovetail.kernels.arrays.rows import BEGINNING, MISSING, NEVER, Rows, Whole
-from dovetail.kernels.arrays.search import NOWHERE, first_above
 from dovetail.kernels.arrays.sort import sorted_by
 from dovetail.kernels.lifetimes.births import births, own_deaths
 from dovetail.kernels.lifetimes.successors import starts_of
@@ -61,8 +61,8 @@ def stages_of(side: SideSettings, rows: Rows, came: Whole, start: int) -> Stages
     back, line = _Line.of(rows, came, backward=True), _Line.of(rows, came)
     row, moment = [number], [since]
     for touched in back.nexts(new, came[new], over):
-        row.append(touched[touched != NOWHERE])
-        moment.append(came[new][touched != NOWHERE])
+        row.append(touched[touched != search.NOWHERE])
+        moment.append(came[new][touched != search.NOWHERE])
     return _looked_at(
         rows, line, (np.concatenate(row), np.concatenate(moment)), last, over
     )
@@ -126,10 +126,10 @@ class _Line:
     def nexts(self, row: Whole, until: Whole, count: int) -> list[Whole]:
         """Returns the first, second, .. row behind each that has come by a place."""
         at, found = self.rank[row], []
-        stops, order = np.append(self.stop, 0), np.append(self.order, NOWHERE)
+        stops, order = np.append(self.stop, 0), np.append(self.order, search.NOWHERE)
         for _ in range(count):
             # Who came by a place has the lower number: negated, the first one above.
-            stop = np.where(at == NOWHERE, 0, stops[at])
-            at = first_above(-self.place, at + 1, stop, -until - 1)
+            stop = np.where(at == search.NOWHERE, 0, stops[at])
+            at = search.first_above(-self.place, at + 1, stop, -until - 1)
             found.append(order[at])
         return found

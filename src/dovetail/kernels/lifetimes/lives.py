@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from dovetail.kernels.arrays.names import OWN_DEATH, OWN_END, hidden
+from dovetail.kernels.arrays import names
 from dovetail.kernels.arrays.rows import (
     BEGINNING,
     ENDING,
@@ -37,12 +37,24 @@ from dovetail.kernels.arrays.rows import (
 )
 from dovetail.kernels.arrays.sort import sorted_by
 
-BUCKET, LEFT, RIGHT = hidden("bucket"), hidden("left"), hidden("right")
-GROUP, KNOWN_END = hidden("group"), hidden("known_end")
+BUCKET, LEFT, RIGHT = (
+    names.hidden("bucket"),
+    names.hidden("left"),
+    names.hidden("right"),
+)
+GROUP, KNOWN_END = names.hidden("group"), names.hidden("known_end")
 HANDED = pa.schema(
     [
         (name, pa.int64())
-        for name in (BUCKET, LEFT, RIGHT, GROUP, OWN_DEATH, OWN_END, KNOWN_END)
+        for name in (
+            BUCKET,
+            LEFT,
+            RIGHT,
+            GROUP,
+            names.OWN_DEATH,
+            names.OWN_END,
+            KNOWN_END,
+        )
     ]
 )
 """What stands beside a row of a join whose life goes on.
@@ -52,7 +64,7 @@ waits for; then come its life if no other row ends it, and its end by now.
 """
 NOBODY = -1
 """The place of a row that is not there, or that no other ends."""
-LABEL, CODE = hidden("label"), hidden("code")
+LABEL, CODE = names.hidden("label"), names.hidden("code")
 """The payload columns with the bucket that has a row, and with its key's code there."""
 SETTLED = 0
 """The group of lives that no other row ends."""

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dovetail.kernels.arrays import search
 from dovetail.kernels.arrays.rows import NEVER, Mask, Rows, Whole
-from dovetail.kernels.arrays.search import NOWHERE, first_above
 from dovetail.kernels.arrays.sort import sorted_by
-from dovetail.kernels.lifetimes.measures import MEASURE, REACH
+from dovetail.kernels.lifetimes import measures
 
 _DENSE = 8
 
@@ -65,9 +65,9 @@ def birth_of_farther(rows: Rows, old: int) -> Whole:
     starts[:old], stops[:old] = runs.of_partitions(rows.partition[:old])
     starts[old:][order] = np.arange(1, len(order) + 1)
     stops[old:][order] = np.repeat(runs.bounds[1:], np.diff(runs.bounds))
-    measure = rows.hidden(MEASURE)[old:][order]
-    found = first_above(measure, starts, stops, rows.hidden(REACH))
-    ended = found != NOWHERE
+    measure = rows.hidden(measures.MEASURE)[old:][order]
+    found = search.first_above(measure, starts, stops, rows.hidden(measures.REACH))
+    ended = found != search.NOWHERE
     result = np.full(len(rows), NEVER)
     result[ended] = fresh.birth[order][found[ended]]
     return result

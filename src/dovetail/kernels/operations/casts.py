@@ -13,8 +13,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dovetail.kernels.operations import numbers
-from dovetail.kernels.operations.values import Value, null_where
+from dovetail.kernels.operations import numbers, values
 
 _BLANKS = "".join(map(chr, range(33))) + "\x7f"  # what Spark trims: controls and space
 _WHOLE = r"^(?P<sign>[+-]?)(?P<digits>[0-9]*)(?P<rest>\.[0-9]*)?$"
@@ -25,7 +24,7 @@ _YES, _NO = ["t", "true", "y", "yes", "1"], ["f", "false", "n", "no", "0"]
 _DIGITS = 19  # no bigint has more
 
 
-def cast(kind: pa.DataType, value: Value) -> Value:
+def cast(kind: pa.DataType, value: values.Value) -> values.Value:
     """Returns values of another type."""
     if value.type == kind:
         return value
@@ -47,12 +46,12 @@ def cast(kind: pa.DataType, value: Value) -> Value:
     return value.cast(kind, safe=False)
 
 
-def try_cast(kind: pa.DataType, value: Value) -> Value:
+def try_cast(kind: pa.DataType, value: values.Value) -> values.Value:
     """Returns values that texts say; a whole number has no digits behind a point."""
     return _read(kind, value, careful=True)
 
 
-def _to_whole(kind: pa.DataType, value: Value) -> Value:
+def _to_whole(kind: pa.DataType, value: values.Value) -> values.Value:
     """Returns whole numbers, cut towards zero."""
     if pa.types.is_floating(value.type):
         least = kind if kind.bit_width >= pa.int32().bit_width else pa.int32()
@@ -63,7 +62,7 @@ def _to_whole(kind: pa.DataType, value: Value) -> Value:
     return value.cast(kind, safe=False)
 
 
-def _to_fraction(kind: pa.DataType, value: Value) -> Value:
+def _to_fraction(kind: pa.DataType, value: values.Value) -> values.Value:
     """Returns floating point numbers, of decimals the nearest ones.
 
     Arrow reads texts exactly, but divides decimals by powers of ten.
@@ -75,7 +74,7 @@ def _to_fraction(kind: pa.DataType, value: Value) -> Value:
     return value.cast(kind, safe=False)
 
 
-def _read(kind: pa.DataType, value: Value, *, careful: bool) -> Value:
+def _read(kind: pa.DataType, value: values.Value, *, careful: bool) -> values.Value:
     """Returns the values of a type that texts say; the careful want whole numbers."""
     plain = pc.utf8_trim(value, characters=_BLANKS)
     if pa.types.is_integer(kind):
@@ -84,10 +83,10 @@ def _read(kind: pa.DataType, value: Value, *, careful: bool) -> Value:
         return _fraction(plain).cast(kind, safe=False)
     word = pc.ascii_lower(plain)
     is_yes, is_no = (pc.is_in(word, value_set=pa.array(words)) for words in (_YES, _NO))
-    return null_where(pc.invert(pc.or_(is_yes, is_no)), is_yes)
+    return values.null_where(pc.invert(pc.or_(is_yes, is_no)), is_yes)
 
 
-def _whole(kind: pa.DataType, plain: Value, *, careful: bool) -> Value:
+def _whole(kind: pa.DataType, plain: values.Value, *, careful: bool) -> values.Value:
     """Returns whole numbers that fit; only the careful mind digits behind a point."""
     parts = pc.extract_regex(plain, pattern=_WHOLE)
     sign, digits, rest = (pc.struct_field(parts, [place]) for place in range(3))
@@ -96,17 +95,17 @@ def _whole(kind: pa.DataType, plain: Value, *, careful: bool) -> Value:
     short = pc.utf8_ltrim(digits, characters="0")
     long = pc.greater(pc.utf8_length(short), _DIGITS)
     minus = pc.if_else(pc.equal(sign, "-"), "-", "")
-    known = null_where(pc.or_(wrong, long), short)
+    known = values.null_where(pc.or_(wrong, long), short)
     # a zero in front of every number: Arrow reads no empty text
     text = pc.binary_join_element_wise(minus, "0", known, "")
     number = text.cast(pa.decimal128(_DIGITS + 2, 0))
     most = 1 << (kind.bit_width - 1)
     low, high = (pa.scalar(Decimal(edge), number.type) for edge in (-most, most - 1))
     outside = pc.or_(pc.less(number, low), pc.greater(number, high))
-    return null_where(outside, number).cast(kind)
+    return values.null_where(outside, number).cast(kind)
 
 
-def _fraction(plain: Value) -> Value:
+def _fraction(plain: values.Value) -> values.Value:
     """Returns doubles; Java's suffixes `d` and `f` are allowed."""
     word = pc.replace_substring(pc.ascii_lower(plain), "infinity", "inf")
     wrong = pc.invert(pc.match_substring_regex(word, pattern=_FRACTION))
@@ -114,4 +113,4 @@ def _fraction(plain: Value) -> Value:
     digits = pc.replace_substring_regex(
         unsigned, pattern=r"([0-9.])[df]$", replacement=r"\1"
     )
-    return null_where(wrong, digits).cast(pa.float64())
+    return values.null_where(wrong, digits).cast(pa.float64())

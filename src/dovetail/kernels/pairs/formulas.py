@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dovetail.kernels.arrays import program
 from dovetail.kernels.arrays.names import hidden
-from dovetail.kernels.arrays.program import BARE, run_program
 from dovetail.kernels.arrays.rows import Mask, Rows, Whole
 from dovetail.kernels.pairs.matches import Matches
 from dovetail.kernels.settings import Formula, JoinSettings
@@ -23,9 +23,9 @@ def of_pairs(
     columns = {
         (letter, name): column_of(sides, found, "lr".index(letter), name)
         for letter, name in formula.columns
-        if letter != BARE
+        if letter != program.BARE
     }
-    return run_program(formula.program, {**columns, **bare}, len(found))
+    return program.run_program(formula.program, {**columns, **bare}, len(found))
 
 
 def of_rows(
@@ -38,7 +38,7 @@ def of_rows(
         for letter, name in formula.columns
         if letter == "lr"[hand]
     }
-    return run_program(formula.program, {**columns, **bare}, len(chosen))
+    return program.run_program(formula.program, {**columns, **bare}, len(chosen))
 
 
 def of_every_row(formula: Formula, hand: int, rows: Rows) -> pa.Array:
@@ -48,7 +48,7 @@ def of_every_row(formula: Formula, hand: int, rows: Rows) -> pa.Array:
         for letter, name in formula.columns
         if letter == "lr"[hand]
     }
-    return run_program(formula.program, columns, len(rows))
+    return program.run_program(formula.program, columns, len(rows))
 
 
 def column_of(

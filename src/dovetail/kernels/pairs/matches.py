@@ -19,8 +19,8 @@ from typing import Literal
 
 import numpy as np
 
+from dovetail.kernels.arrays import sort
 from dovetail.kernels.arrays.rows import Mask, Rows, Whole, can_meet
-from dovetail.kernels.arrays.sort import never_falls, sorted_by
 
 _ROOM = 2**62
 """Codes and times are folded into numbers below this one."""
@@ -104,7 +104,7 @@ def overlaps(left: Rows, right: Rows, old: tuple[int, int] = (0, 0)) -> Matches:
 
 def _meetings(ours: _Lives, theirs: _Lives) -> Matches:
     """Returns every pair of two lives that overlap, each once."""
-    if never_falls(theirs.death):  # dying in the order of birth: each has one run
+    if sort.never_falls(theirs.death):  # dying in the order of birth: each has one run
         first = theirs.death.searchsorted(ours.birth, "right")
         past = theirs.birth.searchsorted(ours.death, "left")
         return _runs(ours, theirs, first, past)
@@ -172,7 +172,7 @@ def _on_one_line(sides: tuple[Rows, Rows], chosen: list[Whole]) -> list[_Lives]:
     base, split = codes * width, len(chosen[0])
     lives = []
     for pick, part in zip(chosen, (slice(split), slice(split, None)), strict=True):
-        order = sorted_by(codes[part], births[part])
+        order = sort.sorted_by(codes[part], births[part])
         begun = (base[part] + births[part])[order]
         lives.append(_Lives(pick[order], begun, (base[part] + deaths[part])[order]))
     return lives

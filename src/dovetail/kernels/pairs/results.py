@@ -25,6 +25,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dovetail.kernels.arrays import sort
 from dovetail.kernels.arrays.names import HIDDEN
 from dovetail.kernels.arrays.rows import (
     BEGINNING,
@@ -35,8 +36,7 @@ from dovetail.kernels.arrays.rows import (
     join_batches,
     take_payload,
 )
-from dovetail.kernels.arrays.sort import never_falls, sorted_by
-from dovetail.kernels.lifetimes.lives import LEFT, RIGHT
+from dovetail.kernels.lifetimes import lives
 from dovetail.spec.inputs import Change, Outlet
 
 Small = npt.NDArray[np.int8]
@@ -179,13 +179,13 @@ def leave(
     if shape.caused:
         more[WHEN] = pa.array(pile.numbers("when")[order])
     if shape.sided:
-        more |= {LEFT: pa.array(left[order]), RIGHT: pa.array(right[order])}
+        more |= {lives.LEFT: pa.array(left[order]), lives.RIGHT: pa.array(right[order])}
     return (_shaped(pile.take(order), sides, shape, more),)
 
 
 def without_places(leaving: pa.RecordBatch) -> pa.RecordBatch:
     """Returns rows that leave without the places at which their rows stand."""
-    return leaving.drop_columns([LEFT, RIGHT])
+    return leaving.drop_columns([lives.LEFT, lives.RIGHT])
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +260,7 @@ def _order(pile: _Pile, places: tuple[Whole, Whole]) -> Whole:
         return _by_host(first, (later, earlier), places, (host, goes))
     # Pairs in order of arrival leave at the place of their later row.
     keys = first if np.array_equal(when, later) else (*first, later)
-    return sorted_by(*keys, earlier)
+    return sort.sorted_by(*keys, earlier)
 
 
 def _by_host(
@@ -283,7 +283,7 @@ def _by_host(
     later = np.where(is_let_out, host, own[0])
     stands = np.where(is_right & ~goes, 0, places[1])
     earlier = np.where(is_let_out, stands, own[1])
-    return sorted_by(*first, later, turn, earlier)
+    return sort.sorted_by(*first, later, turn, earlier)
 
 
 def _places(index: Whole, side: Rows) -> Whole:
@@ -337,13 +337,13 @@ def release(
     column = rows.column("row_time")
     known = column.fill_null(NEVER) if column.null_count else column
     times: Whole = known.to_numpy()
-    if len(parts) > 1 or not never_falls(times):
+    if len(parts) > 1 or not sort.never_falls(times):
         order = np.argsort(times, kind="stable")
         timed = order[: times.searchsorted(NEVER, sorter=order)]
         when = times[timed]
         if (when[1:] == when[:-1]).any():
             standing = (rows.column(name).to_numpy()[timed] for name in PLACED)
-            turns = sorted_by(when, *(one.astype(np.int64) for one in standing))
+            turns = sort.sorted_by(when, *(one.astype(np.int64) for one in standing))
             order[: len(timed)] = timed[turns]
         rows, times = take_payload(rows, order), times[order]
     # What has no row time stands last, and waits for nobody.

@@ -27,9 +27,8 @@ from dovetail.kernels.candidates.choice import Choice, TooManyError, choose
 from dovetail.kernels.candidates.emitted import given_pairs
 from dovetail.kernels.candidates.picks import by_left_row
 from dovetail.kernels.lifetimes.successors import starts_of
-from dovetail.kernels.pairs.formulas import is_true, of_pairs
+from dovetail.kernels.pairs import formulas, results
 from dovetail.kernels.pairs.matches import Matches, join_matches
-from dovetail.kernels.pairs.results import ABSENT, Reason
 from dovetail.kernels.settings import Formula, JoinSettings, PickSettings
 from dovetail.kernels.tables.standing import (
     Met,
@@ -177,9 +176,9 @@ class _Stages:
             yield Standing(Outlet.MATCHED, met, part.counter[number])
         if settings.picks.transforms:
             over = np.unique(choice.beyond.left)
-            met = self._met(Matches(over, np.full(len(over), ABSENT)))
+            met = self._met(Matches(over, np.full(len(over), results.ABSENT)))
             counter = np.zeros(len(met.pairs), np.int64)
-            yield Standing(Outlet.MATCHED, met, counter, Reason.OVER_LIMIT)
+            yield Standing(Outlet.MATCHED, met, counter, results.Reason.OVER_LIMIT)
 
     def _met(self, found: Matches) -> Met:
         """Returns pairs of stages and right rows as those of rows, with their lives."""
@@ -200,7 +199,7 @@ class _Stages:
         ours = self.left[stage[starts]]
         pairs = Matches(ours, right[starts])
         # It stands until the next stage of the same left row begins.
-        left, place = np.append(self.left, ABSENT), np.append(self.place, NEVER)
+        left, place = np.append(self.left, results.ABSENT), np.append(self.place, NEVER)
         is_same = left[last + 1] == left[last]
         met = Met(
             pairs, self.place[stage[starts]], np.where(is_same, place[last + 1], NEVER)
@@ -234,7 +233,7 @@ class _Seen:
         for formula in self.shown if len(differs) else ():
             was, now = (self._values(formula, hand[differs]) for hand in (one, other))
             both = pc.and_(pc.is_null(was), pc.is_null(now))
-            alike &= is_true(pc.or_kleene(both, pc.equal(was, now)))
+            alike &= formulas.is_true(pc.or_kleene(both, pc.equal(was, now)))
         same[differs] = alike
         return same
 
@@ -244,7 +243,7 @@ class _Seen:
             "counter": pa.array(self.counter[chosen]),
             "row_time": pa.nulls(len(chosen), pa.timestamp("us", tz="UTC")),
         }
-        return of_pairs(formula, self.sides, self.pairs.take(chosen), bare)
+        return formulas.of_pairs(formula, self.sides, self.pairs.take(chosen), bare)
 
 
 def _join_met(parts: list[Met]) -> Met:

@@ -22,9 +22,8 @@ from dovetail.kernels.arrays.rows import NEVER, Mask, Rows, Whole
 from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.candidates.emitted import comes
 from dovetail.kernels.candidates.meetings import live_together
-from dovetail.kernels.pairs.formulas import that_hold, truly_equal
+from dovetail.kernels.pairs import formulas, results
 from dovetail.kernels.pairs.matches import Matches, overlaps
-from dovetail.kernels.pairs.results import ABSENT, UNMATCHED, Reason, code
 from dovetail.kernels.settings import JoinSettings, SideSettings
 from dovetail.spec.inputs import Outlet
 
@@ -78,7 +77,7 @@ class Standing:
     outlet: Outlet
     met: Met
     counter: Whole
-    reason: Reason = Reason.NONE
+    reason: results.Reason = results.Reason.NONE
 
     def gone(self) -> ResultRows:
         """Returns those that go."""
@@ -91,7 +90,8 @@ class Standing:
     def _at(self, when: Whole) -> ResultRows:
         """Returns them as rows of the result that come or go at these places."""
         outlet, reason = (
-            np.full(len(when), code(word)) for word in (self.outlet, self.reason)
+            np.full(len(when), results.code(word))
+            for word in (self.outlet, self.reason)
         )
         pairs = self.met.pairs
         return ResultRows(outlet, reason, pairs.left, pairs.right, when, self.counter)
@@ -127,7 +127,9 @@ def change_of_pairs(
     # Rows that stay as they are stand first, so that no pair of two of them is found.
     found = overlaps(left, right, (still[0], still[1]))
     found = Matches(chosen[0][found.left], chosen[1][found.right])
-    met = _with_lives(sides, that_hold(settings, sides, _near(settings, sides, found)))
+    met = _with_lives(
+        sides, formulas.that_hold(settings, sides, _near(settings, sides, found))
+    )
     standing = []
     if settings.gives_pairs:
         shown = met.take(comes(settings, present, met.pairs))
@@ -146,7 +148,7 @@ def candidates_of_touched(
     others = np.flatnonzero(np.isin(right.code, left.code[rows]))
     found = overlaps(left.take(rows), right.take(others))
     found = _near(settings, sides, Matches(rows[found.left], others[found.right]))
-    return _with_lives(sides, truly_equal(settings, sides, found))
+    return _with_lives(sides, formulas.truly_equal(settings, sides, found))
 
 
 def _changes(sides: tuple[Rows, Rows], since: int) -> list[Mask]:
@@ -227,11 +229,11 @@ class Single:
 
     def _results(self, row: Whole, when: Whole) -> ResultRows:
         """Returns rows of the side as rows of the result."""
-        absent, preserved = np.full(len(row), ABSENT), self.side.preserved
+        absent, preserved = np.full(len(row), results.ABSENT), self.side.preserved
         left, right = (row, absent) if self.hand == 0 else (absent, row)
-        outlet = UNMATCHED[self.hand] if preserved else Outlet.MATCHED
-        outlets = np.full(len(row), code(outlet))
-        reasons = np.full(len(row), code(Reason.NONE))
+        outlet = results.UNMATCHED[self.hand] if preserved else Outlet.MATCHED
+        outlets = np.full(len(row), results.code(outlet))
+        reasons = np.full(len(row), results.code(results.Reason.NONE))
         counter = np.full(len(row), int(not preserved))
         return ResultRows(outlets, reasons, left, right, when, counter)
 

@@ -36,15 +36,7 @@ from dovetail.kernels.arrays.rows import NEVER, Mask, Rows, Whole, join_rows
 from dovetail.kernels.arrays.sort import sorted_by
 from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.arrival.untimed import end_place
-from dovetail.kernels.candidates.choice import choose, nearest_before
-from dovetail.kernels.candidates.emitted import let_out, not_skipped
-from dovetail.kernels.candidates.meetings import (
-    Copies,
-    Pairs,
-    candidates,
-    copies_of,
-    places_of,
-)
+from dovetail.kernels.candidates import choice, emitted, meetings
 from dovetail.kernels.candidates.picks import Picked
 from dovetail.kernels.horizon import (
     BoundsByPlace,
@@ -52,10 +44,9 @@ from dovetail.kernels.horizon import (
     meeting_times,
     sure_below,
 )
+from dovetail.kernels.lifetimes import history
 from dovetail.kernels.lifetimes.births import ends
-from dovetail.kernels.lifetimes.history import Stages, always, stages_of, time_of
-from dovetail.kernels.pairs import results
-from dovetail.kernels.pairs.formulas import matches, that_hold, truly_equal
+from dovetail.kernels.pairs import formulas, results
 from dovetail.kernels.pairs.matches import Matches, join_matches, overlaps
 from dovetail.kernels.settings import EARLY_TIME, JoinSettings
 from dovetail.kernels.state import JoinState
@@ -88,7 +79,7 @@ def early_null_rows(
             came = found.came[hand][lonely]
             part = results.one_sided(hand, lonely, came, results.UNMATCHED[hand])
             part = replace(part, shown_time=shown[lonely])
-            parts.append(not_skipped(settings, found.sides, part))
+            parts.append(emitted.not_skipped(settings, found.sides, part))
             sides[hand] = _with_early_times(rows, lonely, shown[lonely])
     left, right = (
         (rows.take(slice(count)), rows.take(slice(count, None)))
@@ -132,7 +123,7 @@ class _Newcomers:
     present: Present
     came: tuple[Whole, Whole]
     start: int
-    stages: tuple[Stages, Stages]
+    stages: tuple[history.Stages, history.Stages]
     bounds: tuple[tuple[Whole, Whole], tuple[Whole, Whole]]
     crowd: Crowd
 
@@ -153,15 +144,15 @@ class _Newcomers:
         ]
         start = state.next_place >> twice
         place, other_place = (
-            places_of(side.window, rows)
+            meetings.places_of(side.window, rows)
             for side, rows in zip(settings.sides, every, strict=True)
         )
         came = (place >> twice, other_place >> twice)
         # Rows that were there have the lives that were known when the step began.
         one, other = (
-            always(rows, places, end_place(rows))
+            history.always(rows, places, end_place(rows))
             if side.untimed
-            else stages_of(side, _before(rows, alive), places, start)
+            else history.stages_of(side, _before(rows, alive), places, start)
             for side, rows, alive, places in zip(
                 settings.sides, every, state.alive, came, strict=True
             )
@@ -209,11 +200,11 @@ class _Newcomers:
         """Returns the newcomers that have a match among who they live with."""
         settings, sides = self.settings, self.sides
         if not settings.picks.waits:
-            holding = that_hold(settings, sides, found.pairs)
+            holding = formulas.that_hold(settings, sides, found.pairs)
             return (holding.left, holding.right)[hand]
         # Who is not truly equal is no candidate, and counts among none.
         sure, unsure = (
-            truly_equal(settings, sides, found.pairs.take(marks))
+            formulas.truly_equal(settings, sides, found.pairs.take(marks))
             for marks in (found.sure, ~found.sure)
         )
         is_sure = np.arange(len(sure) + len(unsure)) < len(sure)
@@ -256,7 +247,7 @@ class _Newcomers:
         """Returns the least births of a side's stages, by whatever bound."""
         if not self.settings.sides[hand].counts_later:
             return birth
-        return time_of(self.sides[hand])[self.stages[hand].row]
+        return history.time_of(self.sides[hand])[self.stages[hand].row]
 
     def _alive(self, hand: int, found: Matches) -> Candidates:
         """Returns the pairs of rows that live together when the new row comes.
@@ -286,7 +277,7 @@ class _Newcomers:
             return birth
         side, number = newcomer
         bound = self.bounds[side][hand][number]
-        time = time_of(self.sides[hand])[self.stages[hand].row[stage]]
+        time = history.time_of(self.sides[hand])[self.stages[hand].row[stage]]
         return np.where(birth <= bound, birth, np.maximum(time, bound))
 
 
@@ -324,11 +315,11 @@ def _matched_left(settings: JoinSettings, present: Present, found: Candidates) -
     settings = settings.without_failing()
     # Where nothing is counted one that is near enough will do.
     sure = found.sure | (not settings.picks.counts)
-    known = choose(settings, present, found.pairs.take(sure))
+    known = choice.choose(settings, present, found.pairs.take(sure))
     rows = present.rows[0]
     is_over = np.zeros(len(rows), bool)
     is_over[known.beyond.left] = True
-    is_matched = Copies.of(settings.sides[0].window, rows).any(is_over)
+    is_matched = meetings.Copies.of(settings.sides[0].window, rows).any(is_over)
     is_matched[known.matches.left] = True
     is_matched[_beside(settings, present, Candidates(found.pairs, sure))] = True
     return np.flatnonzero(is_matched)
@@ -352,7 +343,7 @@ def _beside(settings: JoinSettings, present: Present, found: Candidates) -> Whol
     every = join_matches([own, Matches(trial, known.right[number])])
     left, right = present.rows
     tried = replace(present, rows=(left.take(trials.left), right))
-    chosen = choose(settings, tried, every).matches
+    chosen = choice.choose(settings, tried, every).matches
     # The trial's own right row is among those that are picked beside the sure ones.
     is_reserved = chosen.right == trials.right[chosen.left]
     possible: Whole = trials.left[chosen.left[is_reserved]]
@@ -373,7 +364,7 @@ class Crowd:
         """Returns the crowd of pairs, each counted once, however often it meets."""
         left = pairs.left
         if settings.copies_rows:
-            every = Pairs.of(settings, present.rows, pairs)
+            every = meetings.Pairs.of(settings, present.rows, pairs)
             _, first = np.unique(every.number, return_index=True)
             left, since = every.once.left, since[first]
         order = sorted_by(left, since)
@@ -393,10 +384,10 @@ class Crowd:
         the bounds are above their meeting.
         """
         rows = present.rows
-        waiting, fresh = state.memo.pairs(rows), candidates(settings, present)
+        waiting, fresh = state.memo.pairs(rows), meetings.candidates(settings, present)
         pairs = join_matches([waiting, fresh])
         came = [
-            places_of(side.window, side_rows)[index]
+            meetings.places_of(side.window, side_rows)[index]
             for side, side_rows, index in zip(
                 settings.sides, rows, (pairs.left, pairs.right), strict=True
             )
@@ -420,14 +411,14 @@ class Crowd:
         `limit` stands beside right rows that give null rows.
         """
         pairs = found.pairs
-        left = copies_of(settings, sides)[0].owners(pairs.left)
+        left = meetings.copies_of(settings, sides)[0].owners(pairs.left)
         # Left row and place as one number: both bounds of a run are one search each.
         width = max(self.since.max(initial=0), place.max(initial=0)) + 2
         line = self.left * width + self.since
         until = np.searchsorted(line, left * width + place, "right")
         others = until - np.searchsorted(line, left * width) - found.sure
         fits = others < settings.picks.most
-        return matches(settings, sides, pairs.take(fits)), pairs.take(~fits)
+        return formulas.matches(settings, sides, pairs.take(fits)), pairs.take(~fits)
 
 
 _NO_CROWD = Crowd(np.empty(0, np.int64), np.empty(0, np.int64))
@@ -465,7 +456,7 @@ def _matched_in_order(
     if hand == 0 and picks.takes_nearest:
         # Of an `asof` the candidates are but the best by now, and those may have come
         # behind the left row.
-        yield nearest_before(settings, present, picks.nearest[0], is_new).left
+        yield choice.nearest_before(settings, present, picks.nearest[0], is_new).left
         return
     came = (left.place[every.left], right.place[every.right])
     number = (every.left, every.right)[hand]
@@ -526,7 +517,7 @@ def _taken_back(
         is_over[over] = True
         times = np.full(len(rows), NEVER)
         np.minimum.at(times, picked.met.left, meeting_times(present, picked.met))
-        times = Copies.of(horizon.settings.sides[0].window, rows).least(times)
+        times = meetings.Copies.of(horizon.settings.sides[0].window, rows).least(times)
         met[0] = np.where(is_over, times, met[0])
     to_come = [
         np.where(past, NEVER, least)
@@ -632,7 +623,7 @@ def _taken_back_as_judged(
     back = results.one_sided(hand, number, rows.place[number], results.UNMATCHED[hand])
     back = replace(back, change=Change.DELETE)
     parts = (
-        let_out(settings, present, back)
+        emitted.let_out(settings, present, back)
         if hand == 0
         else at_first_host(settings, present, back, met)
     )

@@ -25,8 +25,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Mask
+from dovetail.kernels.arrival import untimed
 from dovetail.kernels.arrival.admission import Present
-from dovetail.kernels.arrival.untimed import has_untimed, is_replaced
 from dovetail.kernels.candidates.emitted import given_pairs
 from dovetail.kernels.candidates.picks import (
     Picked,
@@ -35,7 +35,7 @@ from dovetail.kernels.candidates.picks import (
     waits_for_turn,
 )
 from dovetail.kernels.horizon import Horizon, meeting_times
-from dovetail.kernels.lifetimes.births import deaths, ends, least_birth, least_end
+from dovetail.kernels.lifetimes import births
 from dovetail.kernels.pairs.formulas import that_hold
 from dovetail.kernels.pairs.matches import Matches, overlaps
 from dovetail.kernels.settings import UNLIMITED, JoinSettings
@@ -81,7 +81,7 @@ def _undecided(
     if settings.sides[1].once:
         yield _earliest(present, picked.held)
     if settings.picks.transforms and len(picked.open_over):
-        null_rows = ends(settings.sides[0], present.rows[0])
+        null_rows = births.ends(settings.sides[0], present.rows[0])
         yield int(null_rows[picked.open_over].min())
     # Pairs that wait for nothing but to be numbered are sure: none goes back.
     if settings.takes_back and not waits_for_turn(settings) and len(picked.held):
@@ -131,16 +131,16 @@ def _null_rows(horizon: Horizon, hand: int, open_rows: Mask) -> Iterator[int]:
     if horizon.can_come(hand):
         # Null rows that come with their rows wait for nobody.
         if settings.splits_nulls:
-            yield least_birth(side.window, bound)
+            yield births.least_birth(side.window, bound)
         elif not side.untimed and not settings.early:
-            yield least_end(side.window, bound)
+            yield births.least_end(side.window, bound)
 
 
 def _wanting(horizon: Horizon, open_rows: tuple[Mask, Mask]) -> tuple[Mask, Mask]:
     """Returns which rows of each side come out with a partner that is to come."""
     left, right = (
         (
-            is_replaced(rows) < (other < NEVER)
+            untimed.is_replaced(rows) < (other < NEVER)
             if side.untimed
             else (rows.death > other) & (rows.death > rows.birth)
         )
@@ -186,7 +186,7 @@ def _of_waiting(horizon: Horizon, hand: int, partner: int) -> Iterator[int]:
     yield partner
     if side.preserved:
         if side.is_intrinsic:
-            rows = rows.with_arrays(death=deaths(side, rows))
+            rows = rows.with_arrays(death=births.deaths(side, rows))
         least = horizon.soonest_ends(hand, rows)
         if not side.is_intrinsic and not side.inherits:
             least = np.minimum(least, np.maximum(born, horizon.bound(hand)))
@@ -198,7 +198,7 @@ def _of_pairs(horizon: Horizon, wanting: tuple[Mask, Mask]) -> Iterator[int]:
     least, all_come = horizon.least, horizon.can_come(0) and horizon.can_come(1)
     if NEVER not in least:
         yield max(least)
-    elif has_untimed(horizon.settings) and all_come:
+    elif untimed.has_untimed(horizon.settings) and all_come:
         yield min(least)
     for hand, (rows, able) in enumerate(
         zip(horizon.present.rows, wanting, strict=True)

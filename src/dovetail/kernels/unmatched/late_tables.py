@@ -26,8 +26,8 @@ from dovetail.kernels.arrays.rows import NEVER, Mask, Whole
 from dovetail.kernels.arrays.sort import sorted_by
 from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.arrival.time_limits import last_moments
+from dovetail.kernels.candidates import meetings
 from dovetail.kernels.candidates.emitted import passes
-from dovetail.kernels.candidates.meetings import Copies, are_first
 from dovetail.kernels.candidates.nearest import near
 from dovetail.kernels.candidates.picks import Picked, waits_for_turn
 from dovetail.kernels.horizon import BoundsByPlace, Horizon, meeting_times
@@ -92,7 +92,7 @@ class LateTables:
         kept = own.kept | self.waits
         # Of a row that stays also the copies that have met somebody, in any window.
         mine = self.present.rows[self.hand]
-        copies = Copies.of(self.settings.sides[self.hand].window, mine)
+        copies = meetings.Copies.of(self.settings.sides[self.hand].window, mine)
         has_met = mine.emitted | ((mine.met < NEVER) & ~mine.waits)
         kept |= copies.any(kept) & has_met
         leaving = (*own.leaving, *self.leaving)
@@ -275,7 +275,7 @@ class _Search:
         A left row that had too many candidates takes none that comes later.
         """
         rows = self.present.rows[self.hand]
-        copies = Copies.of(self.horizon.settings.sides[self.hand].window, rows)
+        copies = meetings.Copies.of(self.horizon.settings.sides[self.hand].window, rows)
         has_met = copies.any(rows.met < NEVER) & ~copies.any(rows.waits)
         has_met |= copies.any(rows.emitted)
         seeks: Mask = copies.are_last(rows.birth) & ~has_met
@@ -295,7 +295,7 @@ class _Search:
         settings, line = self.horizon.settings, self.line
         side, table = settings.sides[1 - self.hand], self.present.rows[1 - self.hand]
         is_there = (table.birth < table.death) & (line.comes < NEVER)
-        is_there &= are_first(side.window, table)
+        is_there &= meetings.are_first(side.window, table)
         rows = self.present.rows[self.hand].bare()
         sides = [rows, rows]
         sides[self.hand] = rows.with_arrays(

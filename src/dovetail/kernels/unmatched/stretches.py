@@ -20,15 +20,8 @@ from dovetail.kernels.arrays.rows import BEGINNING, MISSING, NEVER, Rows, Whole
 from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.horizon import Horizon
 from dovetail.kernels.lifetimes.births import least_end
-from dovetail.kernels.pairs import results
+from dovetail.kernels.pairs import memo, results
 from dovetail.kernels.pairs.matches import Matches
-from dovetail.kernels.pairs.memo import (
-    NO_COVERS,
-    NOBODY,
-    Covers,
-    join_covers,
-    numbers_of,
-)
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState
 from dovetail.kernels.unmatched.outcome import Outcome
@@ -45,7 +38,7 @@ class Stretches:
     """
 
     leaving: tuple[tuple[results.Leaving, ...], tuple[results.Leaving, ...]] = ((), ())
-    covers: tuple[Covers, Covers] = (NO_COVERS, NO_COVERS)
+    covers: tuple[memo.Covers, memo.Covers] = (memo.NO_COVERS, memo.NO_COVERS)
     least: int = NEVER
 
     def added_to(self, outcomes: tuple[Outcome, Outcome]) -> tuple[Outcome, Outcome]:
@@ -58,7 +51,7 @@ class Stretches:
 
     def kept(
         self, present: Present, outcomes: tuple[Outcome, Outcome]
-    ) -> tuple[Covers, Covers]:
+    ) -> tuple[memo.Covers, memo.Covers]:
         """Returns the covers of rows that are kept, by the rows' places."""
         if not any(map(len, self.covers)):
             return self.covers
@@ -68,7 +61,10 @@ class Stretches:
         ):
             covers = found.take(outcome.kept[found.row])
             rows, others = present.rows[hand], present.rows[1 - hand]
-            partner, is_open = np.full(len(covers), NOBODY), covers.partner != NOBODY
+            partner, is_open = (
+                np.full(len(covers), memo.NOBODY),
+                covers.partner != memo.NOBODY,
+            )
             partner[is_open] = others.place[covers.partner[is_open]]
             places = rows.place[covers.row]
             kept.append(replace(covers, row=places, partner=partner))
@@ -103,7 +99,7 @@ class _Part:
     """What one side gives of stretches."""
 
     leaving: tuple[results.Leaving, ...] = ()
-    covers: Covers = NO_COVERS
+    covers: memo.Covers = memo.NO_COVERS
     least: int = NEVER
 
 
@@ -141,16 +137,18 @@ class _Side:
         """Returns the rows of the other side."""
         return self.present.rows[1 - self.hand]
 
-    def split(self, met: Matches, known: Covers) -> _Part:
+    def split(self, met: Matches, known: memo.Covers) -> _Part:
         """Returns what the side gives; `met` has its rows on the left."""
         begin = np.maximum(self.others.birth[met.right], self.rows.birth[met.left])
-        new = Covers(met.left, met.right, begin, np.full(len(met), NEVER))
+        new = memo.Covers(met.left, met.right, begin, np.full(len(met), NEVER))
         # Between steps rows are known by their places, here by their numbers.
-        partner, was_open = known.partner.copy(), known.partner != NOBODY
-        partner[was_open] = numbers_of(self.others, known.partner[was_open])
-        covers = join_covers(
+        partner, was_open = known.partner.copy(), known.partner != memo.NOBODY
+        partner[was_open] = memo.numbers_of(self.others, known.partner[was_open])
+        covers = memo.join_covers(
             self._with_ends(
-                replace(known, row=numbers_of(self.rows, known.row), partner=partner)
+                replace(
+                    known, row=memo.numbers_of(self.rows, known.row), partner=partner
+                )
             ),
             self._with_ends(new),
         )
@@ -163,8 +161,8 @@ class _Side:
         part = results.one_sided(
             self.hand, starts.row[out], starts.when[out], results.UNMATCHED[self.hand]
         )
-        is_open = covers.partner != NOBODY
-        kept = join_covers(covers.take(~is_open).merged(), covers.take(is_open))
+        is_open = covers.partner != memo.NOBODY
+        kept = memo.join_covers(covers.take(~is_open).merged(), covers.take(is_open))
         bound = self.present.watches[1 - self.hand].bound
         # A partner whose end is not known ends, at the soonest, at its side's bound.
         partners = covers.take(is_open)
@@ -177,10 +175,10 @@ class _Side:
             min(int(times.min(initial=NEVER)) for times in least),
         )
 
-    def _with_ends(self, covers: Covers) -> Covers:
+    def _with_ends(self, covers: memo.Covers) -> memo.Covers:
         """Returns the covers with the ends of those that are open, where known."""
         end, partner = covers.end.copy(), covers.partner.copy()
-        is_open = partner != NOBODY
+        is_open = partner != memo.NOBODY
         death = _whole(self.others.death[partner[is_open]])
         other = self.settings.sides[1 - self.hand]
         if other.untimed:
@@ -188,10 +186,10 @@ class _Side:
         end[is_open] = death
         is_final = other.is_intrinsic or other.untimed
         # Only whose partner may still be ended by another row is looked at again.
-        partner[(end < NEVER) | is_final] = NOBODY
+        partner[(end < NEVER) | is_final] = memo.NOBODY
         return replace(covers, end=end, partner=partner)
 
-    def _starts(self, covers: Covers) -> _Starts:
+    def _starts(self, covers: memo.Covers) -> _Starts:
         """Returns when rows begin to be alone, with merged covers of them."""
         rows, row = self.rows, covers.row
         is_alone = rows.birth < rows.death
