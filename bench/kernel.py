@@ -25,7 +25,7 @@ import polars as pl
 import pyarrow as pa
 
 from bench.measure import Sample, figures, in_turns, median_rate, show
-from dovetail.conformance.local.hidden import hidden_columns
+from dovetail.conformance.local.hidden_columns import hidden_columns
 from dovetail.engines.kernel_settings import Manner, kernel_settings
 from dovetail.kernels.arrays.rows import BEGINNING, Rows, flags_of, make_rows
 from dovetail.kernels.arrival.arrival import Parcel, Report

@@ -5,7 +5,7 @@
 
 import pytest
 
-from dovetail.engines.spark.lent import lend
+from dovetail.engines.spark.functions import register_functions
 from tests.expression.forms import FORMS
 from tests.expression.grammar import deep_expressions, plain_expressions
 from tests.expression.said import said
@@ -36,7 +36,7 @@ def lenient(spark):
     settings = RULES | INTERPRETED
     for name, value in settings.items():
         spark.conf.set(name, value)
-    lend(spark)
+    register_functions(spark)
     yield spark
     for name in settings:
         spark.conf.unset(name)

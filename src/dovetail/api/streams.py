@@ -17,7 +17,7 @@ from dovetail.bind.files import tuples
 from dovetail.bind.schemas import frame_given, refusing_beyond, schema_of
 from dovetail.dialects import sql as dialects
 from dovetail.dialects.spl import translate
-from dovetail.engines.spark.lent import lend
+from dovetail.engines.spark.functions import register_functions
 from dovetail.engines.spark.rules import plain_rules
 from dovetail.engines.spark_stream.dataflow import Frames
 from dovetail.engines.spark_stream.row_time import Inputs, RowTimeQuery
@@ -505,7 +505,7 @@ def spl(
         if rows.kept != spec.Unstated():
             hint = "leave window out: the text says how long rows live"
             raise arguments.wrong(label, rows, "rows without a window", hint)
-        lend(rows.frame.sparkSession)
+        register_functions(rows.frame.sparkSession)
     if data:
         place = arguments.path("data", data, 'dt.spl(text, {}, data="data")')
         sources = {**sources, **_files(text, sources, data=place, sequence=sequence)}
@@ -526,7 +526,7 @@ def _files(
     if spark is None:
         hint = "SparkSession.builder.getOrCreate() before it"
         raise SpecError("data=.. of dt.spl without a session of Spark", "one", hint)
-    lend(spark)
+    register_functions(spark)
     found = {}
     for name, one in tuples.text_files(
         text, {*sources}, data=data, sequence=sequence

@@ -86,6 +86,7 @@ def stream_settings(plan: StreamPlan, *, ordered: bool = False) -> known.JoinSet
     Expressions are read last: whoever explains, starts or plays a plan asks here too,
     and so asks of the joins inside it.
     """
+    # The joins inside are refused first: they are what the one around stands on.
     for one in plan.inside.values():
         stream_settings(one)
     manner = stream_manner(plan, ordered=ordered)
@@ -121,6 +122,13 @@ def stream_manner(plan: StreamPlan, *, ordered: bool = False) -> Manner:
             ordered = ordered or asks_order
         case _:
             pass
+    # How many bounds lives wait for that sides inherit from the joins inside.
+    of_left, of_right = (
+        stream_settings(plan.inside[hand], ordered=True).holds
+        if hand in plan.inside and plan.inside[hand].inherited
+        else 0
+        for hand in spec.HANDS
+    )
     return Manner(
         plan.arrival,
         ordered=ordered,
@@ -131,20 +139,9 @@ def stream_manner(plan: StreamPlan, *, ordered: bool = False) -> Manner:
         live=plan.live,
         told=plan.spread.told,
         inherited=plan.inherited,
-        holds=_holds(plan),
+        holds=(of_left, of_right),
         sets=plan.sets,
     )
-
-
-def _holds(plan: StreamPlan) -> tuple[int, int]:
-    """Returns how many bounds lives wait for that sides inherit from joins inside."""
-    left, right = (
-        stream_settings(plan.inside[hand], ordered=True).holds
-        if hand in plan.inside and plan.inside[hand].inherited
-        else 0
-        for hand in spec.HANDS
-    )
-    return left, right
 
 
 def kernel_settings(
@@ -282,14 +279,9 @@ def _picks(join: spec.JoinSpec, sources: Inputs, scope: Scope) -> known.PickSett
     """Returns the kernels' picks of a join."""
     _, right = sources
     limit: spec.AtMost | spec.Limit | spec.Unlimited = join.picks.limit
-    match join.picks.at_most:
-        case spec.AtMost(counted=(), optional=()):
-            # Without an equality that counts nothing has a candidate to be counted.
-            limit = spec.Unlimited()
-        case spec.AtMost() as at_most:
-            limit = at_most
-        case _:
-            pass
+    if isinstance(join.picks.at_most, spec.AtMost):
+        # Without an equality that counts nothing has a candidate to be counted.
+        limit = join.picks.at_most if join.picks.at_most.counts else spec.Unlimited()
     fails = isinstance(limit, spec.Limit) and limit.on_exceed is spec.OnExceed.FAIL
     skips = "counter" in spec.bare_names(join.picks.skip_when)
     return known.PickSettings(

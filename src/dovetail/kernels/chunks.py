@@ -103,7 +103,7 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
-class Delta:
+class RowChanges:
     """What has changed of some rows, by their numbers, which rise.
 
     `due` says when those rows fall due, `by_due` in which order they do.
@@ -124,7 +124,7 @@ class Delta:
         gone: npt.NDArray[np.uint8],
         changes: _Arrays,
         due: Whole,
-    ) -> Delta:
+    ) -> RowChanges:
         """Returns what has changed of rows in any order, some there more than once.
 
         Of these the last counts.
@@ -143,7 +143,7 @@ class Delta:
         )
 
     @classmethod
-    def read(cls, blob: int, data: bytes | pa.Buffer) -> Delta:
+    def read(cls, blob: int, data: bytes | pa.Buffer) -> RowChanges:
         """Returns the delta of a blob."""
         batch = read_batch(data)
         arrays = {
@@ -218,7 +218,7 @@ class Chunks:
     layout: Layout
     blobs: Blobs
     chunks: list[Chunk] = field(default_factory=list)
-    deltas: list[Delta] = field(default_factory=list)
+    deltas: list[RowChanges] = field(default_factory=list)
     overdue: Whole = field(default_factory=lambda: np.empty(0, np.int64))
     limit: int = NO_LIMIT
     next_row: int = 0
@@ -234,7 +234,8 @@ class Chunks:
         """Takes what a directory says of the rows."""
         self.chunks = [Chunk(*numbers) for numbers in known["chunks"]]
         self.deltas = [
-            Delta.read(blob, self.blobs.shelf.get(blob)) for blob in known["deltas"]
+            RowChanges.read(blob, self.blobs.shelf.get(blob))
+            for blob in known["deltas"]
         ]
         self.overdue = np.array(known["overdue"], np.int64)
         self.limit, self.next_row = known["limit"], known["next_row"]
@@ -266,7 +267,7 @@ class Chunks:
     @property
     def bytes(self) -> int:
         """Returns how many bytes the blobs of the rows have."""
-        parts: list[Chunk | Delta] = [*self.chunks, *self.deltas]
+        parts: list[Chunk | RowChanges] = [*self.chunks, *self.deltas]
         return sum(part.length for part in parts)
 
     def every(self) -> Rows:
@@ -358,7 +359,7 @@ class Chunks:
         changed, gone = np.flatnonzero(differ), np.flatnonzero(~stays & ~told)
         if len(changed) or len(gone):
             self.deltas.append(
-                Delta.of(
+                RowChanges.of(
                     np.append(number[stays][changed], number[gone]),
                     np.repeat(np.array([0, 1], np.uint8), [len(changed), len(gone)]),
                     {
@@ -552,7 +553,7 @@ class Chunks:
         there = self._are_there(number)
         if not there.any():
             return
-        merged = Delta.of(
+        merged = RowChanges.of(
             number[there],
             np.concatenate([delta.gone for delta in merging])[there],
             {

@@ -21,7 +21,7 @@ from dovetail.spec.inputs import (
     OuterRows,
 )
 from dovetail.spec.picks import AtMost, Direction, Limit, OnExceed, Tie, Unlimited
-from dovetail.spec.spans import Span
+from dovetail.spec.spans import NO_TIME, Span
 
 FORMAT = 7
 """Which blobs a state is made of; one of another format is refused."""
@@ -213,9 +213,6 @@ class SetSettings:
         return self.bounds != (0, 0)
 
 
-_INTRINSIC = windows.Between | windows.HopUnit | windows.HopSize | windows.Forever
-
-
 @dataclass(frozen=True, slots=True)
 class SideSettings:
     """One side: its window, what is put out of it, and how late its rows may be.
@@ -279,7 +276,7 @@ class SideSettings:
     @property
     def inherits(self) -> bool:
         """Tells whether lives are inherited, and their ends told as time goes on."""
-        return isinstance(self.window, windows.Inherited)
+        return self.window.is_inherited
 
     @property
     def groups(self) -> int:
@@ -291,7 +288,7 @@ class SideSettings:
     @property
     def copies_rows(self) -> bool:
         """Tells whether a row may be in several windows, and so there several times."""
-        return isinstance(self.window, windows.HopSize)
+        return self.window.hop_length != NO_TIME
 
     @property
     def counts_later(self) -> bool:
@@ -306,15 +303,9 @@ class SideSettings:
     @property
     def is_intrinsic(self) -> bool:
         """Tells whether a row alone says how long it lives."""
-        match self.window:
-            case _ if self.told:
-                return False
-            case windows.Rows(count):
-                return count == 0
-            case windows.Range():
-                return self.closing is Closing.NONE
-            case _:
-                return isinstance(self.window, _INTRINSIC)
+        # Rows that come later may end it, other rows that it is made of, or time.
+        ends = self.told or self.inherits or self.window.is_ended_by_rows
+        return not ends and self.closing is Closing.NONE
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from dovetail.kernels import demand, inheritance
 from dovetail.kernels.arrays.rows import BEGINNING, Mask, Rows, join_rows
 from dovetail.kernels.arrival import arrival
 from dovetail.kernels.arrival.admission import Present, admit
-from dovetail.kernels.candidates import emitted
+from dovetail.kernels.candidates import emission
 from dovetail.kernels.candidates.judgement import without_hopeless
 from dovetail.kernels.candidates.picks import (
     Picked,
@@ -207,8 +207,8 @@ def _results(
     """Returns the table of pairs, null rows and rows given once, if there are any."""
     settings = horizon.settings
     single = [leaving for one in outcomes for leaving in one.leaving]
-    single += emitted.over_limit(settings, present, picked.judged_over)
-    parts = [emitted.not_skipped(settings, present.rows, part) for part in single]
+    single += emission.over_limit(settings, present, picked.judged_over)
+    parts = [emission.not_skipped(settings, present.rows, part) for part in single]
     shape = results.Shape(
         timed=settings.event_clock,
         sorted=settings.numbered,
@@ -220,7 +220,7 @@ def _results(
         sided=settings.inherited or settings.gathers,
     )
     pairs = behind_taken_back(settings, present, picked.given)
-    parts += emitted.let_out(settings, present, pairs)
+    parts += emission.let_out(settings, present, pairs)
     leaving = results.leave(parts, present.rows, shape)
     if settings.inherited:
         leaving = tuple(inheritance.handed_on(horizon, one) for one in leaving)

@@ -7,7 +7,7 @@ by default, 2,000 with --long.
 import pytest
 
 from dovetail.errors import UnsupportedError
-from dovetail.kernels.tables import chosen
+from dovetail.kernels.tables import stages
 from dovetail.spec.inputs import InputKind
 from dovetail.spec.join import Clock
 from tests.chance.plays import random_play
@@ -52,5 +52,5 @@ def test_rows_that_are_late_from_the_start_come_side_by_side():
 def test_a_few_left_rows_at_a_time_are_as_good_as_all(monkeypatch):
     plays = [random_play(seed, told, Clock.ARRIVAL) for seed in range(40)]
     whole = [seen(lines, of_kernels(play)) for play in plays]
-    monkeypatch.setattr(chosen, "_ROOM", 4)
+    monkeypatch.setattr(stages, "_ROOM", 4)
     assert [seen(lines, of_kernels(play)) for play in plays] == whole

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail import spec
-from dovetail.conformance.local.hidden import bad_intervals, hidden_columns
+from dovetail.conformance.local.hidden_columns import bad_intervals, hidden_columns
 from dovetail.engines.kernel_settings import key_of
 from dovetail.engines.spark_stream.worker.bucket import Line
 from dovetail.engines.spark_stream.worker.pack import Packer, PackSettings

@@ -29,7 +29,7 @@ from dovetail.bind.travel import travel_by_value
 from dovetail.conformance.spark_stream import replay, together
 from dovetail.conformance.spark_stream.script import Script
 from dovetail.engines.kernel_settings import stream_manner, stream_settings
-from dovetail.engines.spark.lent import lend
+from dovetail.engines.spark.functions import register_functions
 from dovetail.engines.spark.rules import RULES
 from dovetail.engines.spark_stream import dataflow
 from dovetail.engines.spark_stream.failures import is_passing
@@ -220,7 +220,7 @@ def session_of_our_own(spark: SparkSession) -> SparkSession:
     own = spark.newSession()
     for name, value in _CONFS.items():
         own.conf.set(name, value)
-    lend(own)
+    register_functions(own)
     return own
 
 

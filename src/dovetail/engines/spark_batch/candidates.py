@@ -297,9 +297,5 @@ def _used(
 def _written(join: spec.JoinSpec) -> Iterator[expression.Expression]:
     """Gives every expression over the lines of a join."""
     yield join.picks.skip_when
-    for columns in (join.select, join.picks.limit):
-        match columns:
-            case spec.Columns(columns=pairs) | spec.Limit(transform=pairs):
-                yield from (text for _, text in pairs)
-            case _:
-                pass
+    shown = join.select.columns if isinstance(join.select, spec.Columns) else ()
+    yield from (text for _, text in (*shown, *join.picks.stand_in))

@@ -93,11 +93,12 @@ def result_lines(meeting: Meeting) -> DataFrame:
         parts += _plain_parts(meeting)
     else:
         from_left = kind.gives_pairs or kind.preserves(left) or kind.gives_once(left)
-        if from_left or _is_transformed(meeting.join):
+        if from_left or meeting.join.picks.transforms:
             parts.append(_of_left(meeting))
         if kind.preserves(right) or kind.gives_once(right):
             parts.append(_of_right(meeting))
     lines = reduce(DataFrame.unionByName, parts)
+    # A line comes out when both inputs have come so far: later than either alone.
     bound = min(side.seat.arrivals.bound for side in meeting.sides.values())
     if meeting.join.clock is spec.Clock.EVENT and bound < values.LATEST:
         lines = lines.where(F.col(SETTLED) <= bound)
@@ -149,6 +150,7 @@ def _paired(meeting: Meeting, kept: list[spec.Hand]) -> DataFrame:
         side_column(spec.Hand.RIGHT, TIME),
         _either(is_pair, _lasting(meeting, spec.HANDS), _passing(time)),
     )
+    # Each hand that is kept makes the join one step more outer.
     how = ("inner", "left_outer", "full_outer")[len(kept)]
     return meeting.joined(first, how).select(*line.columns())
 
@@ -210,7 +212,7 @@ def _of_left(meeting: Meeting) -> DataFrame:
 
     A left row is not alone where it is met once.
     """
-    kind, is_transformed = meeting.join.kind, _is_transformed(meeting.join)
+    kind, is_transformed = meeting.join.kind, meeting.join.picks.transforms
     how = "left_outer" if kind.preserves(spec.Hand.LEFT) else "inner"
     judged = Judged.of(meeting, spec.Hand.LEFT, how)
     frame = _by_itself(judged, spec.Hand.LEFT).withColumn(_EXCEEDS, values.no())
@@ -314,12 +316,6 @@ def _number(own: WindowSpec, other: spec.Hand) -> Column:
     return F.row_number().over(own.orderBy(side_column(other, PLACE)))
 
 
-def _is_transformed(join: spec.JoinSpec) -> bool:
-    """Tells whether a left row over its limit gives a row of its own."""
-    limit = join.picks.limit
-    return isinstance(limit, spec.Limit) and limit.on_exceed is spec.OnExceed.TRANSFORM
-
-
 def _met_at(meeting: Meeting) -> Column:
     """Returns the row time of a pair: the later birth."""
     return F.greatest(*(_life_part(meeting, hand, BIRTH) for hand in spec.HANDS))
@@ -414,14 +410,11 @@ def _columns(meeting: Meeting) -> list[Column]:
         name: F.expr(expression.text)
         for name, expression in spec.selected_columns(meeting.join, schemas)
     }
-    match meeting.join.picks.limit:
-        case spec.Limit(on_exceed=spec.OnExceed.TRANSFORM, transform=transform):
-            given = {name: expression.text for name, expression in transform}
-            for name, column in columns.items():
-                own = F.expr(given.get(name, "NULL"))
-                columns[name] = F.when(F.col(EXCEEDS), own).otherwise(column)
-        case _:
-            pass
+    if meeting.join.picks.transforms:
+        given = {name: text.text for name, text in meeting.join.picks.stand_in}
+        for name, column in columns.items():
+            own = F.expr(given.get(name, "NULL"))
+            columns[name] = F.when(F.col(EXCEEDS), own).otherwise(column)
     return [column.alias(name) for name, column in columns.items()]
 
 

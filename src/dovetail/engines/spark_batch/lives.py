@@ -206,6 +206,7 @@ def _untimed_life(seat: Seat) -> tuple[Column, Column, Column]:
     stays = seat.is_state or seat.is_met_on_arrival
     if not isinstance(seat.window, spec.Latest) or stays:
         return birth, death, end
+    # Without times the order of arrival alone says which version is newest.
     is_newest = _next(seat, F.col(PLACE)).isNull()
     # A life that ends before it begins is never.
     return (

@@ -64,11 +64,9 @@ _WIDE = "decimal(20,0)"  # holds the distance of any two whole numbers
 
 def judges(join: spec.JoinSpec) -> bool:
     """Tells whether a candidate decides about others of its left row."""
-    match join.picks.at_most:
-        case spec.AtMost(counted=(), optional=()):
-            counts = False
-        case at_most:
-            counts = isinstance(at_most, spec.AtMost)
+    at_most = join.picks.at_most
+    # Without an equality that counts nothing has a candidate to be counted.
+    counts = isinstance(at_most, spec.AtMost) and at_most.counts
     limit, asof = join.picks.limit, join.picks.asof
     return counts or limit != spec.Unlimited() or asof != spec.Unlimited()
 
@@ -327,6 +325,8 @@ class TimeLine:
 
     def found(self) -> tuple[DataFrame, Column]:
         """Returns each left row beside its nearest right row, and if that matches."""
+        # What one side lacks is null: a left row has no `r`, a right one no columns of
+        # its own.
         line = self._lefts().unionByName(self._rights(), allowMissingColumns=True)
         parts = Window.partitionBy(*map(_key, range(len(self.meeting.join.hard))))
         before = _last_seen(parts.orderBy(F.asc(_AT), _RANK, _TIE))

@@ -147,11 +147,11 @@ class _Evenness:
         )
         said = f"the {hand.value} rows lie unevenly by {named}: "
         # Raised by the rows, not by the query: then it is Spark's error like others.
-        facts = self._told(rows, said).scalar()
+        facts = self._sentence(rows, said).scalar()
         stop = F.raise_error(facts).cast("boolean")
         return frame.where(F.when(facts.isNotNull(), stop).otherwise(values.yes()))
 
-    def _told(self, rows: DataFrame, said: str) -> DataFrame:
+    def _sentence(self, rows: DataFrame, said: str) -> DataFrame:
         """Returns one row: what is too uneven, as a sentence, or null."""
         counts = rows.groupBy(_PART).agg(
             F.count(F.lit(1)).alias(_ROWS), F.sum(_BYTES).alias(_BYTES)

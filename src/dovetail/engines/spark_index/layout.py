@@ -166,6 +166,7 @@ def literal(value: object, kind: types.DataType) -> str:
         case bytes() | bytearray():
             return _bytes(value)
         case Decimal():
+            # Never in exponents: Spark reads those as doubles.
             text = f"{value:f}"
         case _:
             text = str(value)
@@ -290,6 +291,7 @@ def write_index(
         )
     number = before[-1].number + 1 if before else 1
     schema = rows.frame.drop(*rows.order).schema
+    # Two that build at one time have one number, and must not share a folder.
     place = f"{folder}/build-{number}-{uuid4().hex}"
     none = Totals(0, 0, 0)  # until they are written and counted
     build = Build(place, number, schema, rows.keys, sizes.group, none, rows.origin)
@@ -299,7 +301,15 @@ def write_index(
         try:
             _write_rows(replace(rows, frame=frame), build, sizes)
             _write_parts(frame, build)
-            build = replace(build, totals=_totals(frame, build))
+            # Counted as they lie on disk, not as they were meant to lie.
+            parts = build.parts(frame.sparkSession)
+            sums = parts.agg(
+                F.countDistinct(FILE),
+                F.count(F.lit(1)),
+                F.coalesce(F.sum(COUNT), F.lit(0)),
+            )
+            [(files, groups, count)] = sums.collect()
+            build = replace(build, totals=Totals(files, groups, count))
         finally:
             frame.unpersist()
     add_build(spark, folder, build)
@@ -331,6 +341,8 @@ def _write_rows(rows: Sorted, build: Build, sizes: Sizes) -> None:
     """Writes the rows, sorted, into files that do not overlap."""
     files = max(1, -(-rows.frame.count() // sizes.file))
     by = [column(name) for name in (*rows.keys, *rows.order)]
+    # By ranges, not by hash: a file then has keys that stand together, and few files
+    # have a key.
     spread = rows.frame.repartitionByRange(files, *by) if by else rows.frame
     in_order = spread.sortWithinPartitions(*by) if by else spread
     # A session's limit would cut a file into two of one number: rows are placed by it.
@@ -354,15 +366,3 @@ def _write_parts(frame: DataFrame, build: Build) -> None:
     )
     counted = found.agg(*ends, F.count(F.lit(1)).alias(COUNT))
     counted.coalesce(1).write.parquet(f"{build.place}/{PARTS}")
-
-
-def _totals(frame: DataFrame, build: Build) -> Totals:
-    """Returns how much a build holds."""
-    parts = build.parts(frame.sparkSession)
-    counted = parts.agg(
-        F.countDistinct(FILE),
-        F.count(F.lit(1)),
-        F.coalesce(F.sum(COUNT), F.lit(0)),
-    )
-    [(files, groups, rows)] = counted.collect()
-    return Totals(files, groups, rows)

@@ -144,6 +144,8 @@ def read_by_pointer(
     pairs = list(zip(asked, names, strict=True))
     keys = left.select(*(term.left.alias(name) for term, name in pairs))
     same = (layout.column(name) == layout.column(term.key) for term, name in pairs)
+    # The left keys are few by now: they go to the rows of the index, which stay where
+    # they are.
     found = first.frame.join(F.broadcast(keys), reduce(and_, same), "left_semi")
     position = layout.column(origin.position)
     by = [Term(file.keys[0], position)]
@@ -161,11 +163,13 @@ def _read(
         raise EngineError(f'{LEFT_ROWS} is "{text}"', "a whole number, 0 or more")
     most = int(text)
     needs = _needs_of_keys(left, able, build, most)
+    # One more than `most` was looked at, so that too many can be told from just enough.
     if needs.left_rows > most:
         return read_whole(spark, build, many.format(most))
     groups = {(one.file, one.number): one.rows for one in needs.stretches}
     files = {file for file, _ in groups}
     found = layout.Totals(len(files), len(groups), sum(groups.values()))
+    # To judge most of the rows one by one costs more than to scan all.
     if 2 * found.rows > build.totals.rows:
         return read_whole(spark, build, "the left rows need most of it")
     return Read(_needed_rows(spark, build, needs), found, build.totals)
@@ -176,6 +180,7 @@ def _usable(left: DataFrame, terms: Sequence[Term], build: layout.Build) -> list
 
     A text and a number may be equal, but do not lie in one order.
     """
+    # Reversed: of two terms on one key the first is used.
     by_key = {term.key.lower(): term for term in reversed(terms)}
     found: list[Term] = []
     for name in build.keys:
@@ -232,6 +237,7 @@ def _needs_of_keys(
         for row in found
         if row[layout.FILE] is not None
     ]
+    # Each file's groups together: a file is then read by one scan.
     rows.sort(key=lambda one: (one.file, one.number))
     looked_at = max((row[_TOTAL] for row in found), default=0)
     return _Needs(looked_at, tuple(rows), tuple(types))
@@ -261,6 +267,7 @@ def _needed_rows(spark: SparkSession, build: layout.Build, needs: _Needs) -> Dat
     for stretches in portions:
         files = tuple(dict.fromkeys(one.file for one in stretches))
         rows = _placed(build, build.rows_in(spark, files))
+        # Row groups side by side often hold one key: its condition stands once.
         same = {(one.fixed, str(one.low), str(one.high)): one for one in stretches}
         # One text, which Spark reads at once: a column for each would take longer.
         inside = (_inside(one, build, needs.types) for one in same.values())

@@ -81,6 +81,7 @@ def grouped(book: Book, rows: Rows, step: spec.Grouped) -> Rows:
         return replace(rows, groups=terms)
     value, before, group = (book.hidden(it) for it in ("value", "change", "group"))
     parts = ", ".join(f"'v{number}', {one}" for number, one in enumerate(step.by))
+    # Spark nests no window functions: each of them needs a select of its own.
     over = window((), rows.order)
     # Counted up to each row, the changes are a number that its whole group shares.
     same = f"{quoted(value)} <=> lag({quoted(value)}) {over}"
@@ -104,6 +105,7 @@ def neighbours_by(rows: Rows, values: list[Node]) -> Terms:
 
     Rows of a group that have the same values are neighbours then.
     """
+    # All rows of a group have the same groups, which therefore sort nothing in it.
     after = rows.order[len(rows.groups) :] if rows.groups else rows.order
     own: Terms = ()
     for number, term in enumerate(after):
@@ -118,6 +120,7 @@ def neighbours_by(rows: Rows, values: list[Node]) -> Terms:
 def counted(book: Book, rows: Rows, step: spec.Counted) -> Rows:
     """Returns one row for each group, in the order of their first rows."""
     rows = book.placed(rows)
+    # The least place of a group is to be its first row's: so places must rise.
     if any(term.is_descending for term in rows.order):
         rows = book.numbered(rows)
     scope = Scope((("l", rows.schema),), rows=rows.schema)
@@ -130,6 +133,7 @@ def counted(book: Book, rows: Rows, step: spec.Counted) -> Rows:
     # Names without blanks: a join reads the types of hidden columns, too.
     parts = (f"'at_{it}', {quoted(term.column)}" for it, term in enumerate(rows.order))
     at = f"named_struct({', '.join(parts)})"
+    # By what the step names, else by the groups that the rows are in already.
     by = [quoted(it) for it in step.by or [term.column for term in rows.groups]]
     sums, seen = _seen(rows.schema, [*columns.values()], quoted(place))
     found = book.changed(
@@ -180,6 +184,7 @@ def _seen(schema: Schema, trees: list[Node], place: str) -> tuple[list[Sql], lis
 
 def unfolded(book: Book, rows: Rows, step: spec.Unfolded) -> Rows:
     """Returns a row for each item of a list, in the order of the lists."""
+    # Places are carried only where somebody looks at them: they cost a sort.
     asks = id(step) in book.asked or step.keeps_groups
     rows = book.placed(rows) if asks else replace(rows, order=())
     at = book.hidden("place")
@@ -264,6 +269,7 @@ def _as_left(tree: Node) -> Node:
 
 def _first_of(book: Book, rows: Rows, step: spec.Deduped, parts: Terms) -> Rows:
     """Returns the first rows, or the last, of those with the same parts."""
+    # The last ones are the first ones of the order turned round.
     order = tuple(term.backwards() if step.keeps_last else term for term in rows.order)
     number = f"row_number() {window((*rows.groups, *parts), order)}"
     found = book.changed(
@@ -285,6 +291,7 @@ def _by_runs(book: Book, rows: Rows, step: spec.Deduped) -> Rows:
     over = window(rows.groups, rows.order)
     hidden = rows.hidden
     before = f"lag({quoted(record)}) {over} AS l"
+    # Counted up, the changes number the runs: all rows of a run have one number.
     changes = f"sum(IF(coalesce({step.same}, false), 0L, 1L)) {over}"
     found = book.changed(
         rows,
@@ -302,6 +309,7 @@ def _one_by_one(book: Book, rows: Rows, step: spec.Deduped) -> Rows:
     rows = book.numbered(rows)
     first, *_ = rows.order
     groups = tuple(quoted(term.column) for term in rows.groups)
+    # The place stands first, because a list of structs is sorted by what stands first.
     pair = f"struct({quoted(first.column)} AS place, {rows.record} AS of_it)"
     folding = _Folding(step)
     stays = folding.of_all if step.is_all else folding.of_neighbours
@@ -326,6 +334,7 @@ class _Folding:
 
     def _same(self, kept: str) -> str:
         """Returns whether the row at hand is the same as a kept one."""
+        # A list of one gives a row the name by which the condition knows it.
         inner = f"exists(array(one.of_it), r -> coalesce({self.step.same}, false))"
         return f"exists(array({kept}.of_it), l -> {inner})"
 
@@ -336,6 +345,7 @@ class _Folding:
         more, new = kept.format("found.size + 1"), kept.format("1")
         few = f"IF(found.size < {self.step.keep}, {more}, found)"
         same = self._same("get(found.kept, size(found.kept) - 1)")
+        # No row passes: that is how an empty list gets the type of the rows.
         start = "struct(filter(`rows`, one -> false) AS kept, 0 AS size)"
         merge = f"(found, one) -> IF({same}, {few}, {new})"
         return f"aggregate(`rows`, {start}, {merge}, found -> found.kept)"
@@ -364,6 +374,7 @@ class Counts:
 
     def rewritten(self, tree: Node) -> Node:
         """Returns an expression with what is counted as columns."""
+        # None or one: what is no aggregate is looked into instead.
         for text in _aggregate(tree):
             name = self.found.setdefault(text, f"count {len(self.found) + 1}")
             return Column(BARE, name, columnar(tree.type))

@@ -107,6 +107,7 @@ def is_sought(join: spec.JoinSpec) -> bool:
 def whole(book: lines.Book, index: spec.Indexed) -> lines.Rows:
     """Returns all rows of an index on disk."""
     kind = "file" if _is_file(index) else "index"
+    # Nobody asks for certain rows: without a frame that does, all are read.
     line = _line(book, index, ("", ()), f"the {kind} {index.file}")
     return _read(book, index, line, line)
 
@@ -123,6 +124,7 @@ def sought(
             yield index, _read(book, index, line, line)
         return
     files = list(_file_below(book, step.right))
+    # The first and only one: a generator says by giving nothing that there is none.
     for file in files if is_kept(book, pointer) else ():
         # The file itself is asked for nothing: its rows are those of the positions.
         line = _line(book, file, ("", ()), title)
@@ -203,6 +205,7 @@ def kept(book: lines.Book, rows: lines.Rows, built: spec.Built) -> None:
     ]
     chosen = lines.select(*placed.columns, *extra, *placed.hidden)
     found = book.changed(placed, "index", chosen)
+    # Numbered rows have one column that tells their order.
     [place] = placed.order
     shape, points = shape_of(index), _points(book, index)
     keys = tuple(column for column, _ in keys_of(index))

@@ -213,6 +213,7 @@ class Book:
 
     def name(self, wish: str) -> str:
         """Returns the name of a frame to be: as wished, or numbered."""
+        # What the text calls it, as far as Python allows it as a name.
         plain = re.sub(r"\W+", "_", wish.lower(), flags=re.ASCII).strip("_") or "rows"
         if plain[0].isdigit():
             plain = f"rows_{plain}"
@@ -254,6 +255,7 @@ class Book:
 
     def sorted(self, rows: Rows) -> Rows:
         """Returns the rows as a frame that has them in their order."""
+        # Nothing to sort, or nothing to sort by.
         if rows.in_place or not rows.order:
             return rows
         by = tuple(term.sorting for term in rows.order)
@@ -347,6 +349,7 @@ class Rows:
     @property
     def hidden(self) -> tuple[str, ...]:
         """Returns the hidden columns, in backticks."""
+        # A column that makes groups may also sort: it is carried once.
         names = dict.fromkeys(term.column for term in (*self.groups, *self.order))
         return tuple(map(quoted, names))
 

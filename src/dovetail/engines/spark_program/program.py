@@ -89,6 +89,7 @@ class _Writer:
     def put(self, output: spec.Output) -> None:
         """Writes what comes out: visible columns, sorted where that is promised."""
         rows = self.rows(output.step)
+        # A sort of all rows is dear: only an order that is promised is kept.
         if id(output.step) in self.book.asked:
             rows = self.book.sorted(rows)
         columns = [
@@ -165,6 +166,8 @@ def _changed(
 def asked_of(program: spec.Program) -> frozenset[int]:
     """Returns the steps, by identity, the order of whose rows someone looks at."""
     found: set[int] = set()
+    # A step may be asked for its order by one and not by another: both are followed,
+    # each once.
     seen: set[tuple[int, bool]] = set()
     waiting = [(one.step, is_promised(one.step)) for one in program.outputs]
     waiting += [(one.index, True) for one in program.builds]
@@ -208,6 +211,7 @@ def _asks(step: spec.Step, source: spec.Step, *, asks: bool) -> bool:
         case spec.Projected():
             return steps.counts_rows(step) or asks
         case spec.Joined(right=right):
+            # Right rows that nobody counts or takes the first of may come in any order.
             return asks or (source is right and steps.takes_first(step.join))
         case (
             spec.Filtered()

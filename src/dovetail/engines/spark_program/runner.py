@@ -45,6 +45,7 @@ def frames(
     disk: for these alone Spark runs at once.
     """
     known = {
+        # Names have no case, neither in ECL nor in Spark.
         name: frozenset(column.lower() for column in frame.columns)
         for name, frame in inputs.items()
     }
@@ -107,6 +108,7 @@ class _Runner:
             case lines.Changed(name, source, calls):
                 found = self.frames[source]
                 for call in calls:
+                    # A line can name no method but those of `Method`.
                     method = getattr(found, call.method.value)
                     found = method(*map(self._argument, call.arguments))
                 self.frames[name] = found

@@ -74,6 +74,7 @@ def _imports(written: Sequence[lines.Line]) -> Iterator[str]:
 def _line(line: lines.Line) -> Iterator[str]:
     """Gives a line as lines of Python."""
     if isinstance(line, lines.Changed | lines.Met) and line.note:
+        # What a reader should know stands above the line, as a sentence.
         yield f"# {line.note[0].upper()}{line.note[1:]}."
     match line:
         case lines.Taken(name, source):
@@ -114,6 +115,7 @@ def _chain(name: str, source: str, calls: Sequence[lines.Call]) -> Iterator[str]
         (call.method.value, [_argument(one) for one in call.arguments])
         for call in calls
     ]
+    # One line where it fits, as most do.
     short = "".join(f".{method}({', '.join(given)})" for method, given in texts)
     line = f"{name} = {source}{short}"
     if len(line) + len(_STEP) <= _WIDTH or not texts:

@@ -53,6 +53,8 @@ def taken(book: Book, step: spec.Given) -> Rows:
     id bigint, name string     NULL, 'Rita  '     becomes     0, 'Rita'
     """
     name = book.name(step.name)
+    # Rows may be given under the name of the text, or under that of the input behind
+    # it.
     source = step.name if step.name in book.known else step.input
     book.lines.append(lines.Taken(name, source))
     given = Rows(name, step.schema)
@@ -131,6 +133,7 @@ def filtered(book: Book, rows: Rows, step: spec.Filtered) -> Rows:
 def projected(book: Book, rows: Rows, step: spec.Projected) -> Rows:
     """Returns what is made of each row."""
     columns = [aliased(text, name) for name, text in step.select.columns]
+    # Null is not true: such a row stays.
     skips = step.skip_when != NEVER
     calls = [where(f"NOT coalesce({step.skip_when}, false)")] if skips else []
     if not counts_rows(step):
@@ -166,6 +169,7 @@ def chosen(book: Book, rows: Rows, step: spec.Chosen) -> Rows:
     """Returns the rows between two places, of each group."""
     rows = replace(book.placed(rows), in_place=False)
     past = step.first - 1 + step.count
+    # Of a sort with a limit Spark keeps the first few rows, and sorts no others.
     if not rows.groups and past <= _FEW:
         calls = [
             lines.Call(lines.Method.SORT, tuple(term.sorting for term in rows.order))
@@ -214,6 +218,7 @@ def appended(book: Book, sources: list[Rows], step: spec.Appended) -> Rows:
         if asks:
             rows = book.numbered(source)
             first_place = quoted(rows.order[0].column)
+            # Which source first, then where in it: so they stand one behind the other.
             columns += [aliased(f"{number}", part), aliased(first_place, place)]
         parts.append(book.changed(rows, "part", select(*columns)))
     first, *others = parts
@@ -276,6 +281,7 @@ def _places(
     order = (*left.order, *others)
     if not join.kind.preserves(spec.Hand.RIGHT):
         return places, order
+    # Right rows alone have no left place to stand by: one more column puts them last.
     side = book.hidden("side")
     alone = (side, Expression("IF(matched_left, 0, 1)"))
     return (alone, *places), (Term(side), *order)
@@ -302,6 +308,7 @@ def _carried(
 def sets_joined(book: Book, sources: list[Rows], step: spec.SetJoined) -> Rows:
     """Returns the rows of a join of several sets, in its order."""
     frames = tuple(
+        # The engine takes rows as its frames have them, so each set comes in its order.
         (spec.set_name(number), book.sorted(rows).frame)
         for number, rows in enumerate(sources)
     )

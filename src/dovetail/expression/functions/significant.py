@@ -4,7 +4,7 @@ Spark's decimals have their point at one place, and at most 38 digits. These are
 of IEEE 754, of 7, 16 or 34 digits, rounded half to even after every operation.
 They go from one operation to the next as texts, so that none loses a digit on its way;
 what has no number is NaN or Infinity. Spark has no such function: who runs expressions
-there lends it this one (`engines/spark/lent.py`).
+there lends it this one (`engines/spark/functions.py`).
 """
 
 from __future__ import annotations

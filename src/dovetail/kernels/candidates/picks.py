@@ -20,7 +20,7 @@ import numpy as np
 from dovetail.kernels.arrays.rows import NEVER, Mask, Whole
 from dovetail.kernels.arrays.sort import sorted_by
 from dovetail.kernels.arrival.admission import Present
-from dovetail.kernels.candidates import emitted, meetings
+from dovetail.kernels.candidates import emission, meetings
 from dovetail.kernels.candidates.choice import (
     Choice,
     choose,
@@ -91,7 +91,7 @@ def pick(horizon: Horizon, memo: Memo) -> Picked:
     if settings.picks.ranks and settings.gives_pairs:
         return _first(horizon, memo, known)
     picked = _picked(
-        horizon, known.sure, emitted.plain_pairs(settings, present, known.sure)
+        horizon, known.sure, emission.plain_pairs(settings, present, known.sure)
     )
     if not len(known.open_pairs):
         return picked
@@ -118,7 +118,7 @@ def at_turn(horizon: Horizon, picked: Picked, frontier: int) -> Picked:
     is_late = (~meetings.live_together(settings, present.rows, turn)).astype(np.int64)
     order = (owner, meeting_times(present, turn), is_late, np.maximum(*places))
     turn = turn.take(sorted_by(*order, np.minimum(*places)))
-    numbered = emitted.given_pairs(settings, present, turn, picked.counts)
+    numbered = emission.given_pairs(settings, present, turn, picked.counts)
     held = picked.held.take(~due)
     return replace(picked, given=numbered.given, held=held, counts=numbered.counts)
 
@@ -162,7 +162,7 @@ def _first(horizon: Horizon, memo: Memo, known: Sureness) -> Picked:
     settings, present = horizon.settings, horizon.present
     counts = present.rows[0].partners, present.rows[0].given
     picked = _picked(
-        horizon, known.sure, emitted.plain_pairs(settings, present, NO_MATCHES)
+        horizon, known.sure, emission.plain_pairs(settings, present, NO_MATCHES)
     )
     # What is inherited has already been asked with the pairs that wait: see `weighed`.
     waiting = known.open_pairs if settings.inherits else memo.pairs(present.rows)
@@ -176,7 +176,7 @@ def _first(horizon: Horizon, memo: Memo, known: Sureness) -> Picked:
         is_sure &= stand_before(pairs, known.open_pairs, rank, count)
     # Only what nothing can come before has its number for good.
     sure = by_left_row(settings, present, pairs.take(is_sure))
-    numbered = emitted.given_pairs(settings, present, sure, counts)
+    numbered = emission.given_pairs(settings, present, sure, counts)
     full = numbered.counts[1] >= settings.picks.keep
     held = pairs.take(~is_sure)
     held = held.take(~full[held.left])  # a row that has all it keeps wants no more
@@ -232,7 +232,7 @@ def _judged(horizon: Horizon, memo: Memo) -> Picked:
     is_last = left_copies(settings, present).are_last(left.birth)
     return Picked(
         met=join_matches([judged, beyond]),
-        given=emitted.given_pairs(settings, present, shown, (nothing, nothing)).given,
+        given=emission.given_pairs(settings, present, shown, (nothing, nothing)).given,
         held=held,
         open_pairs=may_come,
         over=np.flatnonzero(is_over),

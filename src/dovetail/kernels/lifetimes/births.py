@@ -60,6 +60,16 @@ def births(window: Window, rows: Rows) -> Whole:
     return np.where(rows.moment == MISSING, BEGINNING, begun)
 
 
+def later_rows(window: Window) -> tuple[int, int]:
+    """Returns which later row of its partition begins a life, and which one ends it.
+
+    The row itself is number 0.
+    """
+    if isinstance(window, windows.RowsPreceding):
+        return window.last, window.first + 1
+    return 0, 1
+
+
 def known_lives(side: SideSettings, rows: Rows, bound: int) -> Rows:
     """Returns rows whose lives others end, with births and ends that stay as they are.
 
@@ -166,6 +176,18 @@ def least_end(window: Window, bound: int) -> int:
             return int(calendar.unit_ends(unit, np.array([bound]))[0])
         case windows.HopSize():
             return least_birth(window, bound)
+        case windows.Forever():
+            return NEVER
+        case _:
+            return bound
+
+
+def least_death(window: windows.Window, bound: int) -> int:
+    """Returns the least death of a row that is not before the bound."""
+    match window:
+        case windows.Range() | windows.HopUnit() | windows.Rows(0) if bound > BEGINNING:
+            end = least_end(window, bound)
+            return end if isinstance(window, windows.HopUnit) else end + 1
         case windows.Forever():
             return NEVER
         case _:

@@ -18,10 +18,9 @@ import numpy as np
 from dovetail.kernels.arrays import search
 from dovetail.kernels.arrays.rows import BEGINNING, MISSING, NEVER, Rows, Whole
 from dovetail.kernels.arrays.sort import sorted_by
-from dovetail.kernels.lifetimes.births import births, own_deaths
+from dovetail.kernels.lifetimes.births import births, later_rows, own_deaths
 from dovetail.kernels.lifetimes.successors import starts_of
 from dovetail.kernels.settings import SideSettings
-from dovetail.spec.windows import RowsPreceding
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +49,7 @@ def stages_of(side: SideSettings, rows: Rows, came: Whole, start: int) -> Stages
         birth = births(side.window, rows)
         own = own_deaths(side.window, rows.with_arrays(birth=birth))
         return Stages(number, since, endless, birth, own)
-    window = side.window
-    # Which later row of its partition lets a row begin, and which one ends it.
-    last, over = 0, 1
-    if isinstance(window, RowsPreceding):
-        last, over = window.last, window.first + 1
+    last, over = later_rows(side.window)
     new = np.flatnonzero(came >= start)
     # A newcomer touches the rows before it in its partition, as many as a count says:
     # each of them has a stage more from the newcomer's place on.

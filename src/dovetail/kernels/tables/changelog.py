@@ -26,7 +26,7 @@ from dovetail.kernels.arrays.names import hidden
 from dovetail.kernels.arrays.rows import NEVER, Mask, Rows, Whole
 from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.arrival.time_limits import line_of
-from dovetail.kernels.candidates.emitted import not_skipped
+from dovetail.kernels.candidates.emission import not_skipped
 from dovetail.kernels.pairs.matches import Matches
 from dovetail.kernels.pairs.results import (
     ABSENT,
@@ -37,8 +37,8 @@ from dovetail.kernels.pairs.results import (
     table,
 )
 from dovetail.kernels.settings import JoinSettings
-from dovetail.kernels.tables import standing
-from dovetail.kernels.tables.chosen import change_of_picks
+from dovetail.kernels.tables import result_rows
+from dovetail.kernels.tables.stages import change_of_picks
 from dovetail.spec.inputs import Change
 
 KEY = hidden("key")
@@ -49,8 +49,8 @@ KEY = hidden("key")
 class ResultChanges:
     """What goes and what comes during a step, and the rows with their new counts."""
 
-    gone: standing.ResultRows
-    come: standing.ResultRows
+    gone: result_rows.ResultRows
+    come: result_rows.ResultRows
     rows: tuple[Rows, Rows]
 
 
@@ -61,27 +61,29 @@ def result_changes(
     line = line_of(settings, present.rows, since)
     present = replace(present, rows=line.rows)
     # Where pairs decide about each other a left row is looked at as a whole.
-    find = change_of_picks if settings.picks.ranks else standing.change_of_pairs
+    find = change_of_picks if settings.picks.ranks else result_rows.change_of_pairs
     change = find(settings, present, line.since)
     gone = [one.gone() for one in change.standing]
     come = [one.come(line.since) for one in change.standing]
     counted = list(present.rows)
     for hand, side in enumerate(settings.sides):
         if side.remembers:
-            single = standing.Single(side, hand, counted[hand], line.since)
+            single = result_rows.Single(side, hand, counted[hand], line.since)
             off, on, counted[hand] = single.changes(change.met[hand])
             gone.append(off)
             come.append(on)
     out, back = (
-        standing.join_results([_not_skipped(settings, present, part) for part in parts])
+        result_rows.join_results(
+            [_not_skipped(settings, present, part) for part in parts]
+        )
         for parts in (come, gone)
     )
     return ResultChanges(back, out, line.restored((counted[0], counted[1])))
 
 
 def _not_skipped(
-    settings: JoinSettings, present: Present, part: standing.ResultRows
-) -> standing.ResultRows:
+    settings: JoinSettings, present: Present, part: result_rows.ResultRows
+) -> result_rows.ResultRows:
     """Returns rows of the result, all of one kind; pairs have been asked."""
     hands = [
         hand for hand, index in enumerate((part.left, part.right)) if (index >= 0).any()
@@ -115,7 +117,7 @@ def changelog(changes: ResultChanges) -> tuple[pa.RecordBatch, ...]:
         np.concatenate((np.arange(going), old, going + new)),
         np.concatenate((np.arange(going), going + successor[old], going + new)),
     )
-    parts = standing.join_results([gone, come]).take(number)
+    parts = result_rows.join_results([gone, come]).take(number)
     # Of one step the old row of an update stands first: so the codes are ordered.
     order = np.lexsort((kinds, steps, parts.when))
     parts = parts.take(order)
@@ -132,8 +134,8 @@ def changelog(changes: ResultChanges) -> tuple[pa.RecordBatch, ...]:
 
 
 def _in_order(
-    results: standing.ResultRows, sides: tuple[Rows, Rows]
-) -> standing.ResultRows:
+    results: result_rows.ResultRows, sides: tuple[Rows, Rows]
+) -> result_rows.ResultRows:
     """Returns rows of the result in its order, place by place.
 
     Each left row's pairs come in the order of the right ones, then right rows alone.
@@ -147,7 +149,7 @@ def _in_order(
     return results.take(np.lexsort((right, left, results.when)))
 
 
-def _keyed(results: standing.ResultRows, sides: tuple[Rows, Rows]) -> KeyedRows:
+def _keyed(results: result_rows.ResultRows, sides: tuple[Rows, Rows]) -> KeyedRows:
     """Returns when rows come or go, with the keys of what they are of."""
     left, right = (
         _at(side.hidden(KEY), index, ABSENT)

@@ -36,7 +36,7 @@ from dovetail.kernels.arrays.rows import NEVER, Mask, Rows, Whole, join_rows
 from dovetail.kernels.arrays.sort import sorted_by
 from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.arrival.untimed import end_place
-from dovetail.kernels.candidates import choice, emitted, meetings
+from dovetail.kernels.candidates import choice, emission, meetings
 from dovetail.kernels.candidates.picks import Picked
 from dovetail.kernels.horizon import (
     BoundsByPlace,
@@ -79,7 +79,7 @@ def early_null_rows(
             came = found.came[hand][lonely]
             part = results.one_sided(hand, lonely, came, results.UNMATCHED[hand])
             part = replace(part, shown_time=shown[lonely])
-            parts.append(emitted.not_skipped(settings, found.sides, part))
+            parts.append(emission.not_skipped(settings, found.sides, part))
             sides[hand] = _with_early_times(rows, lonely, shown[lonely])
     left, right = (
         (rows.take(slice(count)), rows.take(slice(count, None)))
@@ -623,7 +623,7 @@ def _taken_back_as_judged(
     back = results.one_sided(hand, number, rows.place[number], results.UNMATCHED[hand])
     back = replace(back, change=Change.DELETE)
     parts = (
-        emitted.let_out(settings, present, back)
+        emission.let_out(settings, present, back)
         if hand == 0
         else at_first_host(settings, present, back, met)
     )

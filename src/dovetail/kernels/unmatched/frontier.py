@@ -27,7 +27,7 @@ import numpy as np
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Mask
 from dovetail.kernels.arrival import untimed
 from dovetail.kernels.arrival.admission import Present
-from dovetail.kernels.candidates.emitted import given_pairs
+from dovetail.kernels.candidates.emission import given_pairs
 from dovetail.kernels.candidates.picks import (
     Picked,
     by_left_row,

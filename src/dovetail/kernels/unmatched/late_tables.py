@@ -27,7 +27,7 @@ from dovetail.kernels.arrays.sort import sorted_by
 from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.arrival.time_limits import last_moments
 from dovetail.kernels.candidates import meetings
-from dovetail.kernels.candidates.emitted import passes
+from dovetail.kernels.candidates.emission import passes
 from dovetail.kernels.candidates.nearest import near
 from dovetail.kernels.candidates.picks import Picked, waits_for_turn
 from dovetail.kernels.horizon import BoundsByPlace, Horizon, meeting_times

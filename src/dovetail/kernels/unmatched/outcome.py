@@ -23,7 +23,7 @@ from dovetail.kernels.arrays.rows import (
 from dovetail.kernels.arrays.sort import sorted_by
 from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.arrival.time_limits import last_moments
-from dovetail.kernels.candidates.emitted import let_out
+from dovetail.kernels.candidates.emission import let_out
 from dovetail.kernels.candidates.meetings import Copies
 from dovetail.kernels.candidates.picks import Picked
 from dovetail.kernels.horizon import Horizon, meeting_times

@@ -19,13 +19,12 @@ import numpy as np
 from dovetail.kernels.arrays.rows import BEGINNING, MISSING, NEVER, Rows, Whole
 from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.horizon import Horizon
-from dovetail.kernels.lifetimes.births import least_end
+from dovetail.kernels.lifetimes import births
 from dovetail.kernels.pairs import memo, results
 from dovetail.kernels.pairs.matches import Matches
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState
 from dovetail.kernels.unmatched.outcome import Outcome
-from dovetail.spec import windows
 
 MILLISECOND = 1000
 
@@ -210,7 +209,7 @@ class _Side:
             return rows.birth[:0]
         meets = np.flatnonzero(rows.death > np.maximum(rows.birth, self.least))
         # Whoever comes lives so long at least, so no stretch behind it begins before.
-        end = _whole(np.array([_least_death(side.window, watch.bound)]))
+        end = _whole(np.array([births.least_death(side.window, watch.bound)]))
         return self._within(meets, np.repeat(end, len(meets)))
 
     def _within(self, row: Whole, end: Whole) -> Whole:
@@ -225,15 +224,3 @@ def _whole(moment: Whole) -> Whole:
     plain = np.where(fixed, 0, moment)
     # Twice negated, floor division rounds up.
     return np.where(fixed, moment, -(-plain // MILLISECOND) * MILLISECOND)
-
-
-def _least_death(window: windows.Window, bound: int) -> int:
-    """Returns the least death of a row that is not before the bound."""
-    match window:
-        case windows.Range() | windows.HopUnit() | windows.Rows(0) if bound > BEGINNING:
-            end = least_end(window, bound)
-            return end if isinstance(window, windows.HopUnit) else end + 1
-        case windows.Forever():
-            return NEVER
-        case _:
-            return bound

@@ -13,7 +13,7 @@ from dovetail.bind.travel import travel_by_value
 from dovetail.expression.functions.significant import IN_SPARK, of_digits
 
 
-def lend(spark: SparkSession) -> None:
+def register_functions(spark: SparkSession) -> None:
     """Lets a session compute with decimals of which so many digits count."""
     travel_by_value()
     spark.udf.register(IN_SPARK, F.udf(_of_digits, "string", useArrow=True))

@@ -24,13 +24,13 @@ import pyarrow.compute as pc
 from dovetail.kernels.arrays.rows import NEVER, Mask, Rows, Whole
 from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.candidates.choice import Choice, TooManyError, choose
-from dovetail.kernels.candidates.emitted import given_pairs
+from dovetail.kernels.candidates.emission import given_pairs
 from dovetail.kernels.candidates.picks import by_left_row
 from dovetail.kernels.lifetimes.successors import starts_of
 from dovetail.kernels.pairs import formulas, results
 from dovetail.kernels.pairs.matches import Matches, join_matches
 from dovetail.kernels.settings import Formula, JoinSettings, PickSettings
-from dovetail.kernels.tables.standing import (
+from dovetail.kernels.tables.result_rows import (
     Met,
     Standing,
     TableChange,

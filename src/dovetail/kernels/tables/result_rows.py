@@ -20,7 +20,7 @@ import numpy as np
 
 from dovetail.kernels.arrays.rows import NEVER, Mask, Rows, Whole
 from dovetail.kernels.arrival.admission import Present
-from dovetail.kernels.candidates.emitted import comes
+from dovetail.kernels.candidates.emission import comes
 from dovetail.kernels.candidates.meetings import live_together
 from dovetail.kernels.pairs import formulas, results
 from dovetail.kernels.pairs.matches import Matches, overlaps
