@@ -137,14 +137,7 @@ def step(
     shown = (*late, *early.out, *map(results.as_shown, out))
     due = demand.due_times(horizon, present, picked)
     pairs = memo.rows_of_pairs(present.rows, remembered(settings, picked))
-    # Rows that have met several others are counted once.
-    ours, theirs = (
-        int(np.count_nonzero(np.bincount(numbers, minlength=len(rows))))
-        for numbers, rows in zip(
-            (picked.met.left, picked.met.right), present.rows, strict=True
-        )
-    )
-    met = (ours, theirs)
+    met = picked.count_met(present)
     return Stepped(present, kept, held, shown, due, pairs, covers, until, met, lives)
 
 

@@ -129,10 +129,11 @@ class Sets:
             _value(row if name.lower() in names else first, name)
             for name in self.join.ordered_by
         ]
-        # NaN is the one value that does not equal itself, and it stands behind all.
+        # NaN, which stands behind all, is the one value that does not equal itself.
+        nans = [value != value for value in values]  # noqa: PLR0124 - that is the test
         return [
-            (value is not None, value != value, value)  # noqa: PLR0124 - that is the test
-            for value in values
+            (value is not None, is_nan, value)
+            for value, is_nan in zip(values, nans, strict=True)
         ]
 
 

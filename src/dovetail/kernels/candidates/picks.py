@@ -80,6 +80,16 @@ class Picked:
     open_over: Whole = field(default_factory=_nobody)
     judged: Matches = NO_MATCHES
 
+    def count_met(self, present: Present) -> tuple[int, int]:
+        """Returns how many rows of each side have met somebody, each counted once."""
+        left, right = (
+            int(np.count_nonzero(np.bincount(numbers, minlength=len(rows))))
+            for numbers, rows in zip(
+                (self.met.left, self.met.right), present.rows, strict=True
+            )
+        )
+        return left, right
+
 
 def pick(horizon: Horizon, memo: Memo) -> Picked:
     """Returns what becomes of the candidates of a step."""
