@@ -15,6 +15,7 @@ from dovetail.bind.files import Root
 from dovetail.cli.programs import ENDINGS, BatchProgram, Files, Texts, read_program
 from dovetail.cli.streams import StreamProgram
 from dovetail.cli.terminal import BROKEN, reported, waiting
+from dovetail.conformance import flows
 from dovetail.conformance.case import Case, read_joins
 from dovetail.conformance.explain import (
     explained,
@@ -164,6 +165,8 @@ def _explained(play: AnyPlay) -> str:
     match play:
         case spec.Play():
             return explained(play)
+        case flows.NamedJoin(one):
+            return explained(one)
         case ProgramPlay(program):
             return explained_program(program)
         case JoinPlay() | FlowPlay():

@@ -10,7 +10,7 @@ import typer
 from dovetail import spec
 from dovetail.cli.terminal import BROKEN, reported
 from dovetail.conformance.case import Case, read_joins
-from dovetail.conformance.flows import JoinPlay
+from dovetail.conformance.flows import JoinPlay, NamedJoin
 from dovetail.conformance.languages import play_of
 from dovetail.draw import Picture, picture
 from dovetail.errors import SpecError, UnsupportedError
@@ -87,7 +87,7 @@ def _drawn(case: Case) -> Picture:
     match play_of(case.join):
         case spec.Play() as play:
             return picture(play, case.name)
-        case JoinPlay(play):
+        case JoinPlay(play) | NamedJoin(play):
             return picture(play, case.name)
         case _:
             raise UnsupportedError(

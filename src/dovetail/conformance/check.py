@@ -68,7 +68,7 @@ class Check:
                 case spec.Play() as play:
                     by_name[case.name] = case, _AS_THEY_ARE
                     plays.append(NamedPlay(case.name, play, _looks_at_order(case)))
-                case texts.JoinPlay(play) as text:
+                case (texts.JoinPlay(play) | texts.NamedJoin(play)) as text:
                     by_name[case.name] = case, text.names
                     plays.append(NamedPlay(case.name, play, _looks_at_order(case)))
                 case texts.FlowPlay() as flow if self.engine is EngineName.STREAM:

@@ -196,12 +196,28 @@ class RowTimeText:
         return [Line(row, {"out": name}) for name, row in found]
 
 
-def sql_play(text: str, given: CaseData) -> spec.Play | RowTimeText:
+@dataclass(frozen=True, slots=True)
+class NamedJoin:
+    """A query in SQL that is one join, which fills a stream of a name."""
+
+    play: spec.Play
+    name: str
+
+    @property
+    def names(self) -> OutletNames:
+        """Returns what the text calls the rows that come out."""
+        return {spec.Outlet.MATCHED.value: self.name}
+
+
+def sql_play(text: str, given: CaseData) -> spec.Play | NamedJoin | RowTimeText:
     """Returns a query in SQL, a join of what a case gives, or more than one."""
-    inputs, settings = given.inputs(), given.settings()
+    declared = sqlstream.declared(text, given.inputs_data)
+    inputs, settings = given.inputs(declared), given.settings()
     found = sqlstream.translate(text, inputs)
     if isinstance(found, spec.JoinSpec):
-        return given.play(found, inputs, settings)
+        play = given.play(found, inputs, settings)
+        name = sqlstream.name_of(text)
+        return NamedJoin(play, name) if name else play
     emptied, opening = given.arrivals(inputs, is_timed=True)
     events = read_events(given.events_data, inputs)
     return RowTimeText(

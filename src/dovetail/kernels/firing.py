@@ -27,6 +27,7 @@ from dovetail.spec.firing import (
     ByMark,
     ByTime,
     FiringWindow,
+    FromFirst,
     Gives,
     Lists,
     Policy,
@@ -397,6 +398,17 @@ class _Windows:
                 else:
                     for one in self.parts.values():
                         yield from self._fire(one)
+        if isinstance(window.fires, FromFirst):
+            yield from self._closed(now - window.fires.length.microseconds)
+
+    def _closed(self, last: int) -> Iterator[Found]:
+        """Yields what windows give whose first row came at a moment or before it."""
+        # A window is at the place of its last row: its first one says when it is due.
+        due = [(one.rows[0][1], key) for key, one in self.parts.items()]
+        for _, key in sorted((it for it in due if it[0] <= last), key=lambda it: it[0]):
+            one = self.parts.pop(key)
+            self.count -= len(one.rows)
+            yield from self._fire(one)
 
     def _outlive(self, now: int, key: Key | None = None) -> None:
         """Drops rows that are too old for a window of time, of a partition or all."""

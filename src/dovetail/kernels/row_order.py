@@ -35,13 +35,15 @@ RIDING = (KIND, MOMENT, INPUT, NUMBER)
 class RowOrder:
     """The column of the row time, and by how much each input may be late, by name.
 
-    Inputs that are `told` bring bounds from several tasks, of which the least counts,
-    and no rows below them.
+    Rows of equal time stand in the order of the columns `by`, each with whether it
+    descends. Inputs that are `told` bring bounds from several tasks, of which the least
+    counts, and no rows below them.
     """
 
     time: str
     lateness: Mapping[str, Span]
     told: frozenset[str] = frozenset()
+    by: tuple[tuple[str, bool], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +111,15 @@ def _parted(order: RowOrder, now: Waiting, late: int) -> tuple[Waiting, pa.Recor
     # A row at the bound itself goes: one that comes later stands behind it anyway.
     times = _micros(now.rows.column(order.time), BEGINNING)
     goes: Mask = times <= now.bound
+    if order.by and now.bound != NEVER:
+        # One that is sorted in among its equals must not come behind them.
+        goes = times < now.bound
     (places,) = np.nonzero(goes)
-    # Stable: equal times stay as they have come.
+    # Stable, the last key first: equal times stay as they have come.
+    for name, descends in reversed(order.by):
+        keys = now.rows.select([name]).take(pa.array(places))
+        how = "descending" if descends else "ascending"
+        places = places[pc.sort_indices(keys, [(name, how)]).to_numpy()]
     places = places[np.argsort(times[places], kind="stable")]
     ready = now.rows.take(pa.array(places))
     still = now.rows.filter(pa.array(~goes))

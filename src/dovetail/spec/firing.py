@@ -38,11 +38,18 @@ class ByTime:
 
 
 @dataclass(frozen=True, slots=True)
+class FromFirst:
+    """Rows that come less than so long after the first one; of each partition."""
+
+    length: Span
+
+
+@dataclass(frozen=True, slots=True)
 class ByMark:
     """Rows up to the next mark."""
 
 
-Policy = ByCount | ByDelta | ByTime | ByMark
+Policy = ByCount | ByDelta | ByTime | FromFirst | ByMark
 """What a window looks at."""
 
 

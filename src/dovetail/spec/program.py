@@ -33,6 +33,7 @@ from dovetail.spec.join import (
     Nested,
     SetJoinSpec,
 )
+from dovetail.spec.spans import NO_TIME, Span
 from dovetail.spec.stops import Failure, Plainly, Skew
 from dovetail.spec.windows import Eviction, KeepPartitions
 
@@ -441,11 +442,31 @@ class SetJoined:
 class InRowTime:
     """The same rows in the order of their column `time`, none that is late.
 
-    Equal times stay as they have come. An operator behind it has row time as its clock.
+    Equal times stand in the order of the columns `by`, each with whether it descends,
+    and else as they have come. An operator behind it has row time as its clock.
     """
 
     source: Step
     time: str
+    by: tuple[tuple[str, bool], ...] = ()
+
+    @property
+    def schema(self) -> Schema:
+        """Returns the columns of the source."""
+        return self.source.schema
+
+
+@dataclass(frozen=True, slots=True)
+class Retimed:
+    """The same rows, whose row time is from here on their column `time`.
+
+    A row may come so much behind the newest one, `lateness`. How far the time has come
+    that they had before says nothing any more, but that they have ended.
+    """
+
+    source: Step
+    time: str
+    lateness: Span = NO_TIME
 
     @property
     def schema(self) -> Schema:
@@ -496,6 +517,7 @@ Step = (
     | Aligned
     | Marked
     | InRowTime
+    | Retimed
     | Joined
     | JoinedInRowTime
     | SetJoined

@@ -12,7 +12,7 @@ from dovetail.conformance.case import Script, read_cases
 from dovetail.conformance.check import Check, Status
 from dovetail.conformance.compare import describe
 from dovetail.conformance.engines import EngineName, parse_split
-from dovetail.conformance.flows import RowTimeText, sql_play
+from dovetail.conformance.flows import NamedJoin, RowTimeText, sql_play
 from dovetail.errors import DovetailError
 from tests.conformance.oracle.test_cases import SAMPLES, TESTS
 from tests.mistakes import is_told, mutated
@@ -52,7 +52,8 @@ def outcome(play, engine):
 def read(text, given):
     """The play of a text, or the error that its mistake is."""
     try:
-        return sql_play(text, given)
+        found = sql_play(text, given)
+        return found.play if isinstance(found, NamedJoin) else found
     except DovetailError as error:
         return error
 

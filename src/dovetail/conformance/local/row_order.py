@@ -29,7 +29,8 @@ def arrange(
     """Returns rows in row time, none that is late, and how far all have come."""
     if not lines:
         return [Line(sources[0], 0, bound=PAST)]
-    order = row_order.RowOrder(step.time, {it.name: it.lateness for it in sources})
+    lateness = {it.name: it.lateness for it in sources}
+    order = row_order.RowOrder(step.time, lateness, by=step.by)
     coming = _lines(step.schema, lines)
     waiting = row_order.begun(order, coming.schema)
     found, first, lengths = list[Line](), 0, cycle(_STEPS)

@@ -83,6 +83,8 @@ class _Windows:
             length = window.fires.length.microseconds
             for tick in range(before // length + 1, clock // length + 1):
                 yield from self._tick(tick * length)
+        if isinstance(window.fires, firing.FromFirst):
+            yield from self._closed(clock - window.fires.length.microseconds)
         self._outlive(clock)
 
     def _tick(self, now: int) -> Iterator[Content]:
@@ -94,6 +96,12 @@ class _Windows:
             yield from self._fire(self.parts[key])
             if isinstance(self.step.window, firing.Tumbling):
                 del self.parts[key]
+
+    def _closed(self, last: int) -> Iterator[Content]:
+        """Yields what windows give whose first row came at a moment or before it."""
+        due = [(one.rows[0][1], key) for key, one in self.parts.items()]
+        for _, key in sorted((it for it in due if it[0] <= last), key=lambda it: it[0]):
+            yield from self._fire(self.parts.pop(key))
 
     def _outlive(self, now: int) -> None:
         """Drops the rows that are too old for a window of time."""

@@ -81,7 +81,7 @@ class _Player:
                 return self._regrouped(step)
             case spec.Windowed() | spec.Aligned() | spec.Marked():
                 raise TypeError(step)  # of rows that come one by one
-            case spec.InRowTime() | spec.JoinedInRowTime():
+            case spec.InRowTime() | spec.Retimed() | spec.JoinedInRowTime():
                 raise TypeError(step)  # of streams
             case _:
                 return self._changed(step)

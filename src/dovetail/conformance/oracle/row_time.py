@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cmp_to_key, partial
+from typing import Any
 
 from dovetail import spec
 from dovetail.conformance.oracle.firing import Given, Passing, Sign
@@ -75,10 +77,22 @@ def play_in_row_time(
     ]
 
 
+def _compared(by: Sequence[tuple[str, bool]], first: Line, second: Line) -> int:
+    """Tells by a number below or above 0 which of two rows stands in front."""
+    values: list[tuple[Any, Any, bool]] = [(first.time, second.time, False)]
+    assert first.row is not None  # noqa: S101 - rows alone are compared
+    assert second.row is not None  # noqa: S101
+    values += [(first.row[it], second.row[it], descends) for it, descends in by]
+    for ours, theirs, descends in values:
+        if ours != theirs:
+            return -1 if (ours < theirs) is not descends else 1
+    return 0
+
+
 def arrange(
-    _: spec.InRowTime, sources: Sequence[spec.Input], lines: Sequence[Line]
+    step: spec.InRowTime, sources: Sequence[spec.Input], lines: Sequence[Line]
 ) -> list[Line]:
-    """Returns rows in row time, none that is late; equal times as they have come."""
+    """Returns rows in row time, none that is late; equal times as the step says."""
     bounds, found = Bounds(), list[Line]()
     for line in lines:
         if line.bound is not None:
@@ -90,8 +104,15 @@ def arrange(
         if not is_late and line.row is not None:
             found.append(line)
     reached = min(map(bounds.bound, sources))
-    ready = [one for one in found if one.time is not None and one.time <= reached]
-    ready.sort(key=lambda one: one.time or 0)
+    # Where equal times are sorted they wait for the last of them.
+    is_final = reached == NEVER or not step.by
+    ready = [
+        one
+        for one in found
+        if one.time is not None
+        and (one.time <= reached if is_final else one.time < reached)
+    ]
+    ready.sort(key=cmp_to_key(partial(_compared, step.by)))
     return [*ready, Line(sources[0], len(lines), bound=reached)]
 
 
@@ -137,6 +158,8 @@ class _Player:
                 yield from self._as_one(
                     step, self.players.arrange(step, self._sources(source), known)
                 )
+            case spec.Retimed():
+                yield from self._retimed(step)
             case spec.Windowed():
                 yield from self._windowed(step)
             case spec.JoinedInRowTime():
@@ -160,13 +183,26 @@ class _Player:
     def _own(self, step: spec.Step) -> spec.Input:
         """Returns what a step gives that has a row time of its own, as a source."""
         name, stream = f"step {id(step)}", spec.InputKind.STREAM
-        return spec.Input(name, stream, step.schema, time=step.schema.names[0])
+        lateness = step.lateness if isinstance(step, spec.Retimed) else spec.NO_TIME
+        return spec.Input(
+            name, stream, step.schema, time=step.schema.names[0], lateness=lateness
+        )
 
     def _as_one(self, step: spec.Step, lines: Sequence[Line]) -> Iterator[Line]:
         """Yields lines as those of one source, the step."""
         own = self._own(step)
         for place, line in enumerate(lines):
             yield replace(line, source=own, place=place)
+
+    def _retimed(self, step: spec.Retimed) -> Iterator[Line]:
+        """Yields the rows of a step; of the time they had nothing is left."""
+        own, lines = self._own(step), self.lines(step.source)
+        rows = [line for line in lines if line.row is not None]
+        for line in rows:
+            yield replace(line, source=own, time=None)
+        ended = {line.source.name for line in lines if line.bound == NEVER}
+        if ended >= {one.name for one in self._sources(step.source)}:
+            yield Line(own, len(lines), bound=NEVER)
 
     def _given(self, source: spec.Input) -> Iterator[Line]:
         """Yields what an input brings."""
@@ -194,7 +230,7 @@ class _Player:
         if given:
             # Behind the last row of all one more tick empties all windows.
             match step.window.fires:
-                case spec.firing.ByTime(length):
+                case spec.firing.ByTime(length) | spec.firing.FromFirst(length):
                     more = length.microseconds
                 case _:
                     more = 0
@@ -225,13 +261,18 @@ class _Player:
         )
         ended = {one.input for one in (*given, *events) if isinstance(one, spec.Finish)}
         streams = [it for it in inputs.values() if it.kind is spec.InputKind.STREAM]
+        bound: Moment = NEVER
         if any(one.name not in ended for one in streams):
-            self.open.add(self._own(step).name)
+            # Beside tables alone the rows of a stream come out in its own time.
+            if len(streams) == 1:
+                bound = _reached(streams[0], play.events)
+            else:
+                self.open.add(self._own(step).name)
         own, found = self._own(step), self.players.join(checked(play))
         rows = [one.row for one in found if one.outlet is not spec.Outlet.LATE]
         for place, row in enumerate(rows):
             yield Line(own, place, row)
-        yield Line(own, len(rows), bound=NEVER)
+        yield Line(own, len(rows), bound=bound)
 
     def _events(self, one: spec.TimedInput) -> Iterator[spec.Event]:
         """Yields the rows of a step as what arrives at a join, in row time."""
@@ -245,6 +286,21 @@ class _Player:
                 yield spec.Finish(one.name)
             elif line.bound is not None and line.bound > PAST:
                 yield spec.Bound(one.name, int(line.bound))
+
+
+def _reached(source: spec.Input, events: Sequence[spec.Event]) -> Moment:
+    """Returns how far a stream has come by what has arrived."""
+    bounds = Bounds()
+    for one in events:
+        match one:
+            case spec.Arrive(input=name, row=row) if name == source.name:
+                if (time := moment_of(row[source.time])) is not None:
+                    bounds.see(source, time)
+            case spec.Bound(input=name, moment=moment) if name == source.name:
+                bounds.promise(name, moment)
+            case _:
+                pass
+    return bounds.bound(source)
 
 
 def inputs_of(step: spec.JoinedInRowTime, given: spec.Inputs) -> spec.Inputs:

@@ -1,8 +1,11 @@
 """SQL of SQLstream s-Server and Kinesis Analytics: texts to joins and programs."""
 
+from collections.abc import Iterable, Mapping
+
 from dovetail import spec
-from dovetail.dialects.sqlstream.parser import Text
+from dovetail.dialects.sqlstream.parser import Text, folded
 from dovetail.dialects.sqlstream.streams import Streams
+from dovetail.schema import Schema
 
 
 def translate(text: str, inputs: spec.Inputs) -> spec.JoinSpec | spec.Program:
@@ -13,4 +16,19 @@ def translate(text: str, inputs: spec.Inputs) -> spec.JoinSpec | spec.Program:
     return Streams(Text.read(text), inputs).result()
 
 
-__all__ = ["translate"]
+def declared(text: str, names: Iterable[str]) -> Mapping[str, Schema]:
+    """Returns the columns that a text declares of inputs, by their names.
+
+    Each stream has its ROWTIME beside them.
+    """
+    known = Text.read(text).declared
+    return {name: known[folded(name)].schema for name in names if folded(name) in known}
+
+
+def name_of(text: str) -> str:
+    """Returns what a text calls the one stream that comes out of it, if anything."""
+    (first, *others) = Text.read(text).results
+    return "" if others else first.name
+
+
+__all__ = ["declared", "name_of", "translate"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from dovetail.dialects.sqlstream.functions import refusal
 from dovetail.dialects.sqlstream.parser import Text, not_yet
 from dovetail.schema import AtomicType, DecimalType, Type
 
@@ -20,7 +21,39 @@ _SUM = (
     "(total, item) -> CAST(total + item AS {type})))"
 )
 _SHARE = "IF(size({known}) = 0, NULL, {sum} {divided} size({known}))"
-_NAMES = "COUNT, SUM, AVG, MIN, MAX, FIRST_VALUE, LAST_VALUE and LAG"
+# The mean is a list of one, so that it is computed once and not for each value.
+_VARIANCE = (
+    "IF(size({known}) <= {less}, NULL, element_at(transform(array("
+    "aggregate({known}, CAST(0 AS DOUBLE), (total, item) -> "
+    "total + CAST(item AS DOUBLE)) / size({known})), "
+    "mean -> aggregate({known}, CAST(0 AS DOUBLE), (total, item) -> "
+    "total + (CAST(item AS DOUBLE) - mean) * (CAST(item AS DOUBLE) - mean))), 1)"
+    " / (size({known}) - {less}))"
+)
+_WRITTEN: dict[type[exp.Expr], str] = {
+    exp.Count: "CAST(size({known}) AS BIGINT)",
+    exp.Min: "array_min({x})",
+    exp.Max: "array_max({x})",
+    exp.FirstValue: "IF(size({x}) = 0, NULL, element_at({x}, 1))",
+    exp.LastValue: "IF(size({x}) = 0, NULL, element_at({x}, -1))",
+}
+_PLACED = "IF(size({x}) >= {place}, element_at({x}, {sign}{place}), {none})"
+_NAMES = (
+    "COUNT, SUM, AVG, MIN, MAX, STDDEV_POP, STDDEV_SAMP, VAR_POP, VAR_SAMP, "
+    "FIRST_VALUE, LAST_VALUE, NTH_VALUE and LAG"
+)
+_SPREADS: dict[type[exp.Expr], tuple[str, int]] = {
+    exp.Stddev: ("sqrt({})", 1),
+    exp.StddevSamp: ("sqrt({})", 1),
+    exp.StddevPop: ("sqrt({})", 0),
+    exp.Variance: ("{}", 1),
+    exp.VariancePop: ("{}", 0),
+}
+_VALUES: tuple[type[exp.Expr], ...] = (
+    *_WRITTEN,
+    *_SPREADS,
+    *[exp.Sum, exp.Avg, exp.NthValue, exp.Lag],
+)
 
 
 def argument_of(function: exp.Expr, text: Text) -> exp.Expr:
@@ -32,78 +65,101 @@ def argument_of(function: exp.Expr, text: Text) -> exp.Expr:
     match function:
         case exp.Count(this=exp.Star()):
             return exp.Literal.number(1)
-        case exp.Count(this=exp.Distinct()) | exp.Sum(this=exp.Distinct()):
-            told = "DISTINCT in a function of a stream"
-            raise text.wrong(function, told, "all values")
-        case (
-            exp.Count()
-            | exp.Sum()
-            | exp.Avg()
-            | exp.Min()
-            | exp.Max()
-            | exp.FirstValue()
-            | exp.LastValue()
-            | exp.Lag()
-        ):
+        case exp.IgnoreNulls() | exp.RespectNulls():
+            return argument_of(value, text)
+        case _ if isinstance(function, _VALUES):
+            if isinstance(value, exp.Distinct):
+                first, *others = value.expressions
+                if others:
+                    raise not_yet(text.at(function), "DISTINCT of several values")
+                whole: exp.Expr = first
+                return whole
             return value
         case _:
-            what = f"{function.key.upper()}: known are {_NAMES}"
+            name = function.name if isinstance(function, exp.Anonymous) else ""
+            if refused := refusal(name, function, text):
+                raise refused
+            what = f"{name or function.key.upper()}: known are {_NAMES}"
             raise not_yet(text.at(function), what)
 
 
 def computed(function: exp.Expr, values: str, kind: Type, *, text: Text) -> exp.Expr:
     """Returns what a function is of the values, a column of lists; of their type."""
     known = _KNOWN.format(x=values)
-    match function:
-        case exp.Count():
-            template = f"CAST(size({known}) AS BIGINT)"
-        case exp.Sum():
-            template = _sum(function, known, kind, text=text)
-        case exp.Avg():
-            divided = "div" if kind in _WHOLE else "/"
-            total = _sum(function, known, kind, text=text)
-            template = _SHARE.format(known=known, sum=total, divided=divided)
-            if kind in _WHOLE:
-                template = f"CAST({template} AS {kind})"
-        case exp.Min():
-            template = f"array_min({values})"
-        case exp.Max():
-            template = f"array_max({values})"
-        case exp.FirstValue():
-            template = f"element_at({values}, 1)"
-        case exp.LastValue():
-            template = f"element_at({values}, -1)"
-        case _:
-            # Further back than the window reaches there is nothing.
-            back = _rows_back(function, text)
-            template = (
-                f"IF(size({values}) > {back}, element_at({values}, -{back + 1}), NULL)"
-            )
+    if isinstance(function.this, exp.Distinct):
+        known = f"array_distinct({known})"
+    if isinstance(function, exp.IgnoreNulls | exp.RespectNulls):
+        seen = known if isinstance(function, exp.IgnoreNulls) else values
+        return computed(function.this, seen, kind, text=text)
+    template = _WRITTEN.get(type(function), "").format(known=known, x=values)
+    if not template:
+        template = _template(function, values, known, kind, text=text)
     tree: exp.Expr = exp.maybe_parse(template, dialect="spark")
     return tree
 
 
-def _rows_back(function: exp.Expr, text: Text) -> int:
-    """Returns how many rows back LAG looks."""
-    if function.args.get("default") is not None:
-        raise not_yet(text.at(function), "LAG with a value for none")
-    offset = function.args.get("offset")
+def _template(
+    function: exp.Expr, values: str, known: str, kind: Type, *, text: Text
+) -> str:
+    """Returns a function whose words depend on what it says, or on its type."""
+    match function:
+        case exp.Sum():
+            return _sum(function, known, kind, text=text)
+        case exp.Avg():
+            divided = "div" if kind in _WHOLE else "/"
+            total = _sum(function, known, kind, text=text)
+            share = _SHARE.format(known=known, sum=total, divided=divided)
+            return f"CAST({share} AS {kind})" if kind in _WHOLE else share
+        case exp.NthValue():
+            place = _number(function, "offset", text)
+            return _PLACED.format(x=values, place=place, sign="", none="NULL")
+        case exp.Lag():
+            # Further back than the window reaches there is nothing.
+            back = 1 + _number(function, "offset", text)
+            none = _default(function, kind, text)
+            return _PLACED.format(x=values, place=back, sign="-", none=none)
+        case _:
+            written, less = _SPREADS[type(function)]
+            _refuse_no_number(function, kind, text)
+            return written.format(_VARIANCE.format(known=known, less=less))
+
+
+def _number(function: exp.Expr, name: str, text: Text) -> int:
+    """Returns how many rows a function looks on; one where it does not say."""
+    offset = function.args.get(name)
     if offset is None:
         return 1
     if not isinstance(offset, exp.Literal) or not offset.this.isdigit():
-        raise text.wrong(function, "LAG by this", "a number of rows")
+        raise text.wrong(
+            function, f"{function.key.upper()} by this", "a number of rows"
+        )
     return int(offset.this)
+
+
+def _default(function: exp.Expr, kind: Type, text: Text) -> str:
+    """Returns what LAG gives where there is no row so far back."""
+    value = function.args.get("default")
+    if value is None:
+        return "NULL"
+    if value.find(exp.Column):
+        raise not_yet(text.at(function), "LAG with a column for none")
+    return f"CAST({value.sql(dialect='spark')} AS {kind})"
+
+
+def _refuse_no_number(function: exp.Expr, kind: Type, text: Text) -> None:
+    """Refuses values that are no numbers."""
+    if kind not in _WHOLE and kind not in _FLOATS and not isinstance(kind, DecimalType):
+        what = f"{function.key.upper()} of values of the type {kind}"
+        raise text.wrong(function, what, "numbers")
 
 
 def _sum(function: exp.Expr, known: str, kind: Type, *, text: Text) -> str:
     """Returns the sum of values; whole numbers have all of a BIGINT for it."""
+    _refuse_no_number(function, kind, text)
     if kind in _WHOLE:
         total: object = AtomicType.BIGINT
-    elif kind in _FLOATS:
-        total = AtomicType.DOUBLE
     elif isinstance(kind, DecimalType):
         total = DecimalType(38, kind.scale)
     else:
-        what = f"{function.key.upper()} of values of the type {kind}"
-        raise text.wrong(function, what, "numbers")
+        total = AtomicType.DOUBLE
     return _SUM.format(known=known, type=total)

@@ -1,95 +1,34 @@
-"""Text in the SQL of s-Server to sqlglot's tree: what differs from SQL as it knows it.
+"""Text in the SQL of s-Server to its queries, and what fills what.
 
-SELECT STREAM ..        streams and tables are told apart by what they are: passed over
-FROM s OVER (..) AS a   a window behind a table, before its name or behind it
-FLOOR(t TO HOUR)        the start of the hour; STEP(t BY INTERVAL ..) of any stretch
-OUTER JOIN              a full one
+CREATE STREAM "OUT" (a INTEGER);                      columns, and their types
+CREATE PUMP "P" AS INSERT INTO "OUT" SELECT STREAM .. what fills it
+CREATE VIEW v AS SELECT STREAM ..                     likewise, as WITH v AS (..) does
+CREATE FUNCTION f (a INTEGER) RETURNS .. RETURN ..    an expression under a name
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from itertools import groupby
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, pairwise
 
-from sqlglot import TokenType, exp, parser
-from sqlglot.dialects.dialect import Dialect
+from sqlglot import TokenType, exp
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token
 
 from dovetail.dialects import trees
 from dovetail.dialects.grammar import Source
+from dovetail.dialects.sqlstream.syntax import SqlStream, tokens_of
 from dovetail.dialects.trees import place_of, place_of_token, stopped
 from dovetail.errors import DialectError, Place, UnsupportedError
+from dovetail.schema import AtomicType, Column, Schema, parse_type
 
-WINDOW = "window"
-"""Under this name a table has the window that stands behind it."""
-COMMA = "comma"
-"""Under this name a join tells that it is a comma between two tables."""
+ROWTIME = "ROWTIME"
 _NAMES = frozenset({TokenType.VAR, TokenType.IDENTIFIER})
 _QUERY = "a query: SELECT STREAM .. FROM .. JOIN .."
-
-
-class SqlStream(Dialect):
-    """SQL as s-Server and Kinesis Analytics write it."""
-
-    class Parser(parser.Parser):
-        """Reads what sqlglot's own parser does not know."""
-
-        FUNCTION_PARSERS: ClassVar[dict[str, Callable[..., object]]] = {
-            **parser.Parser.FUNCTION_PARSERS,
-            "FLOOR": lambda self: self._parse_floor(),
-            "STEP": lambda self: self._parse_step(),
-        }
-
-        # OVER behind a table is no name for it.
-        TABLE_ALIAS_TOKENS = parser.Parser.TABLE_ALIAS_TOKENS - {TokenType.OVER}
-
-        def _parse_floor(self) -> exp.Expr:
-            """Reads a number that is rounded down, or the start of a time's hour."""
-            value = self._parse_assignment()
-            if not self._match_text_seq("TO"):
-                return exp.Floor(this=value)
-            unit = self._parse_var(any_token=True)
-            if unit is None:
-                self.raise_error("Expected a unit, as in FLOOR(t TO HOUR)")
-            return exp.TimestampTrunc(this=value, unit=unit)
-
-        def _parse_step(self) -> exp.Expr:
-            """Reads the start of the stretch in which a time falls."""
-            value = self._parse_assignment()
-            if not self._match_text_seq("BY"):
-                self.raise_error("Expected BY and an interval")
-            return exp.DateBin(this=self._parse_interval(), expression=value)
-
-        def _parse_table(
-            self,
-            *args: Any,  # noqa: ANN401 - as the base has them
-            **options: Any,  # noqa: ANN401
-        ) -> exp.Expr | None:
-            """Reads a table, its window and its name, in either order."""
-            table = super()._parse_table(*args, **options)
-            if table is None or not self._match(TokenType.OVER, advance=False):
-                return table
-            first, window = self._curr, self._parse_window(exp.Var(this=WINDOW))
-            if window is not None:
-                table.set(WINDOW, window.update_positions(first))
-            if not table.args.get("alias"):
-                table.set("alias", self._parse_table_alias())
-            return table
-
-        def _parse_join(
-            self,
-            *args: Any,  # noqa: ANN401 - as the base has them
-            **options: Any,  # noqa: ANN401
-        ) -> exp.Join | None:
-            """Reads a join, and whether it is a comma."""
-            is_comma = self._match(TokenType.COMMA, advance=False)
-            join = super()._parse_join(*args, **options)
-            if join is not None and is_comma:
-                join.set(COMMA, value=True)
-            return join
+_ONE_SET_OPERATOR = "rows of streams come for ever: none is sure to be in one alone"
+_WITHOUT_EFFECT = frozenset({"SCHEMA", "SERVER", "PUMP", "STREAM", "VIEW", "PATH"})
+"""What a text may set up, start and stop without another row coming out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,35 +36,62 @@ class Filled:
     """A stream or a view that a query of the text fills, under its columns' names.
 
     A column has the type that CREATE STREAM gives it, if it does; no columns: those of
-    the query. Without a name it is a query that stands alone.
+    the query. `whole` are all that CREATE STREAM lists, where the query fills some of
+    them. Without a name it is a query that stands alone; `pump` is who fills it. What
+    several pumps fill is in `parts`.
     """
 
     query: exp.Query
     columns: tuple[exp.Expr, ...] = ()
     name: str = ""
+    whole: tuple[exp.ColumnDef, ...] = ()
+    pump: str = ""
+    parts: tuple[Filled, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A stream or a table that a text says the columns of.
+
+    Who gives its rows may call them by one of `others` too: what its options say.
+    """
+
+    columns: tuple[exp.ColumnDef, ...]
+    is_stream: bool
+    others: frozenset[str] = frozenset()
+
+    @property
+    def schema(self) -> Schema:
+        """Returns the columns, those of a stream behind its row time."""
+        columns = [
+            Column(one.name, parse_type(one.args["kind"].sql(dialect="spark")))
+            for one in self.columns
+        ]
+        names = {one.name.upper() for one in columns}
+        if self.is_stream and ROWTIME not in names:
+            columns.insert(0, Column(ROWTIME, AtomicType.TIMESTAMP))
+        return Schema(tuple(columns))
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
     """A text, which shows where each part of it stands, and what comes out of it.
 
-    What other queries read is `filled`, by names as they are compared.
+    What other queries read is `filled`, by names as they are compared, and so is what
+    is `declared`.
     """
 
     source: Source
     results: tuple[Filled, ...]
     filled: Mapping[str, Filled]
+    declared: Mapping[str, Declared]
 
     @classmethod
     def read(cls, text: str) -> Text:
         """Returns the queries of a text, or says where it stops being any."""
-        source, tokens = Source(text), list[Token]()
+        source = Source(text)
         try:
-            for one in SqlStream().tokenize(text):
-                # What keeps coming is known of what stands behind FROM.
-                behind_select = tokens and tokens[-1].token_type is TokenType.SELECT
-                if not behind_select or one.text.upper() != "STREAM":
-                    tokens.append(one)
+            tokens = tokens_of(text)
         except TokenError as error:
             raise DialectError(
                 "a text or a quoted name does not end",
@@ -135,7 +101,7 @@ class Text:
         for is_end, some in groupby(tokens, _ends):
             if not is_end:
                 found.take([*some])
-        return cls(source, found.results(), found.filled)
+        return cls(source, found.results(), found.filled, found.declared)
 
     def at(self, node: exp.Expr) -> Place:
         """Returns where a part begins, or else what holds it: at its first name."""
@@ -146,9 +112,9 @@ class Text:
         return DialectError(found, *told, place=self.at(node))
 
 
-def not_yet(place: Place, what: str) -> UnsupportedError:
+def not_yet(place: Place, what: str, hint: str = "") -> UnsupportedError:
     """Returns that a part of the language is not there yet, with its place."""
-    return trees.not_yet(place, what, "SQL of streams")
+    return trees.not_yet(place, what, "SQL of streams", hint)
 
 
 def folded(name: str) -> str:
@@ -156,57 +122,119 @@ def folded(name: str) -> str:
     return name.rpartition(".")[2].lower()
 
 
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function that a text makes of an expression over its arguments."""
+
+    arguments: tuple[str, ...]
+    result: exp.Expr
+
+    def called(self, values: Sequence[exp.Expr]) -> exp.Expr:
+        """Returns what the function is of some values."""
+        known = dict(zip(self.arguments, values, strict=True))
+
+        def meant(part: exp.Expr) -> exp.Expr:
+            is_name = isinstance(part, exp.Column) and not part.table
+            found = known.get(part.name.lower()) if is_name else None
+            return part if found is None else exp.Paren(this=found.copy())
+
+        return self.result.transform(meant)
+
+
+@dataclass(slots=True)
 class Statements:
-    """The statements of a text, taken one after the other.
+    """The statements of a text, taken one after the other."""
 
-    CREATE STREAM "OUT" (a INTEGER);                      columns, and their types
-    CREATE PUMP "P" AS INSERT INTO "OUT" SELECT STREAM .. what fills it
-    CREATE VIEW v AS SELECT STREAM ..                     likewise
-    """
-
-    def __init__(self, source: Source) -> None:
-        """Keeps the text; nothing is taken yet."""
-        self.source = source
-        self.filled: dict[str, Filled] = {}
-        self.declared: dict[str, tuple[exp.Expr, ...]] = {}
-        self.alone: list[exp.Query] = []
+    source: Source
+    filled: dict[str, Filled] = field(default_factory=dict)
+    declared: dict[str, Declared] = field(default_factory=dict)
+    functions: dict[str, Function] = field(default_factory=dict)
+    alone: list[exp.Query] = field(default_factory=list)
 
     def take(self, tokens: list[Token]) -> None:
         """Takes a statement."""
         words = [one.text.upper() for one in tokens]
         rest = 3 if words[:3] == ["CREATE", "OR", "REPLACE"] else 1
-        match words[0], words[rest : rest + 1]:
-            case "CREATE", ["STREAM"]:
-                made = self._parsed(_as_table(tokens, rest))
-                if not isinstance(made, exp.Create) or not isinstance(
-                    made.this, exp.Schema
-                ):
-                    raise self._not_yet(tokens[0], "CREATE STREAM without columns")
-                columns = tuple(made.this.expressions)
-                if not all(
-                    isinstance(one, exp.ColumnDef) and one.kind for one in columns
-                ):
-                    what = "a stream of other things than columns with types"
-                    raise self._not_yet(tokens[0], what)
-                self.declared[folded(made.this.this.name)] = columns
-            case "CREATE", ["VIEW"] if "AS" in words:
+        match words[0], words[rest : rest + 2]:
+            case "CREATE", ["FOREIGN", "STREAM" | "TABLE"]:
+                self._declare(tokens, rest + 1)
+            case "CREATE", ["STREAM" | "TABLE", *_]:
+                self._declare(tokens, rest)
+            case "CREATE", ["VIEW", *_] if "AS" in words:
                 past = words.index("AS")
                 query = self._query(tokens[past + 1 :])
-                self._fill(tokens[rest + 1 : past], query)
-            case "CREATE", ["PUMP"] if "INSERT" in words:
-                self.take(tokens[words.index("INSERT") :])
-            case "INSERT", ["INTO"] if "SELECT" in words:
-                past = words.index("SELECT")
-                query = self._query(tokens[past:])
-                self._fill(tokens[2:past], query)
-            case ("ALTER", ["PUMP"]) | ("CREATE", ["SCHEMA"]):
-                pass  # what runs, and under which schema, is for who runs it
-            case (("CREATE" | "ALTER" | "DROP" | "SET" | "WITH" | "INSERT"), _):
+                self._fill(_undescribed(tokens[rest + 1 : past]), query)
+            case "CREATE", ["PUMP", *_] if "INSERT" in words:
+                self._insert(tokens[words.index("INSERT") :], tokens[rest + 1].text)
+            case "CREATE", ["FUNCTION", *_]:
+                self._function(tokens[rest + 1 :], words[rest + 1 :])
+            case "INSERT", ["INTO", *_]:
+                self._insert(tokens, "")
+            case (("ALTER" | "CREATE" | "SET"), [what, *_]) if what in _WITHOUT_EFFECT:
+                pass  # what runs, from where and under which schema, its user says
+            case "DROP", _:
+                # What was there before under that name is not: names are folded.
+                self.filled.pop(folded(tokens[-1].text), None)
+            case (("CREATE" | "ALTER" | "SET" | "INSERT"), _):
                 raise self._not_yet(tokens[0], " ".join(words[: rest + 1]))
             case _:
                 self.alone.append(self._query(tokens))
 
-    def _fill(self, target: list[Token], query: exp.Query) -> None:
+    def _declare(self, tokens: list[Token], place: int) -> None:
+        """Takes the columns of a stream or a table; behind them stands where it is."""
+        is_stream = tokens[place].token_type is not TokenType.TABLE
+        kinds = [one.token_type for one in tokens]
+        past = _closed(kinds, place + 1)
+        if past is None:
+            what = f"CREATE {tokens[place].text.upper()} without columns"
+            raise self._not_yet(tokens[0], what)
+        one = tokens[place]
+        table = Token(TokenType.TABLE, "TABLE", one.line, one.col, one.start, one.end)
+        made = self._parsed([tokens[0], table, *tokens[place + 1 : past]])
+        columns = [*made.this.expressions] if isinstance(made, exp.Create) else []
+        columns = [one for one in columns if not _is_constraint(one)]
+        if not columns or not all(
+            isinstance(one, exp.ColumnDef) and one.kind for one in columns
+        ):
+            raise self._not_yet(
+                tokens[0], "a stream of other things than columns with types"
+            )
+        told = (one for one in tokens[past:] if one.token_type is TokenType.STRING)
+        others = frozenset(one.text.lower() for one in told)
+        assert isinstance(made, exp.Create)  # noqa: S101 - it has columns
+        name = folded(made.this.this.name)
+        self.declared[name] = Declared(tuple(columns), is_stream, others)
+
+    def _function(self, tokens: list[Token], words: list[str]) -> None:
+        """Takes a function whose result is an expression."""
+        if "RETURN" not in words or "EXTERNAL" in words:
+            hint = "what no expression says is a step of your own in front"
+            place = self._place(tokens[0])
+            raise not_yet(place, "CREATE FUNCTION without RETURN", hint)
+        kinds = [one.token_type for one in tokens]
+        past = _closed(kinds, 0)
+        name, *arguments = tokens[: past or 1]
+        # Each argument is a name and its type: those behind ( and commas.
+        names = [
+            one.text.lower()
+            for before, one in pairwise(arguments)
+            if before.token_type in (TokenType.L_PAREN, TokenType.COMMA)
+            and one.token_type in _NAMES
+        ]
+        result = self._parsed(tokens[words.index("RETURN") + 1 :])
+        if result is None or isinstance(result, exp.Command):
+            raise self._not_yet(tokens[0], "a function of other things than a value")
+        self.functions[folded(name.text)] = Function(tuple(names), result)
+
+    def _insert(self, tokens: list[Token], pump: str) -> None:
+        """Takes a query that fills a stream."""
+        words = [one.text.upper() for one in tokens]
+        past = next((n for n, one in enumerate(words) if one in ("SELECT", "WITH")), 0)
+        if not past:
+            raise self._not_yet(tokens[0], "INSERT without SELECT STREAM")
+        self._fill(tokens[2:past], self._query(tokens[past:]), pump)
+
+    def _fill(self, target: list[Token], query: exp.Query, pump: str = "") -> None:
         """Says what fills a stream or a view, whose columns may be listed."""
         kinds = [one.token_type for one in target]
         listed: tuple[exp.Expr, ...] = ()
@@ -222,18 +250,27 @@ class Statements:
             raise DialectError("a query that fills nothing", "a name", place=place)
         title = target[-1].text
         name = folded(title)
-        known = {one.name.lower(): one for one in self.declared.get(name, ())}
+        declared = self.declared.get(name)
+        known = {it.name.lower(): it for it in (declared.columns if declared else ())}
+        whole: tuple[exp.ColumnDef, ...] = ()
         if listed and known:
+            whole = tuple(known.values())
             listed = tuple(known.get(one.name.lower(), one) for one in listed)
-        columns = listed or tuple(known.values())
+        filled = Filled(query, listed or tuple(known.values()), title, whole, pump)
         if name in self.filled:
-            # Several pumps fill it together, in row time.
-            known_one = self.filled[name]
-            if [it.name for it in known_one.columns] != [it.name for it in columns]:
-                told = f'a second query that fills other columns of "{title}"'
-                raise self._not_yet(target[-1], told)
-            query = exp.Union(this=known_one.query, expression=query, distinct=False)
-        self.filled[name] = Filled(query, columns, title)
+            filled = self._together(self.filled[name], filled, target[-1])
+        self.filled[name] = filled
+
+    def _together(self, first: Filled, second: Filled, at: Token) -> Filled:
+        """Returns what several pumps fill together, in row time."""
+        declared = folded(second.name) in self.declared
+        columns = [[it.name for it in one.columns] for one in (first, second)]
+        if not declared and columns[0] != columns[1]:
+            told = f'a second query that fills other columns of "{second.name}"'
+            raise self._not_yet(at, told)
+        query = exp.Union(this=first.query, expression=second.query, distinct=False)
+        parts = (*(first.parts or (first,)), second)
+        return Filled(query, first.whole or first.columns, second.name, parts=parts)
 
     def results(self) -> tuple[Filled, ...]:
         """Returns what comes out: the queries that no other one reads."""
@@ -254,11 +291,25 @@ class Statements:
         """Returns the query that tokens are."""
         found = self._parsed(tokens)
         if isinstance(found, exp.SetOperation) and not isinstance(found, exp.Union):
-            raise self._not_yet(tokens[0], f"{found.key.upper()} of queries")
+            told = f"{found.key.upper()} of queries"
+            place = self._place(_first_of(tokens, found.key.upper()))
+            raise DialectError(told, "UNION ALL", _ONE_SET_OPERATOR, place=place)
         if isinstance(found, exp.Select | exp.Union):
+            self._take_views(found)
             return found
         place = self._place(tokens[0])
         raise DialectError(f'"{tokens[0].text}"', _QUERY, place=place)
+
+    def _take_views(self, query: exp.Query) -> None:
+        """Takes the views that a query brings with it, WITH v AS (..), from it."""
+        views = query.args.get("with_")
+        for one in views.expressions if views is not None else ():
+            name = folded(one.alias)
+            if name in self.filled:
+                place = self.source.place(0, 1)
+                raise DialectError(f'a second view "{one.alias}"', "", place=place)
+            self.filled[name] = Filled(one.this, (*one.args["alias"].columns,), name)
+        query.set("with_", None)
 
     def _parsed(self, tokens: list[Token]) -> exp.Expr | None:
         """Returns the tree of a statement, or says where the text does not go on."""
@@ -269,7 +320,20 @@ class Statements:
             found = SqlStream().parser().parse(tokens, self.source.text)
         except ParseError as error:
             raise stopped(self.source, tokens, error) from error
-        return found[0]
+        tree = found[0]
+        return tree if tree is None else tree.transform(self._called, copy=False)
+
+    def _called(self, node: exp.Expr) -> exp.Expr:
+        """Returns what a function of the text is, of all else the node itself."""
+        known = self.functions.get(folded(node.name))
+        if known is None or not isinstance(node, exp.Anonymous):
+            return node
+        values = node.expressions
+        if len(values) != len(known.arguments):
+            told = f"{len(values)} values for {len(known.arguments)} arguments"
+            place = place_of(self.source, node)
+            raise DialectError(told, "a value for each", place=place)
+        return known.called(values)
 
     def _place(self, token: Token) -> Place:
         """Returns where a token stands."""
@@ -285,8 +349,32 @@ def _ends(token: Token) -> bool:
     return token.token_type is TokenType.SEMICOLON
 
 
-def _as_table(tokens: list[Token], place: int) -> list[Token]:
-    """Returns CREATE STREAM as CREATE TABLE, of which sqlglot knows the columns."""
-    one = tokens[place]
-    table = Token(TokenType.TABLE, "TABLE", one.line, one.col, one.start, one.end)
-    return [*tokens[:place], table, *tokens[place + 1 :]]
+def _first_of(tokens: list[Token], word: str) -> Token:
+    """Returns the first token that is a word, or else the first of all."""
+    return next((one for one in tokens if one.text.upper() == word), tokens[0])
+
+
+def _undescribed(target: list[Token]) -> list[Token]:
+    """Returns what a view is called, without what is said about it."""
+    words = [one.text.upper() for one in target]
+    past = words.index("DESCRIPTION") if "DESCRIPTION" in words else len(words)
+    return target[:past]
+
+
+def _closed(kinds: Sequence[TokenType], name: int) -> int | None:
+    """Returns where the parentheses behind a name end; None: there are none."""
+    first, depth = name + 1, 0
+    while first < len(kinds) and kinds[first] is TokenType.DOT:
+        first += 2
+    for number, kind in enumerate(kinds[first:], first):
+        depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+        if depth == 0:
+            return number + 1 if number > first else None
+    return None
+
+
+def _is_constraint(node: exp.Expr) -> bool:
+    """Tells whether a part of CREATE TABLE says something of all columns."""
+    return isinstance(
+        node, exp.PrimaryKey | exp.Constraint | exp.UniqueColumnConstraint
+    )

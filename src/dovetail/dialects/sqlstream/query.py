@@ -20,22 +20,16 @@ from typing import Protocol
 from sqlglot import exp
 
 from dovetail import spec
-from dovetail.dialects.sqlstream.parser import (
-    COMMA,
-    WINDOW,
-    Filled,
-    Text,
-    folded,
-    not_yet,
-)
+from dovetail.dialects.sqlstream import syntax
+from dovetail.dialects.sqlstream.calls import of_function
+from dovetail.dialects.sqlstream.functions import as_spark, clock_hint, refusal
+from dovetail.dialects.sqlstream.parser import ROWTIME, Filled, Text, folded, not_yet
 from dovetail.dialects.sqlstream.windows import Windows
-from dovetail.dialects.trees import conjuncts, own_column, replaced, sided, type_of
+from dovetail.dialects.trees import conjuncts, own_column, replaced, sided
 from dovetail.errors import DovetailError, UnsupportedError
 from dovetail.expression import Expression, Scope, parse
-from dovetail.schema import AtomicType
+from dovetail.schema import Schema
 
-ROWTIME = "ROWTIME"
-_WHOLE = {AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BIGINT}
 _KINDS = {
     "": spec.Kind.INNER,
     "LEFT": spec.Kind.LEFT_OUTER,
@@ -46,10 +40,15 @@ _KINDS = {
 _READ: dict[type[exp.Expr], frozenset[str]] = {
     exp.Select: frozenset({"expressions", "from_", "joins", "where", "windows"}),
     exp.From: frozenset({"this"}),
-    exp.Table: frozenset({"this", "db", "catalog", "alias", WINDOW}),
-    exp.Subquery: frozenset({"this", "alias", WINDOW}),
-    exp.Join: frozenset({"this", "on", "using", "side", "kind", "method", COMMA}),
-    exp.Group: frozenset({"expressions"}),
+    exp.Table: frozenset({"this", "db", "catalog", "alias", syntax.WINDOW}),
+    exp.Subquery: frozenset({"this", "alias", syntax.WINDOW}),
+    exp.Join: frozenset(
+        {"this", "on", "using", "side", "kind", "method", syntax.COMMA}
+    ),
+    exp.Group: frozenset({"expressions", syntax.STAGGER}),
+    exp.Order: frozenset({"expressions", syntax.WITHIN}),
+    exp.Ordered: frozenset({"this", "desc", "nulls_first"}),
+    exp.Distinct: frozenset({"expressions"}),
     exp.Having: frozenset({"this"}),
     exp.Window: frozenset({"this", "order", "partition_by", "spec", "alias", "over"}),
     exp.WindowSpec: frozenset({"kind", "start", "start_side", "end", "end_side"}),
@@ -209,10 +208,10 @@ class Query:
         left = self.rows_of(first.this)
         where = self.query.args.get("where")
         rest = [*conjuncts(where.this)] if where is not None else []
-        is_inner = all(self._kind(one) is spec.Kind.INNER for one in joins)
+        is_inner = all(self.kind(one) is spec.Kind.INNER for one in joins)
         for number, written in enumerate(joins):
             pair = Pair(left, self.rows_of(written.this))
-            conditions = [*self._conditions(written, pair)]
+            conditions = [*self.conditions(written, pair)]
             is_last = number == len(joins) - 1
             if is_inner:
                 here = [one for one in rest if is_last or pair.hands(one) is not None]
@@ -242,13 +241,16 @@ class Query:
 
     def rows_of(self, table: exp.Expr) -> Rows:
         """Returns the rows that a table, a stream or a subquery stands for."""
-        alias, window = table.alias, table.args.get(WINDOW)
+        alias, window = table.alias, table.args.get(syntax.WINDOW)
         match table:
             case exp.Table() if inner := self.text.filled.get(folded(table.name)):
                 rows = self._subquery(inner, alias or table.name)
-            case exp.Table():
+            case exp.Table(this=exp.Identifier()):
                 rows = self._input(table, alias or table.name)
             case exp.Subquery(this=exp.Select() | exp.Union() as query):
+                rows = self._subquery(Filled(query), alias)
+            case exp.Table(this=exp.Anonymous() as function):
+                query = of_function(function, self.text)
                 rows = self._subquery(Filled(query), alias)
             case _:
                 raise self.not_yet(table, "what stands behind FROM")
@@ -262,6 +264,22 @@ class Query:
         if rows.kept and isinstance(own, spec.RowsPreceding):
             raise self.not_yet(window, "ROWS of a subquery that filters")
         return replace(rows, window=own, written=window)
+
+    def pair_of(self, left: exp.Expr, right: exp.Expr) -> Pair:
+        """Returns the rows of two tables as the sides of a join."""
+        return Pair(self.rows_of(left), self.rows_of(right))
+
+    def schema_of(self, rows: Rows, hand: spec.Hand) -> Schema:
+        """Returns the columns that the rows of a side have themselves."""
+        return spec.input_of(rows.source, self.inputs, hand.value).schema
+
+    def shown(
+        self, column: exp.Column, pair: Pair, usual: spec.Hand
+    ) -> tuple[spec.Hand, Shown]:
+        """Returns the column that a name means; of one of USING that of a hand."""
+        if column.name.lower() in self.merged and not column.table:
+            return next(it for it in self._found(column, pair) if it[0] is usual)
+        return self._meant(column, pair)
 
     def _renamed(self, table: exp.Expr, rows: Rows) -> Rows:
         """Returns rows whose columns have other names, as `s AS t (a, b)` gives them.
@@ -291,6 +309,11 @@ class Query:
         known = name if name in self.inputs else lowered.get(name.lower())
         if known is None and len(last) == 1:
             known = last[0]
+        declared = self.text.declared.get(folded(name))
+        if known is None and declared is not None:
+            # Where it is its options say: the name of a topic, a file, a table.
+            named = (one for one in self.inputs if one.lower() in declared.others)
+            known = next(named, None)
         if known is None:
             known_ones = ", ".join(self.inputs) or "none is given"
             raise self.text.wrong(table, f'no stream and no table "{name}"', known_ones)
@@ -356,8 +379,6 @@ class Query:
             column = node if isinstance(node, exp.Column) else None
             known = alone.named(column) if column is not None else []
             is_time = bool(known) and known[0][1].is_time
-            if name.upper() == ROWTIME and not is_time:
-                raise self.not_yet(node, "another time AS ROWTIME")
             has_time |= is_time
             yield Shown(alias, name, self.over(node, alone), is_time=is_time)
         times = (one for one in alone.left.columns if one.is_time)
@@ -374,7 +395,7 @@ class Query:
 
     # Conditions.
 
-    def _kind(self, written: exp.Join) -> spec.Kind:
+    def kind(self, written: exp.Join) -> spec.Kind:
         """Returns the kind of a join; OUTER alone is FULL."""
         if written.kind == "OUTER" and not written.side:
             return spec.Kind.FULL_OUTER
@@ -382,7 +403,7 @@ class Query:
             raise self.not_yet(written, f"{written.kind} JOIN")
         return _KINDS[written.side]
 
-    def _conditions(self, written: exp.Join, pair: Pair) -> Iterator[exp.Expr]:
+    def conditions(self, written: exp.Join, pair: Pair) -> Iterator[exp.Expr]:
         """Yields what must be true of a pair, as ON, USING or NATURAL says it."""
         on, using = written.args.get("on"), written.args.get("using") or ()
         if written.kind == "CROSS" and (on is not None or using):
@@ -398,7 +419,7 @@ class Query:
             names = [one for one in ours if one.lower() in there]
         elif written.method:
             raise self.not_yet(written, f"{written.method} JOIN")
-        needs_one = not (written.kind == "CROSS" or written.args.get(COMMA))
+        needs_one = not (written.kind == "CROSS" or written.args.get(syntax.COMMA))
         if needs_one and not names and on is None:
             raise self.text.wrong(
                 written, "a JOIN without a condition", "ON or USING (..)"
@@ -415,7 +436,7 @@ class Query:
                     told = f"USING ({name}), which the {hand.value} side has not"
                     raise self.text.wrong(written, told, "a column of both sides")
                 both.append(of_name[0])
-            self.merged[name.lower()] = self._kind(written)
+            self.merged[name.lower()] = self.kind(written)
             yield exp.EQ(this=both[0], expression=both[1])
 
     def _joined(
@@ -434,7 +455,7 @@ class Query:
                 soft.append(self.written(one, pair))
             else:
                 hard.append(equal)
-        kind = self._kind(written)
+        kind = self.kind(written)
         for hand in spec.HANDS:
             soft += [self._own(one, hand) for one in pair.side(hand).kept]
         if kind is spec.Kind.INNER and not hard and not soft:
@@ -524,13 +545,17 @@ class Query:
     # Columns.
 
     def _select(self, pair: Pair) -> Iterator[tuple[str, Expression]]:
+        """Yields the output columns as the spec has them."""
+        for name, node in self.outputs(pair):
+            yield name, Expression(self.written(node, pair, can_ask_time=True))
+
+    def outputs(self, pair: Pair) -> Iterator[tuple[str, exp.Expr]]:
         """Yields the output columns; a second one of a name gets a number."""
         seen: dict[str, int] = {}
         for name, node in self.named_columns(pair):
-            text = self.written(node, pair, can_ask_time=True)
             again = seen.get(name.lower(), 0)
             seen[name.lower()] = again + 1
-            yield f"{name}_{again}" if again else name, Expression(text)
+            yield f"{name}_{again}" if again else name, node
 
     def named_columns(self, pair: Pair) -> Iterator[tuple[str, exp.Expr]]:
         """Yields what SELECT lists, under the names of what the query fills, if any."""
@@ -539,14 +564,18 @@ class Query:
         if columns and len(columns) != len(listed):
             told = f"{len(listed)} values for {len(columns)} columns"
             raise self.text.wrong(self.query, told, "a value for each")
+        found = []
         for column, (name, node) in zip_longest(columns, listed):
             if column is None:
-                yield name, node
-            elif isinstance(column, exp.ColumnDef):
-                # As it is written into the stream, a value has the column's type.
-                yield column.name, exp.Cast(this=node.copy(), to=column.kind)
+                found.append((name, node))
             else:
-                yield column.name, node
+                found.append((column.name, _written_into(column, node)))
+        # What INSERT leaves out is null, or what CREATE STREAM says of it.
+        whole = {one.name: one for one in self.filled.whole}
+        filled = dict(found)
+        yield from (one for one in found if one[0] not in whole)
+        for name, column in whole.items():
+            yield name, filled.get(name) or _written_into(column, _usual(column))
 
     def _listed(self, pair: Pair) -> Iterator[tuple[str, exp.Expr]]:
         """Yields what SELECT lists, with names; stars as the columns they stand for."""
@@ -602,16 +631,16 @@ class Query:
             hand, one = self._meant(part, pair)
             return sided(one.value, hand)
 
-        left, right = (
-            spec.input_of(pair.side(hand).source, self.inputs, hand.value).schema
-            for hand in spec.HANDS
-        )
+        left, right = (self.schema_of(pair.side(hand), hand) for hand in spec.HANDS)
         scope = Scope.pair(left, right)
         return self.spelled(replaced(node, meant), scope, node)
 
     def spelled(self, tree: exp.Expr, scope: Scope, node: exp.Expr) -> str:
         """Returns a tree as Spark writes it, or tells at its node what is wrong."""
-        text: str = self.as_spark(tree, scope).sql(dialect="spark")
+        for call in tree.find_all(exp.Anonymous):
+            if refused := refusal(call.name, node, self.text):
+                raise refused
+        text: str = as_spark(tree, scope, self.text).sql(dialect="spark")
         try:
             parse(Expression(text), scope)
         except UnsupportedError as error:
@@ -644,7 +673,7 @@ class Query:
         if not found:
             tables = sorted({one.table for _, one in pair.columns()})
             told = f'no column "{column.sql()}" in {" or ".join(tables)}'
-            raise self.text.wrong(column, told)
+            raise self.text.wrong(column, told, "", clock_hint(column))
         return found
 
     def _meant(self, column: exp.Column, pair: Pair) -> tuple[spec.Hand, Shown]:
@@ -655,42 +684,6 @@ class Query:
             told = f'the column "{column.name}", which {tables} have'
             raise self.text.wrong(column, told, "the name of a table before it")
         return found[0]
-
-    def as_spark(self, node: exp.Expr, scope: Scope) -> exp.Expr:
-        """Returns an expression with what Spark's SQL says in other words."""
-
-        def spark(part: exp.Expr) -> exp.Expr:
-            match part:
-                case exp.Div():
-                    parts = part.unnest_operands()
-                    kinds = {type_of(it.sql(dialect="spark"), scope) for it in parts}
-                    # A whole number by a whole number is a whole number.
-                    return exp.IntDiv(**part.args) if kinds <= _WHOLE else part
-                case exp.DateBin():
-                    step = self.windows.length(part.this)
-                    if not step.is_exact or not step.microseconds:
-                        raise self.not_yet(part, "STEP by months")
-                    # The start of the stretch: without what has passed of it.
-                    micros = exp.func("unix_micros", part.expression)
-                    length = exp.Literal.number(step.microseconds)
-                    over = exp.func("pmod", micros.copy(), length)
-                    return exp.func("timestamp_micros", micros - over)
-                case exp.Cast(to=exp.DataType(this=exp.DType.VARCHAR) as kind) if (
-                    size := kind.expressions
-                ):
-                    # Spark keeps longer texts whole.
-                    text = exp.Cast(this=part.this, to=exp.DataType.build("text"))
-                    first = exp.Literal.number(1)
-                    return exp.func("substring", text, first, size[0].this)
-                case _:
-                    return part
-
-        # From the leaves up: the types of operands are those of what they become.
-        for one in [*node.find_all(exp.Div, exp.DateBin, exp.Cast)][::-1]:
-            new = spark(one)
-            if new is not one:
-                node = new if one is node else (one.replace(new), node)[1]
-        return node
 
     def not_yet(self, node: exp.Expr, what: str) -> UnsupportedError:
         """Returns that something of the language is not there yet, with its place."""
@@ -719,9 +712,36 @@ def with_row_time(join: spec.JoinSpec) -> spec.JoinSpec:
 
 def is_plain(query: exp.Query) -> bool:
     """Tells whether a query filters, renames and joins, and does no more."""
-    if not isinstance(query, exp.Select) or query.args.get("group"):
+    more = ("group", "distinct", "order")
+    if not isinstance(query, exp.Select) or any(map(query.args.get, more)):
+        return False
+    if not query.args.get("joins") and gives_time(query):
         return False
     return not any(it.find(exp.AggFunc, exp.Window) for it in query.expressions)
+
+
+def gives_time(query: exp.Select) -> bool:
+    """Tells whether a query has a value of its own AS ROWTIME."""
+    return any(
+        isinstance(one, exp.Alias)
+        and one.alias.upper() == ROWTIME
+        and one.this.name.upper() != ROWTIME
+        for one in query.expressions
+    )
+
+
+def _written_into(column: exp.Expr, value: exp.Expr) -> exp.Expr:
+    """Returns a value as it is in a column: it has the column's type."""
+    if not isinstance(column, exp.ColumnDef):
+        return value
+    return exp.Cast(this=value.copy(), to=column.kind)
+
+
+def _usual(column: exp.ColumnDef) -> exp.Expr:
+    """Returns what is in a column into which nothing is written."""
+    known = (one.kind for one in column.constraints)
+    usual = (it.this for it in known if isinstance(it, exp.DefaultColumnConstraint))
+    return next(usual, exp.Null())
 
 
 def _is_subquery(node: exp.Expr) -> bool:

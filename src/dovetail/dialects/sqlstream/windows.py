@@ -29,6 +29,24 @@ _CURRENT = "CURRENT ROW"
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """The rows that a function looks at: those before a row, by what they are apart.
+
+    Of these it does not see the last `rows`, or those of the last `micros`.
+    """
+
+    keeps: spec.firing.Policy
+    parts: tuple[exp.Expr, ...]
+    rows: int = 0
+    micros: int = 0
+
+    @property
+    def window(self) -> spec.firing.Sliding:
+        """Returns the window, which gives its rows with each one that comes."""
+        return spec.firing.Sliding(self.keeps, spec.firing.ByCount(1), eager=True)
+
+
+@dataclass(frozen=True, slots=True)
 class Windows:
     """The windows of a query, those of its WINDOW clause by their names."""
 
@@ -79,42 +97,39 @@ class Windows:
             )
         return found
 
-    def of_function(
-        self, written: exp.Window
-    ) -> tuple[spec.firing.Sliding, list[exp.Expr]]:
+    def of_function(self, written: exp.Window) -> Seen:
         """Returns the rows that a function looks at, and by what they are apart."""
         meant = self._meant(written)
         order, frame = meant.args.get("order"), meant.args.get("spec")
-        if order is not None and self._hop(order) is not None:
-            raise not_yet(self.text.at(order), "a function over a hopping window")
+        parts = tuple(meant.args.get("partition_by") or ())
         if frame is None:
             raise self.text.wrong(
                 meant, "a window without a frame", "RANGE .. or ROWS .."
             )
-        keeps: spec.firing.Policy
+        hop = self._hop(order) if order is not None else None
+        if hop is not None:
+            self._hopping(hop, frame)
+            # Rows of an hour are apart from all others, and none is older than it.
+            return Seen(spec.firing.ByTime(self.stretch(hop)), (*parts, hop))
         if frame.args["kind"].upper() == "ROWS":
-            first, last = (self._rows_back(frame, end) for end in ("start", "end"))
-            keeps = spec.firing.ByCount(first + 1)
-            is_now = last == 0
-        else:
-            reach = self._reach(frame, "start")
-            keeps = spec.firing.ByTime(reach)
-            is_now = self._reach(frame, "end") == spec.Span()
-            if not reach.is_exact or reach.microseconds < 0:
-                raise not_yet(self.text.at(frame), "a function over months, or later")
-        if not is_now:
-            told = "a function over rows that end before the current one"
-            raise not_yet(self.text.at(frame), told)
-        each = spec.firing.Sliding(keeps, spec.firing.ByCount(1), eager=True)
-        return each, meant.args.get("partition_by") or []
+            window = self._rows(frame)
+            return Seen(spec.firing.ByCount(window.first + 1), parts, window.last)
+        window_of_time = self._range(frame)
+        reach, past = window_of_time.preceding, window_of_time.following.negated()
+        if not reach.is_exact or not past.is_exact:
+            raise not_yet(self.text.at(frame), "a function over months")
+        if past.microseconds < 0:
+            told = "a function over rows that follow"
+            hint = "a window of a function ends with the current row, or before it"
+            raise self.text.wrong(frame, told, "PRECEDING or CURRENT ROW", hint)
+        return Seen(spec.firing.ByTime(reach), parts, 0, past.microseconds)
 
     def stretch(self, node: exp.Expr) -> spec.Span:
         """Returns how long the groups are of FLOOR or STEP of the row time."""
         if isinstance(node, exp.DateBin):
             length = self.length(node.this)
         else:
-            unit = node.args["unit"].name.upper()
-            length = spec.Span(0, _SECONDS.get(unit, 0) * spec.SECOND)
+            length = spec.Span(0, exact_unit(node.args["unit"].name) or 0)
         if not length.is_exact or not length.microseconds:
             raise not_yet(self.text.at(node), "groups of weeks, months or years")
         return length
@@ -150,7 +165,7 @@ class Windows:
             raise self.text.wrong(hop, f'FLOOR to "{unit}"', " or ".join(_HOPS))
         return spec.HopUnit(unit.lower())
 
-    def _rows(self, frame: exp.WindowSpec) -> spec.Window:
+    def _rows(self, frame: exp.WindowSpec) -> spec.RowsPreceding:
         """Returns a window of so many rows before the row itself."""
         first, last = (self._rows_back(frame, end) for end in ("start", "end"))
         if first < last:
@@ -171,7 +186,7 @@ class Windows:
             )
         return int(value.this)
 
-    def _range(self, frame: exp.WindowSpec) -> spec.Window:
+    def _range(self, frame: exp.WindowSpec) -> spec.Range:
         """Returns a window of row time: how long rows live before and after."""
         first = self._reach(frame, "start")
         if frame.args.get("end") is None and frame.args["start_side"] == "FOLLOWING":
@@ -226,6 +241,12 @@ class Windows:
         raise self.text.wrong(
             node, f'the unit "{first}"', "SECOND, MINUTE, HOUR, DAY, MONTH or YEAR"
         )
+
+
+def exact_unit(name: str) -> int | None:
+    """Returns how many microseconds a unit has, if it has always as many."""
+    seconds = _SECONDS.get(name.upper())
+    return None if seconds is None else seconds * spec.SECOND
 
 
 def _unit_name(unit: exp.Expr) -> str:

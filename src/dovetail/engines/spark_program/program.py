@@ -120,7 +120,7 @@ def _rows(book: lines.Book, step: spec.Step, sources: list[lines.Rows]) -> lines
             return steps.appended(book, sources, step)
         case spec.Windowed() | spec.Aligned() | spec.Marked():
             raise TypeError(step)  # of rows that come one by one
-        case spec.InRowTime() | spec.JoinedInRowTime():
+        case spec.InRowTime() | spec.Retimed() | spec.JoinedInRowTime():
             raise TypeError(step)  # of streams
         case _:
             return _changed(book, sources[0], step)
@@ -229,6 +229,7 @@ def _asks(step: spec.Step, source: spec.Step, *, asks: bool) -> bool:
             | spec.Aligned()
             | spec.Marked()
             | spec.InRowTime()
+            | spec.Retimed()
             | spec.JoinedInRowTime()
         ):
             return False

@@ -39,6 +39,7 @@ from dovetail.engines.spark_stream.query import (
 from dovetail.engines.spark_stream.ways import changed
 from dovetail.errors import UnsupportedError
 from dovetail.kernels.arrays.names import LineKind
+from dovetail.kernels.arrays.rows import NEVER
 from dovetail.kernels.firing import KIND
 from dovetail.kernels.row_order import INPUT, MOMENT, NUMBER, RIDING, RowOrder
 from dovetail.plan import words
@@ -130,15 +131,31 @@ class Layout:
         told = frozenset[str]().union(*(part.told for part in parts))
         return Lines(reduce(DataFrame.unionAll, frames), lateness, told)
 
+    def retimed(self, lines: Lines, step: spec.Retimed) -> Lines:
+        """Returns the rows of a step; of the time they had only its end is left."""
+        name = f"step {next(self.numbers)}"
+        kind, moment = F.col(KIND), F.col(MOMENT)
+        is_end = (kind == int(LineKind.FINISH)) | (
+            (kind == int(LineKind.BOUND)) & (moment == int(NEVER))
+        )
+        with plain_rules(lines.frame.sparkSession):
+            frame = lines.frame.where((kind == int(LineKind.ROW)) | is_end)
+            said = {
+                KIND: F.when(is_end, int(LineKind.FINISH)).otherwise(kind),
+                INPUT: F.lit(name),
+            }
+            frame = frame.withColumns(said)
+        return Lines(frame, {name: step.lateness})
+
     def in_row_time(
-        self, lines: Lines, time: str, step: spec.Windowed | None = None
+        self, lines: Lines, order: spec.InRowTime, step: spec.Windowed | None = None
     ) -> Lines:
         """Returns lines in the order of row time, or what windows give of them."""
         number = next(self.numbers)
         name = f"step {number}"
-        order = RowOrder(time, lines.lateness, lines.told)
+        rows = RowOrder(order.time, lines.lateness, lines.told, order.by)
         with plain_rules(lines.frame.sparkSession):
-            frame = fired_in_time(lines.frame, order, step, name=name)
+            frame = fired_in_time(lines.frame, rows, step, name=name)
             is_late = (F.col(KIND) == int(LineKind.PASSED)) & F.col(MOMENT).isNull()
             late = F.count_if(is_late).alias("late")
             frame = frame.observe(f"{LATE}{number}", late)
@@ -227,10 +244,12 @@ class Inputs(Generic[AnySource]):
                 return layout.changed(self.lines(source, layout), step)
             case spec.Appended(sources):
                 return layout.appended([self.lines(one, layout) for one in sources])
-            case spec.InRowTime(source, time):
-                return layout.in_row_time(self.lines(source, layout), time)
-            case spec.Windowed(source=spec.InRowTime(source, time)):
-                return layout.in_row_time(self.lines(source, layout), time, step)
+            case spec.Retimed(source):
+                return layout.retimed(self.lines(source, layout), step)
+            case spec.InRowTime(source):
+                return layout.in_row_time(self.lines(source, layout), step)
+            case spec.Windowed(source=spec.InRowTime(source) as order):
+                return layout.in_row_time(self.lines(source, layout), order, step)
             case spec.JoinedInRowTime(schema=schema):
                 return layout.joined(self.joined(step, layout), schema.names)
             case _:

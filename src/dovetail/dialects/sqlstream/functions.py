@@ -1,0 +1,326 @@
+"""Functions of s-Server and Kinesis Analytics as Spark's SQL writes them.
+
+TSDIFF(a, b)                   milliseconds from one time to the other
+STEP(t BY INTERVAL '5' MINUTE) t without what has passed of its five minutes
+TIMESTAMP_TO_CHAR('HH:mm', t)  forms of times are those of Java in both
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from sqlglot import exp
+
+from dovetail.dialects.sqlstream import syntax
+from dovetail.dialects.sqlstream.parser import Text, not_yet
+from dovetail.dialects.sqlstream.windows import Windows, exact_unit
+from dovetail.dialects.trees import type_of
+from dovetail.errors import DovetailError
+from dovetail.expression import Scope
+from dovetail.schema import AtomicType
+
+_WHOLE = {AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BIGINT}
+_CLOCKS = frozenset(
+    {
+        *("CURRENT_ROW_TIMESTAMP", "CURRENT_TIMESTAMP", "CURRENT_TIME"),
+        *("CURRENT_DATE", "LOCALTIMESTAMP", "LOCALTIME", "PROCTIME"),
+        "APPROXIMATE_ARRIVAL_TIME",
+    }
+)
+"""What a clock shows where the rows are: only who has them can say it."""
+_CLOCK_HINT = (
+    'give the stream a column "{name}": then a query that runs again says the same'
+)
+_REFUSED = {
+    "HOTSPOTS": "a step of your own behind the query can look for dense regions",
+    "RANDOM_CUT_FOREST": "score rows in a step of your own, as pandas functions do",
+    "RANDOM_CUT_FOREST_WITH_EXPLANATION": "score rows in a step of your own",
+    "REGEX_LOG_PARSE": "REGEXP_EXTRACT takes a part of a text",
+    "FIXED_COLUMN_LOG_PARSE": "SUBSTRING takes a part of a text",
+    "VARIABLE_COLUMN_LOG_PARSE": "SPLIT_PART takes a part of a text",
+    "W3C_LOG_PARSE": "SPLIT_PART takes a part of a text",
+    "FAST_REGEX_LOG_PARSER": "REGEXP_EXTRACT takes a part of a text",
+    "GROUP_RANK": "TOP_K_ITEMS_TUMBLING gives the most frequent values",
+    "EXP_AVG": "AVG over a window of time is near it",
+    "RANDOM": "a value of chance is another one when a batch runs again",
+}
+
+
+def refusal(name: str, node: exp.Expr, text: Text) -> DovetailError | None:
+    """Returns why a function is refused that is known and not there, and what helps."""
+    hint = _REFUSED.get(name.upper())
+    return None if hint is None else not_yet(text.at(node), name.upper(), hint)
+
+
+def clock_hint(column: exp.Column) -> str:
+    """Returns what helps where a name without a column is one of a clock."""
+    name = column.name.upper()
+    is_clock = name in _CLOCKS and not column.table
+    return _CLOCK_HINT.format(name=name) if is_clock else ""
+
+
+def as_spark(node: exp.Expr, scope: Scope, text: Text) -> exp.Expr:
+    """Returns an expression with what Spark's SQL says in other words."""
+    known = _Spark(scope, text)
+    # From the leaves up: the types of operands are those of what they become.
+    for one in [*node.find_all(*_CHANGED)][::-1]:
+        new = known.of(one)
+        if new is not one:
+            node = new if one is node else (one.replace(new), node)[1]
+    return node
+
+
+class _Spark:
+    """Writes single functions in the words of Spark."""
+
+    def __init__(self, scope: Scope, text: Text) -> None:
+        """Keeps the columns that are known, and the text for its places."""
+        self.scope = scope
+        self.text = text
+
+    def of(self, part: exp.Expr) -> exp.Expr:
+        """Returns a function in other words, or as it is."""
+        match part:
+            case exp.Div():
+                kinds = {self._type(it) for it in part.unnest_operands()}
+                # A whole number by a whole number is a whole number.
+                return exp.IntDiv(**part.args) if kinds <= _WHOLE else part
+            case exp.Cast():
+                return _cast(part)
+            case exp.DateBin() | exp.Trunc() | exp.SimilarTo() | exp.Overlaps():
+                return self._apart(part)
+            case exp.Overlay() | exp.Initcap():
+                names = ("this", "expression", "from_", "for_")
+                count = 1 if isinstance(part, exp.Initcap) else len(names)
+                given = [part.args[it] for it in names[:count] if part.args.get(it)]
+                return exp.Anonymous(this=part.key, expressions=given)
+            case _:
+                return self._by_name(part)
+
+    def _apart(self, part: exp.Expr) -> exp.Expr:
+        """Returns a part that has a syntax of its own."""
+        match part:
+            case exp.DateBin():
+                return self._step(part)
+            case exp.Trunc(this=value):
+                return self._truncated(value, part.args.get("decimals"))
+            case exp.SimilarTo():
+                return self._similar(part)
+            case _:
+                assert isinstance(part, exp.Overlaps)  # noqa: S101 - as it is called
+                return _overlap(part)
+
+    def _by_name(self, part: exp.Expr) -> exp.Expr:
+        """Returns a function that is called by its name."""
+        match part:
+            case exp.Substring() if getattr(part.args.get("start"), "is_string", 0):
+                pattern = part.args["start"]
+                return exp.Anonymous(
+                    this="regexp_substr", expressions=[part.this, pattern]
+                )
+            case exp.Extract() if part.name.upper() == "EPOCH":
+                return exp.func("unix_seconds", part.expression)
+            case exp.Anonymous(parent=exp.Cast()) if part.name == syntax.TIME_BETWEEN:
+                return part  # which the cast makes a number of
+            case exp.Anonymous() if (name := part.name.upper()) in _WRITTEN:
+                return self._written(name, part)
+            case _:
+                return part
+
+    def _written(self, name: str, part: exp.Anonymous) -> exp.Expr:
+        """Returns a function that goes by its name, if it has so many arguments."""
+        least, most, written = _WRITTEN[name]
+        count = len(part.expressions)
+        if not least <= count <= most:
+            expected = f"{least}" if least == most else f"{least} to {most}"
+            told = f"{count} values for {name}"
+            raise self.text.wrong(part, told, f"{expected} of them")
+        return written(self, part.expressions)
+
+    def _type(self, node: exp.Expr) -> object:
+        """Returns the type of an expression; nothing where it has none."""
+        return type_of(node.sql(dialect="spark"), self.scope)
+
+    def _step(self, part: exp.DateBin) -> exp.Expr:
+        """Returns the start of a stretch."""
+        step = Windows(self.text).length(part.this)
+        if not step.is_exact:
+            raise not_yet(self.text.at(part), "STEP by months")
+        if not step.microseconds:
+            raise self.text.wrong(part, "STEP by nothing", "an interval above 0")
+        return _floored(part.expression, step.microseconds)
+
+    def _truncated(self, value: exp.Expr, digits: exp.Expr | None) -> exp.Expr:
+        """Returns a number without the digits behind so many."""
+        whole = exp.func("floor", exp.func("abs", value.copy()))
+        if digits is None:
+            return exp.Mul(this=exp.func("sign", value), expression=whole)
+        if not isinstance(digits, exp.Literal) or not digits.this.isdigit():
+            raise self.text.wrong(digits, "digits to keep", "a number")
+        factor = exp.Literal.number(10 ** int(digits.this))
+        scaled = exp.Mul(this=exp.func("abs", value.copy()), expression=factor)
+        kept = exp.Div(this=exp.func("floor", scaled), expression=factor.copy())
+        return exp.Mul(this=exp.func("sign", value), expression=exp.Paren(this=kept))
+
+    def _similar(self, part: exp.SimilarTo) -> exp.Expr:
+        """Returns a pattern of SIMILAR TO as a regular expression, over the whole."""
+        pattern = part.expression
+        if not isinstance(pattern, exp.Literal) or not pattern.is_string:
+            raise not_yet(self.text.at(part), "SIMILAR TO what is no text")
+        letters = {"%": ".*", "_": ".", ".": r"\.", "^": r"\^", "$": r"\$"}
+        said = "".join(letters.get(one, one) for one in pattern.this)
+        whole = exp.Literal.string(f"^(?:{said})$")
+        return exp.Anonymous(this="regexp_like", expressions=[part.this, whole])
+
+    def added(self, values: Sequence[exp.Expr]) -> exp.Expr:
+        """Returns a time so many units later."""
+        unit, count, time = values
+        return exp.Anonymous(
+            this="timestampadd", expressions=[exp.Var(this=_unit(unit)), count, time]
+        )
+
+    def difference(self, values: Sequence[exp.Expr]) -> exp.Expr:
+        """Returns how many whole units a time is behind another one."""
+        unit, first, last = values
+        return exp.Anonymous(
+            this="timestampdiff", expressions=[exp.Var(this=_unit(unit)), first, last]
+        )
+
+    def milliseconds(self, values: Sequence[exp.Expr]) -> exp.Expr:
+        """Returns how many milliseconds lie between two times, or two numbers."""
+        first, last = (
+            it if self._type(it) in _WHOLE else exp.func("unix_millis", it)
+            for it in values
+        )
+        return exp.Paren(this=exp.Sub(this=last, expression=first))
+
+    def moment(self, values: Sequence[exp.Expr]) -> exp.Expr:
+        """Returns the time that a number of milliseconds is, or a text."""
+        (value,) = values
+        of_text = self._type(value) is AtomicType.STRING
+        if of_text:
+            return exp.Cast(this=value, to=exp.DataType.build("timestamp"))
+        return exp.func("timestamp_millis", value)
+
+    def number(self, values: Sequence[exp.Expr]) -> exp.Expr:
+        """Returns the milliseconds that a time is."""
+        return exp.func("unix_millis", values[0])
+
+    def read(self, values: Sequence[exp.Expr]) -> exp.Expr:
+        """Returns the time that a text is by a form."""
+        form, value = values
+        return exp.Anonymous(this="to_timestamp", expressions=[value, form])
+
+    def read_date(self, values: Sequence[exp.Expr]) -> exp.Expr:
+        """Returns the date that a text is by a form."""
+        form, value = values
+        return exp.Anonymous(this="to_date", expressions=[value, form])
+
+    def told(self, values: Sequence[exp.Expr]) -> exp.Expr:
+        """Returns a time as a text, by a form."""
+        form, value = values
+        return exp.Anonymous(this="date_format", expressions=[value, form])
+
+    def replaced(self, values: Sequence[exp.Expr]) -> exp.Expr:
+        """Returns a text in which what a pattern finds is another one."""
+        text, pattern, new, *more = values
+        for one, usual in zip(more, ("1", "0"), strict=False):
+            if one.sql() != usual:
+                told = "REGEX_REPLACE from another place, or of one occurrence"
+                raise not_yet(self.text.at(one), told)
+        return exp.Anonymous(this="regexp_replace", expressions=[text, pattern, new])
+
+    def same(self, values: Sequence[exp.Expr]) -> exp.Expr:
+        """Returns what MONOTONIC says of: the value itself."""
+        return exp.Paren(this=values[0])
+
+    def ceiled(self, values: Sequence[exp.Expr]) -> exp.Expr:
+        """Returns the end of the unit in which a time falls."""
+        value, unit = values
+        length = exact_unit(unit.name)
+        if length is None:
+            raise not_yet(self.text.at(unit), f"CEIL to {unit.name}")
+        # The start of a unit is its own end, as of whole numbers.
+        last = exp.Literal.number(length - 1)
+        micros = exp.Add(this=exp.func("unix_micros", value), expression=last)
+        return _floored(exp.func("timestamp_micros", micros), length)
+
+    def between(self, values: Sequence[exp.Expr]) -> exp.Expr:
+        """Returns the time from the second value to the first."""
+        later, earlier, _ = values
+        return exp.Paren(this=exp.Sub(this=later, expression=earlier))
+
+
+Written = Callable[[_Spark, Sequence[exp.Expr]], exp.Expr]
+_WRITTEN: dict[str, tuple[int, int, Written]] = {
+    "TIMESTAMPADD": (3, 3, _Spark.added),
+    "TIMESTAMPDIFF": (3, 3, _Spark.difference),
+    "TSDIFF": (2, 2, _Spark.milliseconds),
+    "TO_TIMESTAMP": (1, 1, _Spark.moment),
+    "UNIX_TIMESTAMP": (1, 1, _Spark.number),
+    "CHAR_TO_TIMESTAMP": (2, 2, _Spark.read),
+    "CHAR_TO_DATE": (2, 2, _Spark.read_date),
+    "TIMESTAMP_TO_CHAR": (2, 2, _Spark.told),
+    "DATE_TO_CHAR": (2, 2, _Spark.told),
+    "REGEX_REPLACE": (3, 5, _Spark.replaced),
+    "MONOTONIC": (1, 1, _Spark.same),
+    syntax.CEIL_TO.upper(): (2, 2, _Spark.ceiled),
+    syntax.TIME_BETWEEN.upper(): (3, 3, _Spark.between),
+}
+_CHANGED = (
+    *(exp.Div, exp.DateBin, exp.Cast, exp.Overlay, exp.Initcap, exp.Trunc),
+    *(exp.SimilarTo, exp.Overlaps, exp.Substring, exp.Extract),
+    exp.Anonymous,
+)
+
+
+def _unit(node: exp.Expr) -> str:
+    """Returns the name of a unit, as ODBC's functions write it too."""
+    return node.name.upper().removeprefix("SQL_TSI_")
+
+
+def _floored(time: exp.Expr, length: int) -> exp.Expr:
+    """Returns the start of the stretch of so many microseconds in which a time is."""
+    micros = exp.func("unix_micros", time)
+    # The start of the stretch: without what has passed of it.
+    over = exp.func("pmod", micros.copy(), exp.Literal.number(length))
+    return exp.func("timestamp_micros", micros - over)
+
+
+def _cast(part: exp.Cast) -> exp.Expr:
+    """Returns a cast: texts have a length, times between two others are numbers."""
+    value, kind = part.this, part.to
+    inner = value.this if isinstance(value, exp.Paren) else value
+    if isinstance(inner, exp.Anonymous) and inner.name == syntax.TIME_BETWEEN:
+        return _between_as_number(inner, kind)
+    match kind.this, kind.expressions:
+        case ((exp.DType.VARCHAR | exp.DType.CHAR), [size, *_]):
+            # Spark keeps longer texts whole.
+            whole = exp.Cast(this=value, to=exp.DataType.build("text"))
+            first = exp.Literal.number(1)
+            return exp.func("substring", whole, first, size.this)
+        case ((exp.DType.VARBINARY | exp.DType.BINARY), [_, *_]):
+            return exp.Cast(this=value, to=exp.DataType.build("binary"))
+        case _:
+            return part
+
+
+def _between_as_number(between: exp.Anonymous, kind: exp.DataType) -> exp.Expr:
+    """Returns how many units lie between two times, as a number of a type."""
+    later, earlier, unit = between.expressions
+    counted = exp.Anonymous(
+        this="timestampdiff",
+        expressions=[exp.Var(this=_unit(unit)), earlier.copy(), later.copy()],
+    )
+    return exp.Cast(this=counted, to=kind.copy())
+
+
+def _overlap(part: exp.Overlaps) -> exp.Expr:
+    """Returns whether two stretches of time share a moment, but for their ends."""
+    (start, end), (other, last) = part.this.expressions, part.expression.expressions
+    return exp.Paren(
+        this=exp.and_(
+            exp.LT(this=start.copy(), expression=last.copy()),
+            exp.LT(this=other.copy(), expression=end.copy()),
+        )
+    )

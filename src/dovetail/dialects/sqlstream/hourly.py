@@ -1,0 +1,191 @@
+"""A table whose rows come out at the end of each hour in which they met nobody.
+
+    FROM sales OVER (ORDER BY FLOOR(ROWTIME TO HOUR) RANGE CURRENT ROW) AS s
+    RIGHT JOIN cities AS c ON s.city = c.city
+
+    sales    10:05 Rome    10:50 Oslo    | 11:20 Rome
+    pairs    10:05 Rome    10:50 Oslo    | 11:20 Rome
+    alone                          11:00 | Bonn        12:00 Bonn, Oslo
+
+The rows of an hour are one row with a list, which meets the rows of the table for which
+no item of the list would be a partner. An hour in which no row came has no end here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from sqlglot import exp
+
+from dovetail import spec
+from dovetail.dialects.sqlstream import steps
+from dovetail.dialects.sqlstream.functions import as_spark
+from dovetail.dialects.sqlstream.parser import ROWTIME
+from dovetail.dialects.sqlstream.query import Query, Rows, with_row_time
+from dovetail.dialects.sqlstream.windows import exact_unit
+from dovetail.dialects.trees import sided
+from dovetail.expression import Expression, Scope, parse
+from dovetail.schema import Schema
+
+_ITEM, _ITEMS = "item", "items"
+
+
+class Known(Protocol):
+    """The streams of the text."""
+
+    def step(self, name: str) -> spec.Step:
+        """Returns the rows of an input as a step."""
+
+    def joined(self, join: spec.JoinSpec) -> spec.JoinedInRowTime:
+        """Returns a join as a step."""
+
+    def add(self, title: str, step: spec.Step) -> str:
+        """Returns the name under which the rows of a step are an input."""
+
+
+def keeps_table(query: Query) -> bool:
+    """Tells whether a query keeps the rows of a table that met nobody in an hour."""
+    joins = [*(query.query.args.get("joins") or ())]
+    first = query.query.args.get("from_")
+    if first is None or len(joins) != 1:
+        return False
+    pair = query.pair_of(first.this, joins[0].this)
+    kind = query.kind(joins[0])
+    tables = {hand for hand in spec.HANDS if not pair.side(hand).is_stream}
+    table = spec.Hand.RIGHT if pair.left.is_stream else spec.Hand.LEFT
+    if len(tables) != 1:
+        return False
+    window = pair.side(table.other).window
+    return kind.preserves(table) and isinstance(window, spec.HopUnit | spec.HopSize)
+
+
+def without_table(query: exp.Select) -> exp.Select:
+    """Returns a query that keeps no row of its table: what the stream gives at once."""
+    inner = query.copy()
+    (join,) = inner.args["joins"]
+    is_full = join.side == "FULL" or (join.kind == "OUTER" and not join.side)
+    join.set("side", None)
+    if is_full:
+        # Of both sides the one of the stream is left.
+        join.set("side", "LEFT")
+    join.set("kind", None)
+    return inner
+
+
+class Hourly:
+    """The rows of a table that met nobody in an hour, while they become a join."""
+
+    def __init__(self, known: Known, query: Query) -> None:
+        """Finds both sides, and what makes them partners."""
+        self.known = known
+        self.query = query
+        (self.written,) = query.query.args["joins"]
+        first = query.query.args["from_"].this
+        self.pair = query.pair_of(first, self.written.this)
+        (self.table,) = (
+            hand for hand in spec.HANDS if not self.pair.side(hand).is_stream
+        )
+        self.stream = self.table.other
+        self.conditions = [*query.conditions(self.written, self.pair)]
+        # What conditions look at of the stream's rows, under names in an item.
+        self.fields: dict[str, str] = {}
+
+    def made(self) -> spec.Step:
+        """Returns the rows, each with its time in front."""
+        partner = " AND ".join(
+            self._said(one, self._of_item) for one in self.conditions
+        )
+        hours = self.known.add("hours", self._hours())
+        found = f"exists(l.`{_ITEMS}`, {_ITEM} -> {partner})"
+        holds = [f"NOT coalesce({found}, false)"]
+        own = [sided(one, spec.Hand.RIGHT) for one in self._side(self.table).kept]
+        holds += [one.sql(dialect="spark") for one in own]
+        if where := self.query.query.args.get("where"):
+            holds.append(f"({self._said(where.this, self._of_nobody)})")
+        columns = tuple(
+            (name, Expression(self._said(node, self._of_nobody)))
+            for name, node in self.query.outputs(self.pair)
+        )
+        join = spec.JoinSpec(
+            spec.Side(spec.Named(hours), spec.Unstated()),
+            spec.Side(self._side(self.table).source, spec.Unstated()),
+            spec.Kind.INNER,
+            spec.Clock.EVENT,
+            (),
+            Expression(" AND ".join(holds)),
+            select=spec.Columns(columns),
+        )
+        return self.known.joined(with_row_time(join))
+
+    def _side(self, hand: spec.Hand) -> Rows:
+        """Returns the rows on a hand."""
+        return self.pair.side(hand)
+
+    def _hours(self) -> spec.Step:
+        """Returns a row for each hour with the list of its rows, at its end."""
+        rows = self._side(self.stream)
+        assert isinstance(rows.source, spec.Named)  # noqa: S101 - a stream has a name
+        step = self.known.step(rows.source.name)
+        for one in rows.kept:
+            holds = sided(one, spec.Hand.LEFT).sql(dialect="spark")
+            step = spec.Filtered(step, Expression(holds))
+        parts = ", ".join(f"'{name}', {text}" for text, name in self.fields.items())
+        time = next(one.value for one in rows.columns if one.is_time)
+        columns = (
+            (ROWTIME, Expression(sided(time, spec.Hand.LEFT).sql(dialect="spark"))),
+            (_ITEMS, Expression(f"named_struct({parts})")),
+        )
+        size = self._size(rows.window)
+        until = spec.firing.Tumbling(spec.firing.ByTime(spec.Span(0, size)))
+        source = spec.InRowTime(steps.projected(step, columns), ROWTIME)
+        fired = steps.windowed(source, until, lists=(_ITEMS,))
+        ended = (ROWTIME, Expression(steps.end_of(f"l.{ROWTIME}", size)))
+        return steps.projected(fired, (ended, (_ITEMS, steps.column_of(_ITEMS))))
+
+    def _size(self, window: spec.Window) -> int:
+        """Returns how long the hours are."""
+        match window:
+            case spec.HopSize(size=size) if size.is_exact:
+                return size.microseconds
+            case spec.HopUnit(unit) if length := exact_unit(unit):
+                return length
+            case _:
+                told = "a table whose rows come out each week, month or year"
+                raise self.query.not_yet(self.written, told)
+
+    # What the query says, of an hour's items and where nobody has come.
+
+    def _said(self, node: exp.Expr, of_stream: Callable[[exp.Expr], exp.Expr]) -> str:
+        """Returns an expression over an hour and a row of the table."""
+
+        def meant(part: exp.Expr) -> exp.Expr:
+            if not isinstance(part, exp.Column):
+                return part
+            if not part.table and part.name.upper() == ROWTIME:
+                return exp.column("row_time")
+            hand, one = self.query.shown(part, self.pair, self.table)
+            if hand is self.table:
+                return sided(one.value, spec.Hand.RIGHT)
+            return of_stream(one.value)
+
+        scope = Scope.pair(self._schema(self.stream), self._schema(self.table))
+        tree = as_spark(node.transform(meant), scope, self.query.text)
+        return tree.sql(dialect="spark")
+
+    def _schema(self, hand: spec.Hand) -> Schema:
+        """Returns the columns of one side's rows."""
+        return self.query.schema_of(self._side(hand), hand)
+
+    def _of_item(self, value: exp.Expr) -> exp.Expr:
+        """Returns what an item of the list has of a value."""
+        text = sided(value, spec.Hand.LEFT).sql(dialect="spark")
+        name = self.fields.setdefault(text, f"f{len(self.fields)}")
+        return exp.column(name, table=_ITEM)
+
+    def _of_nobody(self, value: exp.Expr) -> exp.Expr:
+        """Returns what stands for a value of a row that has not come."""
+        text = sided(value, spec.Hand.LEFT).sql(dialect="spark")
+        scope = Scope.pair(self._schema(self.stream), steps.NOBODY)
+        kind = parse(Expression(text), scope).type
+        return exp.maybe_parse(f"CAST(NULL AS {kind})", dialect="spark")

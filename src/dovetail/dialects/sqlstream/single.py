@@ -1,0 +1,462 @@
+"""A query over the rows of one stream, or of joins, as steps behind each other.
+
+SELECT .. WHERE ..       filtered, projected
+GROUP BY x, STEP(..)     projected, in row time, a tumbling window, projected
+WINDOWED BY STAGGER (..) likewise, a window that begins with its first row
+SUM(x) OVER (..)         projected, in row time, a sliding window, projected
+t AS ROWTIME             another row time, and the rows in its order
+DISTINCT                 the first of equal rows
+ORDER BY ROWTIME, x      in row time, and by x
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from sqlglot import exp
+
+from dovetail import spec
+from dovetail.dialects.sqlstream import steps, syntax
+from dovetail.dialects.sqlstream.aggregates import argument_of, computed
+from dovetail.dialects.sqlstream.parser import ROWTIME, Text
+from dovetail.dialects.sqlstream.query import Pair, Query, Rows
+from dovetail.dialects.sqlstream.windows import Seen
+from dovetail.dialects.trees import conjuncts, own_column, sided
+from dovetail.expression import Expression, Scope
+from dovetail.schema import Type
+
+_GROUP, _VALUE, _PART, _RESULT = "group", "value", "part", "result"
+"""How columns of ours begin, while a query is made of steps; numbers follow."""
+_KEY, _OWN_TIME = "key", "own time"
+_AT_ITS_END = "one FLOOR or STEP of ROWTIME, at whose end a group comes out"
+Columns = list[tuple[str, Expression]]
+Node = tuple[str, exp.Expr]
+
+
+class Known(Protocol):
+    """The streams of the text, among which a query is one."""
+
+    text: Text
+
+    def step(self, name: str) -> spec.Step:
+        """Returns the rows of an input as a step."""
+
+    def joined(self, join: spec.JoinSpec) -> spec.JoinedInRowTime:
+        """Returns a join as a step."""
+
+    def add(self, title: str, step: spec.Step) -> str:
+        """Returns the name under which the rows of a step are an input."""
+
+
+@dataclass(slots=True)
+class Single:
+    """A query over the rows of one stream, or of joins, while it becomes steps.
+
+    `columns` stand in front of its windows, by their names; the same value once.
+    """
+
+    streams: Known
+    query: Query
+    columns: dict[str, str] = field(default_factory=dict)
+    pair: Pair = field(init=False)
+    step: spec.Step = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Finds the rows, and filters them."""
+        written = self.query.query
+        first = written.args.get("from_")
+        if first is None:
+            raise self.query.not_yet(written, "a query without FROM")
+        self.query.refuse_unread("group", "having", "distinct", "order")
+        where = written.args.get("where")
+        if self.query.is_join:
+            rows = self.query.joined()
+            assert isinstance(rows.source, spec.Nested)  # noqa: S101 - as it is made
+            # Its columns keep the names of their tables: a group may be of any.
+            self.step = self.streams.joined(rows.source.join)
+            where = None  # which the joins have tested
+            source = spec.Named(self.streams.add("a join", self.step))
+            rows = Rows(source, rows.columns, rows.is_stream, rows.window)
+        else:
+            rows = self.query.rows_of(first.this)
+            if rows.written is not None:
+                raise self._wrong(rows.written, "a window without a join", "none")
+            assert isinstance(rows.source, spec.Named)  # noqa: S101 - others are made
+            if not rows.is_stream:
+                raise self.query.not_yet(first.this, "a query of a table alone")
+            self.step = self.streams.step(rows.source.name)
+        self.pair = Pair.alone(rows)
+        for one in conjuncts(where.this) if where is not None else ():
+            condition = Expression(self.query.written(one, self.pair))
+            self.step = spec.Filtered(self.step, condition)
+
+    def made(self) -> steps.Made:
+        """Returns the stream of the query."""
+        written = self.query.query
+        selected = [*self.query.outputs(self.pair)]
+        keys = [*self._keys(selected)]
+        nodes = [*selected, *((name, one.this) for name, one in keys[1:])]
+        columns, time = self._valued(nodes)
+        made = self._timed(columns, time, selected)
+        if written.args.get("distinct"):
+            made = self._distinct(made, selected)
+        if keys:
+            made = steps.sorted_rows(made, keys[1:], self._sorted_within(keys[0][1]))
+        shown = tuple(
+            ROWTIME if name.upper() == ROWTIME else name for name, _ in selected
+        )
+        return steps.Made(made.step, shown)
+
+    def _valued(self, nodes: Sequence[Node]) -> tuple[Columns, str]:
+        """Returns what is selected over the rows of the last step, and their time."""
+        written = self.query.query
+        if group := written.args.get("group"):
+            return self._grouped(group, nodes)
+        if having := written.args.get("having"):
+            raise self._wrong(having, "HAVING without GROUP BY", "WHERE")
+        if any(one.find(exp.Window) for _, one in nodes):
+            return self._over(nodes)
+        for _, one in nodes:
+            if one.find(exp.AggFunc):
+                hint = "GROUP BY STEP(ROWTIME BY INTERVAL '1' MINUTE)"
+                told = "a function of all rows of a stream, which never ends"
+                raise self._wrong(one, told, "GROUP BY, or OVER", hint)
+        columns = [
+            (name, Expression(self.query.written(node, self.pair)))
+            for name, node in nodes
+        ]
+        return columns, self.time
+
+    @property
+    def time(self) -> str:
+        """Returns the row time of the rows, as an expression over them."""
+        return self.query.written(exp.column(ROWTIME), self.pair)
+
+    def _wrong(self, node: exp.Expr, found: str, *told: str) -> Exception:
+        """Returns what is wrong, at its place."""
+        return self.streams.text.wrong(node, found, *told)
+
+    # Columns, and what says when rows are.
+
+    def _is_row_time(self, node: exp.Expr) -> bool:
+        """Tells whether a value is the row time, as it is or cast to its own type."""
+        while isinstance(node, exp.Cast | exp.Paren):
+            node = node.this
+        if not isinstance(node, exp.Column):
+            return False
+        return any(one.is_time for _, one in self.pair.named(node))
+
+    def _stretch_of(self, node: exp.Expr) -> exp.Expr | None:
+        """Returns the FLOOR or STEP of row time that is in a value, if any."""
+        for one in node.find_all(exp.TimestampTrunc, exp.DateBin):
+            is_step = isinstance(one, exp.DateBin)
+            if self._is_row_time(one.expression if is_step else one.this):
+                return one
+        return None
+
+    def _timed(
+        self, columns: Columns, time: str, selected: Sequence[Node]
+    ) -> steps.Made:
+        """Returns the stream with its columns, and its row time if it is none."""
+        every = {
+            ROWTIME if name.upper() == ROWTIME else name: text for name, text in columns
+        }
+        shown = tuple(every)
+        every.setdefault(ROWTIME, Expression(time))
+        given = next((it for name, it in selected if name.upper() == ROWTIME), None)
+        order = self.query.query.args.get("order")
+        within = order.args.get(syntax.WITHIN) if order is not None else None
+        lateness = self.query.windows.length(within) if within else spec.NO_TIME
+        if given is None or self._is_row_time(given):
+            step = steps.projected(self.step, tuple(every.items()))
+            # What repairs the order of rows comes before anything finds them late.
+            return steps.Made(
+                steps.timed_anew(step, lateness) if within else step, shown
+            )
+        every[_OWN_TIME] = Expression(time)
+        step = spec.InRowTime(
+            steps.projected(self.step, tuple(every.items())), _OWN_TIME
+        )
+        return steps.Made(steps.only(steps.timed_anew(step, lateness), shown), shown)
+
+    def _distinct(self, made: steps.Made, selected: Sequence[Node]) -> steps.Made:
+        """Returns the first of equal rows of one stretch of row time."""
+        stretches = [it for _, one in selected if (it := self._stretch_of(one))]
+        times = [(name, one) for name, one in selected if self._is_row_time(one)]
+        own = {name for name, one in times if isinstance(one, exp.Column) and one.table}
+        if not stretches and not times:
+            told = "DISTINCT without a stretch of row time"
+            hint = "SELECT STREAM DISTINCT FLOOR(s.ROWTIME TO HOUR), .."
+            raise self._wrong(
+                self.query.query.expressions[0],
+                *(told, "a FLOOR or STEP of ROWTIME, or s.ROWTIME", hint),
+            )
+        # ROWTIME alone is the time of what comes out, which makes no rows different.
+        ignored = {name for name, _ in times} - own if stretches or own else set()
+        by = tuple(
+            ROWTIME if name.upper() == ROWTIME else name
+            for name, _ in selected
+            if name not in ignored
+        )
+        within = spec.NO_TIME
+        if not own and stretches:
+            lengths = map(self.query.windows.stretch, stretches)
+            within = min(lengths, key=lambda span: span.microseconds)
+        return steps.first_of_each(made, by, within)
+
+    def _keys(self, selected: Sequence[Node]) -> Iterator[tuple[str, exp.Ordered]]:
+        """Yields what rows are sorted by, under names of columns of ours."""
+        order = self.query.query.args.get("order")
+        for number, one in enumerate(order.expressions if order is not None else ()):
+            node, meant = one.this, dict[str, exp.Expr]()
+            for name, it in selected:
+                meant.setdefault(name.lower(), it)
+            if isinstance(node, exp.Literal) and not node.is_string:
+                if not 0 < int(node.this) <= len(selected):
+                    told = f"ORDER BY the column {node.this} of {len(selected)}"
+                    raise self._wrong(node, told, "the number of a column")
+                node = selected[int(node.this) - 1][1]
+            elif isinstance(node, exp.Column) and not node.table:
+                node = meant.get(node.name.lower(), node)
+            ordered = one.copy()
+            ordered.set("this", node.copy())
+            yield f"{_KEY} {number}", ordered
+
+    def _sorted_within(self, leading: exp.Ordered) -> spec.Span:
+        """Returns the stretch of row time that is sorted as one; none: single times."""
+        node = leading.this
+        if leading.args.get("desc"):
+            told, hint = "ORDER BY time, descending", "a stream goes on in row time"
+            raise self._wrong(node, told, "ascending", hint)
+        given = [
+            one.sql()
+            for name, one in self.query.outputs(self.pair)
+            if name.upper() == ROWTIME
+        ]
+        if self._is_row_time(node) or node.sql() in given:
+            return spec.NO_TIME
+        stretch = self._stretch_of(node)
+        if stretch is None:
+            hint = "ORDER BY ROWTIME, x sorts rows of equal times"
+            told = "ORDER BY what does not go on with time"
+            raise self._wrong(node, told, "first ROWTIME, or FLOOR or STEP of it", hint)
+        if self.query.query.args.get("group"):
+            return spec.NO_TIME  # at whose ends the groups come out
+        return self.query.windows.stretch(stretch)
+
+    # Windows.
+
+    def _added(self, word: str, text: str) -> str:
+        """Returns the column in front of windows that has a value."""
+        name = f"{word} {len(self.columns)}"
+        same = (it for it, known in self.columns.items() if known == text)
+        known = next((it for it in same if it.startswith(word)), name)
+        self.columns[known] = text
+        return known
+
+    def _value(self, function: exp.Expr) -> str:
+        """Returns the column of the values that a function looks at."""
+        argument = argument_of(function, self.streams.text)
+        return self._added(_VALUE, self.query.written(argument, self.pair))
+
+    def _in_front(self, *more: tuple[str, str]) -> spec.InRowTime:
+        """Returns the rows with the columns that windows look at, in row time."""
+        columns = {**dict(more), **self.columns}
+        texts = ((name, Expression(text)) for name, text in columns.items())
+        return spec.InRowTime(steps.projected(self.step, tuple(texts)), ROWTIME)
+
+    def _result(self, function: exp.Expr, values: str, kind: Type) -> exp.Expr:
+        """Returns what a function is of values, a list as an expression."""
+        return computed(function, values, kind, text=self.streams.text)
+
+    def _text(self, node: exp.Expr, step: spec.Step) -> Expression:
+        """Returns an expression over columns of ours as the spec writes it."""
+        scope = Scope.pair(step.schema, steps.NOBODY)
+        tree = sided(node, spec.Hand.LEFT)
+        return Expression(self.query.spelled(tree, scope, node))
+
+    # Groups.
+
+    def _grouped(self, group: exp.Group, nodes: Sequence[Node]) -> tuple[Columns, str]:
+        """Returns the columns of groups, at the end of their stretch of row time."""
+        keys = group.expressions
+        texts = [self.query.written(one, self.pair) for one in keys]
+        groups = {text: self._added(_GROUP, text) for text in texts}
+        # What groups and functions look at is computed in front of the window, so
+        # that the kernel has columns and no expression.
+        having = self.query.query.args.get("having")
+        every = [*(node for _, node in nodes), *([having] if having else [])]
+        functions = [
+            it for node in every for it in node.find_all(exp.AggFunc) if _is_whole(it)
+        ]
+        lists = {id(one): self._value(one) for one in functions}
+        fired, end = self._groups(group, tuple(groups.values()), lists)
+        source = fired.source
+
+        def of_group(node: exp.Expr) -> exp.Expr | None:
+            kinds = map(type, keys)
+            if type(node) in kinds and not node.find(exp.AggFunc):
+                known = groups.get(self.query.written(node, self.pair))
+                if known is not None:
+                    return own_column(known)
+            if id(node) in lists:
+                column = lists[id(node)]
+                values = own_column(column).sql(dialect="spark")
+                return self._result(node, values, source.schema[column].type)
+            if isinstance(node, exp.Column) and self._is_row_time(node):
+                return exp.maybe_parse(end, dialect="spark")
+            if isinstance(node, exp.Column):
+                told = f'the column "{node.sql()}", which is in no GROUP BY'
+                raise self._wrong(node, told, "one that is, or a function of it")
+            return None
+
+        self.step = fired
+        if having:
+            holds = _rewritten(having.this, of_group)
+            self.step = spec.Filtered(fired, self._text(holds, fired))
+        columns = [
+            (name, self._text(_rewritten(node, of_group), fired))
+            for name, node in nodes
+        ]
+        return columns, end
+
+    def _groups(
+        self, group: exp.Group, keys: tuple[str, ...], lists: dict[int, str]
+    ) -> tuple[spec.Windowed, str]:
+        """Returns a row for each group, and the time at which it comes out."""
+        if stagger := group.args.get(syntax.STAGGER):
+            length = self.query.windows.length(stagger)
+            if not length.is_exact or not length.microseconds:
+                raise self._wrong(stagger, "a window of months, or of nothing", "HOUR")
+            first = self._added(_VALUE, self.time)
+            source = self._in_front((ROWTIME, self.time))
+            each = tuple(dict.fromkeys((*lists.values(), first)))
+            until = spec.firing.Tumbling(spec.firing.FromFirst(length))
+            micros = f"unix_micros(element_at(l.`{first}`, 1)) + {length.microseconds}"
+            fired = steps.windowed(source, until, lists=each, by=keys)
+            return fired, f"timestamp_micros({micros})"
+        stretch = self._stretch(group.expressions)
+        source = self._in_front((ROWTIME, self.time))
+        each = tuple(dict.fromkeys(lists.values()))
+        until = spec.firing.Tumbling(spec.firing.ByTime(stretch))
+        fired = steps.windowed(source, until, lists=each, groups=keys)
+        return fired, steps.end_of(f"l.{ROWTIME}", stretch.microseconds)
+
+    def _stretch(self, keys: Sequence[exp.Expr]) -> spec.Span:
+        """Returns the length of the stretches of row time into which rows fall."""
+        times = [it for one in keys if (it := self._stretch_of(one)) is not None]
+        lengths = sorted(
+            map(self.query.windows.stretch, times), key=lambda one: one.microseconds
+        )
+        # The shortest ends with each end of the longer ones.
+        if not lengths or any(
+            one.microseconds % lengths[0].microseconds for one in lengths
+        ):
+            group = self.query.query.args["group"]
+            hint = "GROUP BY x, STEP(ROWTIME BY INTERVAL '1' MINUTE)"
+            told = f"GROUP BY with {len(times) or 'no'} stretches of row time"
+            raise self._wrong(group, told, _AT_ITS_END, hint)
+        return lengths[0]
+
+    # Functions over the rows before each row.
+
+    def _over(self, nodes: Sequence[Node]) -> tuple[Columns, str]:
+        """Returns the columns of each row, and what functions are of rows before it."""
+        # Functions over the same rows are one window; others stand behind it, and see
+        # the rows in the same order.
+        apart: dict[
+            tuple[spec.firing.Sliding, tuple[str, ...]], list[tuple[exp.Window, Seen]]
+        ] = {}
+        values: dict[int, str] = {}
+        for node in (it for _, one in nodes for it in one.find_all(exp.Window)):
+            seen = self.query.windows.of_function(node)
+            texts = (self.query.written(one, self.pair) for one in seen.parts)
+            by = tuple(self._added(_PART, text) for text in texts)
+            apart.setdefault((seen.window, by), []).append((node, seen))
+            values[id(node)] = self._value(node.this)
+            if seen.micros:
+                self._added(_VALUE, self.time)
+        results = {one: f"{_RESULT} {number}" for number, one in enumerate(values)}
+
+        def of_row(node: exp.Expr) -> exp.Expr | None:
+            if isinstance(node, exp.Window):
+                return own_column(results[id(node)])
+            if isinstance(node, exp.Column):
+                text = self.query.written(node, self.pair)
+                return own_column(self._added(_GROUP, text))
+            return None
+
+        written = [(name, _rewritten(node, of_row)) for name, node in nodes]
+        source = self._in_front((ROWTIME, self.time))
+        for (window, by), some in apart.items():
+            columns = {id(node): values[id(node)] for node, _ in some}
+            times = [self._added(_VALUE, self.time) for _, seen in some if seen.micros]
+            each = tuple(dict.fromkeys((*columns.values(), *times)))
+            fired = steps.windowed(source, window, lists=each, by=by)
+            # The row itself is the last one in each list.
+            given = [
+                (name, self._text(_last(name, is_list=name in each), fired))
+                for name in source.schema.names
+            ]
+            for node, seen in some:
+                column = columns[id(node)]
+                text = _seen(column, seen, times)
+                kind = source.schema[column].type
+                found = self._result(node.this, text, kind)
+                given.append((results[id(node)], self._text(found, fired)))
+            source = spec.InRowTime(steps.projected(fired, tuple(given)), ROWTIME)
+        # The windows have given rows in row time: nothing must sort them again.
+        self.step = source.source
+        return [(name, self._text(node, self.step)) for name, node in written], (
+            f"l.{ROWTIME}"
+        )
+
+
+def _seen(column: str, seen: Seen, times: Sequence[str]) -> str:
+    """Returns of a list of values those that a function sees, the older ones."""
+    values = own_column(column).sql(dialect="spark")
+    if seen.rows:
+        return f"slice({values}, 1, greatest(size({values}) - {seen.rows}, 0))"
+    if not seen.micros:
+        return values
+    moments = own_column(times[0]).sql(dialect="spark")
+    last = f"unix_micros({ROWTIME}) - {seen.micros}"
+    # Their times rise: as many as are old enough stand in front.
+    count = f"size(filter({moments}, moment -> unix_micros(moment) <= {last}))"
+    return f"slice({values}, 1, {count})"
+
+
+def _is_whole(function: exp.Expr) -> bool:
+    """Tells whether a function is none that another one is about, as of its nulls."""
+    return not isinstance(function.parent, exp.IgnoreNulls | exp.RespectNulls)
+
+
+def _last(name: str, *, is_list: bool) -> exp.Expr:
+    """Returns a column; of one that is a list the value of the last row, its own."""
+    column = own_column(name)
+    if not is_list:
+        return column
+    return exp.maybe_parse(
+        f"element_at({column.sql(dialect='spark')}, -1)", dialect="spark"
+    )
+
+
+def _rewritten(
+    node: exp.Expr, meant: Callable[[exp.Expr], exp.Expr | None]
+) -> exp.Expr:
+    """Returns an expression whose parts are what a function says, if it says it."""
+    found = meant(node)
+    if found is not None:
+        return found
+    new = node.copy()
+    for name, part in node.args.items():
+        if isinstance(part, exp.Expr):
+            new.set(name, _rewritten(part, meant))
+        elif isinstance(part, list):
+            parts = (
+                _rewritten(it, meant) if isinstance(it, exp.Expr) else it for it in part
+            )
+            new.set(name, [*parts])
+    return new

@@ -1,0 +1,128 @@
+"""Steps in row time that a query of the text is made of, and their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dovetail import spec
+from dovetail.dialects.sqlstream.parser import ROWTIME
+from dovetail.dialects.trees import own_column, sided
+from dovetail.expression import Expression, Scope, parse
+from dovetail.schema import ArrayType, AtomicType, Column, Schema
+
+COUNTS = "counts"
+"""The column of a window's rows that has how many rows each group has."""
+NOBODY = Schema(())
+Select = tuple[tuple[str, Expression], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A stream of the text as a step, and which of its columns come out."""
+
+    step: spec.Step
+    shown: tuple[str, ...]
+
+
+def column_of(name: str) -> Expression:
+    """Returns a column of the rows of a step."""
+    return Expression(sided(own_column(name), spec.Hand.LEFT).sql(dialect="spark"))
+
+
+def projected(source: spec.Step, columns: Select) -> spec.Step:
+    """Returns a step with these columns, of the types that they have."""
+    if columns == tuple((name, column_of(name)) for name in source.schema.names):
+        return source
+    scope = Scope.pair(source.schema, NOBODY)
+    kinds = tuple(Column(name, parse(text, scope).type) for name, text in columns)
+    return spec.Projected(source, Schema(kinds), spec.Columns(columns))
+
+
+def only(source: spec.Step, names: Sequence[str]) -> spec.Step:
+    """Returns a step with some of its columns, its row time among them."""
+    every = (*names, *({ROWTIME} - {*names}))
+    return projected(source, tuple((one, column_of(one)) for one in every))
+
+
+def windowed(
+    source: spec.InRowTime,
+    window: spec.firing.FiringWindow,
+    *,
+    lists: tuple[str, ...] = (),
+    groups: tuple[str, ...] = (),
+    by: tuple[str, ...] = (),
+) -> spec.Windowed:
+    """Returns what a window gives of lists of values, and of the rest as it was."""
+    known = source.schema
+    last = tuple(name for name in known.names if name not in lists)
+    schema = Schema(
+        (
+            *(Column(name, ArrayType(known[name].type)) for name in lists),
+            Column(COUNTS, ArrayType(AtomicType.INT)),
+            *(known[name] for name in last),
+        )
+    )
+    gives = spec.firing.Lists(groups, lists, COUNTS, last)
+    return spec.Windowed(source, schema, window, gives, by)
+
+
+def end_of(column: str, micros: int) -> str:
+    """Returns the end of the stretch of so many microseconds in which a time is."""
+    moment = f"unix_micros({column})"
+    return f"timestamp_micros({moment} - pmod({moment}, {micros}) + {micros})"
+
+
+def first_of_each(made: Made, by: tuple[str, ...], within: spec.Span) -> Made:
+    """Returns the first row of those that are alike in columns, in their row time.
+
+    Within a length of time: rows that are alike are no farther from each other.
+    """
+    source = spec.InRowTime(made.step, ROWTIME)
+    before = spec.firing.Sliding(
+        spec.firing.ByTime(within), spec.firing.ByCount(1), eager=True
+    )
+    counted = windowed(source, before, by=by)
+    is_first = Expression(f"element_at(l.{COUNTS}, 1) = 1")
+    first = spec.Filtered(counted, is_first)
+    return Made(only(first, made.step.schema.names), made.shown)
+
+
+def sorted_rows(
+    made: Made, by: Sequence[tuple[str, exp.Ordered]], stretch: spec.Span
+) -> Made:
+    """Returns rows in row time, those of one time by columns, which then are no more.
+
+    With a stretch all that fall into one are sorted, and have its end as their time.
+    """
+    flags = {name: f"{name} is null" for name, _ in by}
+    names = made.step.schema.names
+    columns = [(name, column_of(name)) for name in names]
+    columns += [
+        (flag, Expression(f"{column_of(name).text} IS NULL"))
+        for name, flag in flags.items()
+    ]
+    step = projected(made.step, tuple(columns))
+    keys: list[tuple[str, bool]] = []
+    for name, one in by:
+        # Where there is no value says a column of its own: nothing is above nothing.
+        keys.append((flags[name], bool(one.args.get("nulls_first"))))
+        keys.append((name, bool(one.args.get("desc"))))
+    size = stretch.microseconds
+    if size:
+        until = spec.firing.Tumbling(spec.firing.ByTime(stretch))
+        gives = spec.firing.Arranged(tuple(keys))
+        source = spec.InRowTime(step, ROWTIME)
+        step = spec.Windowed(source, step.schema, until, gives)
+        ended = [(ROWTIME, Expression(end_of(f"l.{ROWTIME}", size)))]
+        rest = [(it, column_of(it)) for it in made.shown if it != ROWTIME]
+        return Made(projected(step, (*ended, *rest)), made.shown)
+    step = spec.InRowTime(step, ROWTIME, tuple(keys))
+    return Made(only(step, made.shown), made.shown)
+
+
+def timed_anew(step: spec.Step, lateness: spec.Span) -> spec.Step:
+    """Returns rows in the order of the time that they have in ROWTIME from here on."""
+    return spec.InRowTime(spec.Retimed(step, ROWTIME, lateness), ROWTIME)

@@ -1,0 +1,179 @@
+"""The SQL of s-Server as differences from SQL as sqlglot knows it.
+
+FROM s OVER (..) AS a           a window behind a table, before its name or behind it
+FLOOR(t TO HOUR)                the start of the hour, CEIL its end; STEP(t BY ..)
+(a - b) SECOND                  how long it is between two times, in a unit
+ORDER BY t WITHIN INTERVAL ..   rows that are so much too late are put in order
+WINDOWED BY STAGGER (..)        groups that begin with their first row
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from sqlglot import TokenType, exp, parser
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.tokenizer_core import Token
+
+WINDOW = "window"
+"""Under this name a table has the window that stands behind it."""
+COMMA = "comma"
+"""Under this name a join tells that it is a comma between two tables."""
+WITHIN = "within"
+"""Under this name an order tells how late a row of it may come."""
+STAGGER = "stagger"
+"""Under this name groups tell how long they last from their first row on."""
+STAGGERED = "WINDOWED BY"
+"""The words WINDOWED BY as one token, which stands where GROUP BY may."""
+CEIL_TO, TIME_BETWEEN = "ceil to", "time between"
+"""Functions that are written in other ways than functions."""
+_UNITS = frozenset({"SECOND", "MINUTE", "HOUR", "DAY", "MONTH", "YEAR"})
+
+
+class SqlStream(Dialect):
+    """SQL as s-Server and Kinesis Analytics write it."""
+
+    NULL_ORDERING = "nulls_are_large"
+
+    class Parser(parser.Parser):
+        """Reads what sqlglot's own parser does not know."""
+
+        FUNCTION_PARSERS: ClassVar[dict[str, Callable[..., object]]] = {
+            **parser.Parser.FUNCTION_PARSERS,
+            "FLOOR": lambda self: self._parse_whole(exp.Floor, exp.TimestampTrunc),
+            "CEIL": lambda self: self._parse_whole(exp.Ceil, _ceil_to),
+            "CEILING": lambda self: self._parse_whole(exp.Ceil, _ceil_to),
+            "STEP": lambda self: self._parse_step(),
+            "TIMESTAMPADD": lambda self: self._parse_by_unit("TIMESTAMPADD"),
+            "TIMESTAMPDIFF": lambda self: self._parse_by_unit("TIMESTAMPDIFF"),
+        }
+
+        # What a clock shows is a column here, if it is one.
+        NO_PAREN_FUNCTIONS: ClassVar[dict[TokenType, type[exp.Expr]]] = {}
+        # OVER behind a table is no name for it.
+        TABLE_ALIAS_TOKENS = parser.Parser.TABLE_ALIAS_TOKENS - {TokenType.OVER}
+
+        def _parse_whole(
+            self, of_number: Callable[..., exp.Expr], of_time: Callable[..., exp.Expr]
+        ) -> exp.Expr:
+            """Reads a number that is rounded, or a time to the ends of a unit."""
+            value = self._parse_assignment()
+            if not self._match_text_seq("TO"):
+                return of_number(this=value)
+            unit = self._parse_var(any_token=True)
+            if unit is None:
+                self.raise_error("Expected a unit, as in FLOOR(t TO HOUR)")
+            return of_time(this=value, unit=unit)
+
+        def _parse_step(self) -> exp.Expr:
+            """Reads the start of the stretch in which a time falls."""
+            value = self._parse_assignment()
+            if not self._match_text_seq("BY"):
+                self.raise_error("Expected BY and an interval")
+            return exp.DateBin(this=self._parse_interval(), expression=value)
+
+        def _parse_by_unit(self, name: str) -> exp.Expr:
+            """Reads a function of a unit and two values."""
+            unit = self._parse_var(any_token=True)
+            self._match(TokenType.COMMA)
+            values = self._parse_csv(self._parse_assignment)
+            if unit is None or len(values) != 2:  # noqa: PLR2004 - of two values
+                self.raise_error("Expected a unit and two values")
+            return exp.Anonymous(this=name, expressions=[unit, *values])
+
+        def _parse_paren(self) -> exp.Expr | None:
+            """Reads what stands in parentheses, also the time between two others."""
+            found = super()._parse_paren()
+            if not isinstance(found, exp.Paren) or not isinstance(found.this, exp.Sub):
+                return found
+            if self._curr.text.upper() not in _UNITS:
+                return found
+            first = self._parse_var(any_token=True)
+            last = self._parse_var(any_token=True) if self._match_text_seq("TO") else 0
+            parts = [found.this.this, found.this.expression, last or first]
+            return exp.Anonymous(this=TIME_BETWEEN, expressions=parts)
+
+        def _parse_order(
+            self,
+            *args: Any,  # noqa: ANN401 - as the base has them
+            **options: Any,  # noqa: ANN401
+        ) -> exp.Expr | None:
+            """Reads an order, and how much too late a row of it may come."""
+            order = super()._parse_order(*args, **options)
+            if isinstance(order, exp.Order) and self._match_text_seq("WITHIN"):
+                order.set(WITHIN, self._parse_interval())
+            return order
+
+        def _parse_group(
+            self,
+            *args: Any,  # noqa: ANN401 - as the base has them
+            **options: Any,  # noqa: ANN401
+        ) -> exp.Group | None:
+            """Reads groups, which may begin each with its first row."""
+            if self._curr.text != STAGGERED:
+                return super()._parse_group(*args, **options)
+            self._advance()
+            self._match_text_seq("STAGGER")
+            self._match_l_paren()
+            if not self._match_text_seq("PARTITION", "BY"):
+                self._match(TokenType.PARTITION_BY)
+            keys = self._parse_csv(self._parse_disjunction)
+            self._match(TokenType.RANGE)
+            group = exp.Group(expressions=keys)
+            group.set(STAGGER, self._parse_interval())
+            self._match_r_paren()
+            return group
+
+        def _parse_table(
+            self,
+            *args: Any,  # noqa: ANN401 - as the base has them
+            **options: Any,  # noqa: ANN401
+        ) -> exp.Expr | None:
+            """Reads a table, its window and its name, in either order."""
+            table = super()._parse_table(*args, **options)
+            if table is None or not self._match(TokenType.OVER, advance=False):
+                return table
+            first, window = self._curr, self._parse_window(exp.Var(this=WINDOW))
+            if window is not None:
+                table.set(WINDOW, window.update_positions(first))
+            if not table.args.get("alias"):
+                table.set("alias", self._parse_table_alias())
+            return table
+
+        def _parse_join(
+            self,
+            *args: Any,  # noqa: ANN401 - as the base has them
+            **options: Any,  # noqa: ANN401
+        ) -> exp.Join | None:
+            """Reads a join, and whether it is a comma."""
+            is_comma = self._match(TokenType.COMMA, advance=False)
+            join = super()._parse_join(*args, **options)
+            if join is not None and is_comma:
+                join.set(COMMA, value=True)
+            return join
+
+
+def _ceil_to(this: exp.Expr, unit: exp.Expr) -> exp.Expr:
+    """Returns the end of the unit in which a time falls."""
+    return exp.Anonymous(this=CEIL_TO, expressions=[this, unit])
+
+
+def tokens_of(text: str) -> list[Token]:
+    """Returns the tokens of a text, which keep their places.
+
+    Without the word STREAM: what keeps coming is known of what stands behind FROM.
+    """
+    tokens: list[Token] = []
+    for one in SqlStream().tokenize(text):
+        last, word = (tokens[-1] if tokens else None), one.text.upper()
+        behind_select = last is not None and last.token_type is TokenType.SELECT
+        if behind_select and word == "STREAM":
+            continue
+        is_by = last is not None and last.text.upper() == "WINDOWED" and word == "BY"
+        if is_by and last is not None:
+            whole = (TokenType.GROUP_BY, STAGGERED, last.line, last.col, last.start)
+            tokens[-1] = Token(*whole, one.end)
+        else:
+            tokens.append(one)
+    return tokens
