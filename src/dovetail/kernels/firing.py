@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import total_ordering
+from operator import itemgetter
 from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
@@ -405,7 +406,7 @@ class _Windows:
         """Yields what windows give whose first row came at a moment or before it."""
         # A window is at the place of its last row: its first one says when it is due.
         due = [(one.rows[0][1], key) for key, one in self.parts.items()]
-        for _, key in sorted((it for it in due if it[0] <= last), key=lambda it: it[0]):
+        for _, key in sorted((it for it in due if it[0] <= last), key=itemgetter(0)):
             one = self.parts.pop(key)
             self.count -= len(one.rows)
             yield from self._fire(one)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cmp_to_key
+from operator import itemgetter
 from typing import Any
 
 from dovetail import spec
@@ -100,7 +101,7 @@ class _Windows:
     def _closed(self, last: int) -> Iterator[Content]:
         """Yields what windows give whose first row came at a moment or before it."""
         due = [(one.rows[0][1], key) for key, one in self.parts.items()]
-        for _, key in sorted((it for it in due if it[0] <= last), key=lambda it: it[0]):
+        for _, key in sorted((it for it in due if it[0] <= last), key=itemgetter(0)):
             yield from self._fire(self.parts.pop(key))
 
     def _outlive(self, now: int) -> None:
