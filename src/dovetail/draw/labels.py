@@ -46,6 +46,7 @@ class Label:
 
     def within(self, width: float) -> Label:
         """Returns the label cut so that it is no longer than some length."""
+        # The reason goes first: what a row is counts more than why it met nobody.
         room = int(width / LETTER)
         if cells(str(self)) <= room:
             return self
@@ -85,6 +86,7 @@ def shortened(words: str, most: int) -> str:
     """Returns a text that is no wider than so many letters."""
     if cells(words) <= most:
         return words
+    # One letter less than fits, for the dots.
     ends = accumulate(map(cells, words))
     kept = sum(end < most for end in ends)
     return words[:kept].rstrip(f" ·{DOTS}") + DOTS if most else ""
@@ -151,6 +153,7 @@ def outcome_words(row: TracedRow) -> str:
         if row.reason
         else row.outcome.value
     )
+    # A faulty row is among the late ones, and behind no bound.
     if row.outcome is RowOutcome.LATE and abs(row.bound) != float("inf"):
         return f"{told}, behind the bound {moment_words(Axis.ROW_TIME, row.bound)}"
     return told

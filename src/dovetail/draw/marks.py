@@ -18,13 +18,14 @@ from xml.etree.ElementTree import Element, SubElement
 
 from dovetail import spec
 from dovetail.conformance.oracle import Axis, Meeting, RowOutcome, TracedRow
+from dovetail.draw import shapes
 from dovetail.draw.labels import Label, whole_row
 from dovetail.draw.scale import Scale, is_simply_there
-from dovetail.draw.shapes import group, path, sayable, shape, text, titled, written
 
 LINE = 22.0
 THICK = 17.0
 DOT = 5.0
+# A shorter bar would be no longer than it is thick: it is drawn as a dot.
 SHORTEST = 9.0
 GAP = 8.0
 INSET = 9.0
@@ -123,6 +124,7 @@ def _dot(mark: Mark, middle: float) -> Mark:
 
 def _labelled(mark: Mark, scale: Scale) -> Mark:
     """Returns the mark with its label inside it, behind it, before it: as it fits."""
+    # Inside it would lie upon the gaps between several lives.
     is_whole = not mark.is_dot and not mark.lives
     if is_whole and mark.label.width + 2 * INSET <= mark.stop - mark.start:
         return replace(mark, label_at=mark.start + INSET)
@@ -130,6 +132,7 @@ def _labelled(mark: Mark, scale: Scale) -> Mark:
     behind = scale.stop - stop - GAP
     start = min(mark.start, mark.own - NOTCH) if mark.has_notch else mark.start
     before = start - GAP - scale.start
+    # Behind, where it fits: before a bar a label would be taken for that of another.
     if mark.label.width <= behind or behind >= before:
         label = mark.label.within(behind)
         return replace(mark, label=label, label_at=stop + GAP / 2)
@@ -169,16 +172,18 @@ def drawn(mark: Mark, middle: float, axis: Axis) -> Element:
     """Returns a mark on a line, whose middle is at a height."""
     css = f"row {mark.row.hand.value} {CLASSES[mark.row.outcome]}"
     parts = [_body(mark, middle), *_notch(mark, middle), *_label(mark, middle)]
-    row = group(css, parts, data_row=str(mark.number))
-    return titled(row, whole_row(mark.row, axis))
+    row = shapes.group(css, parts, data_row=str(mark.number))
+    return shapes.titled(row, whole_row(mark.row, axis))
 
 
 def label_text(label: Label, across: float, middle: float) -> Element:
     """Returns a label as a line of text, its reason set apart."""
-    words = text(label.values, "label", x=across, y=middle + BASELINE)
+    words = shapes.text(label.values, "label", x=across, y=middle + BASELINE)
     if label.reason:
         reason = SubElement(words, "tspan", {"class": "reason"})
-        reason.text = sayable(f" {label.reason}" if label.values else label.reason)
+        reason.text = shapes.sayable(
+            f" {label.reason}" if label.values else label.reason
+        )
     return words
 
 
@@ -187,7 +192,7 @@ def _label(mark: Mark, middle: float) -> list[Element]:
     words = label_text(mark.label, mark.label_at, middle)
     if mark.is_labelled_inside:
         return [words]
-    ground = shape(
+    ground = shapes.shape(
         "rect",
         "ground",
         x=mark.label_at - 1,
@@ -204,30 +209,27 @@ def _body(mark: Mark, middle: float) -> Element:
         return cross(mark.middle, middle)
     if mark.is_dot:
         return dot(mark.middle, middle)
-    if mark.lives:
-        return group("lives", _beads(mark, middle))
-    return bar((mark.start, mark.stop), middle, mark)
+    if not mark.lives:
+        return bar((mark.start, mark.stop), middle, mark)
+    # Several lives are beads on one string, hollow where the row met nobody.
+    beads = [_string((mark.start, mark.stop), middle)]
+    for life in mark.lives:
+        css = "life hollow" if life in mark.lonely else "life"
+        start, stop = life
+        is_short = stop - start < SHORTEST
+        body = dot(start, middle) if is_short else bar(life, middle, mark)
+        beads.append(shapes.group(css, [body]))
+    return shapes.group("lives", beads)
 
 
 def dot(across: float, middle: float) -> Element:
     """Returns the sign of a row that is alive at one moment."""
-    return shape("circle", "dot", cx=across, cy=middle, r=DOT - 0.5)
-
-
-def _beads(mark: Mark, middle: float) -> Iterator[Element]:
-    """Yields several lives on one string."""
-    yield _string((mark.start, mark.stop), middle)
-    for life in mark.lives:
-        css = "hollow" if life in mark.lonely else ""
-        start, stop = life
-        is_short = stop - start < SHORTEST
-        body = dot(start, middle) if is_short else bar(life, middle, mark)
-        yield group(f"life {css}".strip(), [body])
+    return shapes.shape("circle", "dot", cx=across, cy=middle, r=DOT - 0.5)
 
 
 def _string(ends: tuple[float, float], middle: float) -> Element:
     """Returns a thin line between two places."""
-    return shape("line", "bar", x1=ends[0], x2=ends[1], y1=middle, y2=middle)
+    return shapes.shape("line", "bar", x1=ends[0], x2=ends[1], y1=middle, y2=middle)
 
 
 def bar(ends: tuple[float, float], middle: float, mark: Mark) -> Element:
@@ -243,16 +245,16 @@ def bar(ends: tuple[float, float], middle: float, mark: Mark) -> Element:
         (start + before, middle + half),
         *([(start, middle)] if before else []),
     ]
-    return path(corners, "bar", closed=True)
+    return shapes.path(corners, "bar", closed=True)
 
 
 def cross(across: float, middle: float) -> Element:
     """Returns the sign of a row that takes no part."""
     near, far = across - DOT + 1, across + DOT - 1
     up, down = middle - DOT + 1, middle + DOT - 1
-    strokes = f"M{written(near)} {written(up)} L{written(far)} {written(down)}"
-    other = f"M{written(near)} {written(down)} L{written(far)} {written(up)}"
-    return shape("path", "cross", d=f"{strokes} {other}")
+    start, stop, top, foot = map(shapes.written, (near, far, up, down))
+    strokes = f"M{start} {top} L{stop} {foot} M{start} {foot} L{stop} {top}"
+    return shapes.shape("path", "cross", d=strokes)
 
 
 def _notch(mark: Mark, middle: float) -> list[Element]:
@@ -260,6 +262,7 @@ def _notch(mark: Mark, middle: float) -> list[Element]:
     if not mark.has_notch:
         return []
     across = mark.own
+    # The outer edge: links come to the inner one.
     out = -1 if mark.row.hand is spec.Hand.LEFT else 1
     if not mark.start <= across <= mark.stop:
         near = mark.start if across < mark.start else mark.stop
@@ -277,7 +280,7 @@ def _arrow(across: float, edge: float, out: int) -> Element:
         (across + NOTCH, edge),
         (across, edge - out * 1.4 * NOTCH),
     ]
-    return path(corners, "notch", closed=True)
+    return shapes.path(corners, "notch", closed=True)
 
 
 def height_of(line: int, hand: spec.Hand, edge: float) -> float:
@@ -303,6 +306,8 @@ class Linking:
 
     def all(self, meetings: Sequence[Meeting]) -> Iterator[Element]:
         """Yields every link whose rows are both on the page."""
+        # In the order of meetings, so that who met first has the place of the meeting,
+        # and those behind move aside.
         for meeting in meetings:
             if meeting.left in self.marks and meeting.right in self.marks:
                 yield self._link(meeting)
@@ -314,19 +319,19 @@ class Linking:
         top = self.heights[meeting.left] + _half(left)
         bottom = self.heights[meeting.right] - _half(right)
         css = "link" if meeting.comes_out else "link silent"
-        begin = f"M{written(above)} {written(top)}"
-        end = f"{written(below)} {written(bottom)}"
-        middle = written((top + bottom) / 2)
+        start, stop, middle = map(shapes.written, (above, below, (top + bottom) / 2))
+        begin = f"M{start} {shapes.written(top)}"
+        end = f"{stop} {shapes.written(bottom)}"
         # A curve, but for ends that are above each other.
-        curve = f"C{written(above)} {middle} {written(below)} {middle} {end}"
+        curve = f"C{start} {middle} {stop} {middle} {end}"
         steps = f"L{end}" if abs(above - below) < 1 else curve
-        line = shape("path", css, d=f"{begin} {steps}")
+        line = shapes.shape("path", css, d=f"{begin} {steps}")
         ends = [
-            shape("circle", "end", cx=across, cy=height, r="2.4")
+            shapes.shape("circle", "end", cx=across, cy=height, r="2.4")
             for across, height in ((above, top), (below, bottom))
         ]
         facts = {"data_left": str(meeting.left), "data_right": str(meeting.right)}
-        return group("meeting", [line, *ends], **facts)
+        return shapes.group("meeting", [line, *ends], **facts)
 
     def _places(self, rows: Sequence[Mark], moment: float) -> tuple[float, float]:
         """Returns where a link leaves the left row and where it reaches the right."""
@@ -353,6 +358,7 @@ def ends(mark: Mark, place: float) -> tuple[float, float]:
     if mark.is_dot:
         return mark.middle, mark.middle
     inside = min(max(place, mark.start), mark.stop)
+    # Of several lives only the moment itself is surely one of them.
     return (inside, inside) if mark.lives else (inside, mark.stop)
 
 

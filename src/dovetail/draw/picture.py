@@ -15,20 +15,9 @@ from zlib import crc32
 
 from dovetail import spec
 from dovetail.conformance.oracle import Axis, Trace, trace
-from dovetail.draw import labels
+from dovetail.draw import labels, shapes
 from dovetail.draw.marks import Linking
 from dovetail.draw.scale import Tick, ticks
-from dovetail.draw.shapes import (
-    LETTER,
-    MARGIN,
-    WIDTH,
-    Column,
-    sayable,
-    shape,
-    style_sheet,
-    text,
-    written,
-)
 from dovetail.draw.sheet import STRIP, Sheet, legend
 from dovetail.errors import SpecError, UnsupportedError
 from dovetail.schema import shown_row
@@ -36,6 +25,7 @@ from dovetail.spec.arguments import path as path_of
 
 MOST_ROWS = 100
 LONGEST_TITLE = 95
+# How far the lanes are apart: links need room to cross each other.
 CROSSING, TOUCHING = 44.0, 22.0
 SIGNS = 20.0
 AXIS = 54.0
@@ -66,7 +56,7 @@ def picture(play: spec.Play, name: str = "") -> Picture:
             )
     sheet = Sheet.of(play, play.join, traced)
     title = labels.title_of(play.join, name)
-    column = Column()
+    column = shapes.Column()
     column.prose(labels.shortened(title, LONGEST_TITLE), "name")
     column.prose(f"{sheet.condition}; on the clock {sheet.join.clock.value}", "quiet")
     column.flow(legend(sheet), SIGNS)
@@ -74,7 +64,7 @@ def picture(play: spec.Play, name: str = "") -> Picture:
     # Only now is it known how far down the page reaches. What comes later in the
     # picture lies above: the ground first, words last.
     root = _root(title, labels.summary(traced), column.bottom)
-    root.append(shape("rect", "ground", width="100%", height="100%"))
+    root.append(shapes.shape("rect", "ground", width="100%", height="100%"))
     root.extend([*inside, *column.shapes])
     return Picture(tostring(root, encoding="unicode"), table(traced))
 
@@ -83,25 +73,26 @@ def _root(title: str, description: str, height: float) -> Element:
     """Returns an empty picture with its style, and its words for who cannot see it."""
     # Names are of the whole page that a picture stands on: another one's must differ.
     mark = f"dovetail-{crc32(f'{title} {description}'.encode()):08x}"
-    root = shape(
+    root = shapes.shape(
         "svg",
         "dovetail",
         xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {written(WIDTH)} {written(height)}",
-        width=WIDTH,
+        viewBox=f"0 0 {shapes.written(shapes.WIDTH)} {shapes.written(height)}",
+        width=shapes.WIDTH,
         height=height,
         style="max-width:100%;height:auto",
         role="img",
         aria_labelledby=f"{mark}-title {mark}-desc",
     )
     for tag, words in (("title", title), ("desc", description)):
-        SubElement(root, tag, {"id": f"{mark}-{tag}"}).text = sayable(words)
-    SubElement(root, "style").text = style_sheet()
+        SubElement(root, tag, {"id": f"{mark}-{tag}"}).text = shapes.sayable(words)
+    SubElement(root, "style").text = shapes.style_sheet()
     return root
 
 
-def _lanes(sheet: Sheet, column: Column) -> Iterator[Element]:
+def _lanes(sheet: Sheet, column: shapes.Column) -> Iterator[Element]:
     """Yields grid, links, bounds and rows, and writes what is around them."""
+    # From the top down: a band is taken when it is known how high it is.
     left, right = (sheet.lanes[hand] for hand in spec.HANDS)
     left.write_heading(column)
     above = column.band(STRIP if left.shows_bound else 0)
@@ -124,30 +115,33 @@ def _lanes(sheet: Sheet, column: Column) -> Iterator[Element]:
         yield from lane.rows(edges[hand])
 
 
-def _grid(sheet: Sheet, ends: tuple[float, float], column: Column) -> Iterator[Element]:
+def _grid(
+    sheet: Sheet, ends: tuple[float, float], column: shapes.Column
+) -> Iterator[Element]:
     """Yields the lines of the grid, and writes the axis below everything."""
     top = column.band(AXIS)
     for tick in ticks(sheet.trace.axis, sheet.scale):
         across = sheet.scale.place(tick.moment)
-        yield shape("line", "grid", x1=across, y1=ends[0], x2=across, y2=ends[1])
+        yield shapes.shape("line", "grid", x1=across, y1=ends[0], x2=across, y2=ends[1])
         column.add(_tick_words(tick, across, top))
     edges = {"x1": sheet.scale.start, "x2": sheet.scale.stop}
-    yield shape("line", "axis", y1=top + 2, y2=top + 2, **edges)
+    yield shapes.shape("line", "axis", y1=top + 2, y2=top + 2, **edges)
     foot = top + AXIS - 6
     caption = CAPTIONS[sheet.trace.axis]
     place = sheet.scale.stop
-    column.add([text(caption, "quiet", x=place, y=foot, text_anchor="end")])
+    column.add([shapes.text(caption, "quiet", x=place, y=foot, text_anchor="end")])
 
 
 def _tick_words(tick: Tick, across: float, top: float) -> Iterator[Element]:
     """Yields the words of a tick, and below them its date."""
     ends = {"x1": across, "x2": across}
-    yield shape("line", "axis", y1=top + 2, y2=top + 7, **ends)
+    yield shapes.shape("line", "axis", y1=top + 2, y2=top + 7, **ends)
     for words, foot, css in ((tick.words, 20, "tick"), (tick.date, 34, "tick quiet")):
         if words:
-            half = len(words) * LETTER / 2 + MARGIN / 2
-            middle = min(max(across, half), WIDTH - half)
-            yield text(words, css, x=middle, y=top + foot, text_anchor="middle")
+            # Words in the middle below their mark, but never beyond the page.
+            half = len(words) * shapes.LETTER / 2 + shapes.MARGIN / 2
+            middle = min(max(across, half), shapes.WIDTH - half)
+            yield shapes.text(words, css, x=middle, y=top + foot, text_anchor="middle")
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +202,7 @@ HEADINGS = ("row", "side", "values", "life", "what became of it", "meets")
 
 def table(trace: Trace) -> str:
     """Returns a line for each row, with the numbers of those that it met."""
+    # By number, so that the table and the links of the picture name rows alike.
     lines = [f"<tr>{''.join(f'<th>{heading}</th>' for heading in HEADINGS)}</tr>"]
     met: dict[int, list[int]] = {number: [] for number in range(len(trace.rows))}
     for one in trace.meetings:
@@ -223,7 +218,7 @@ def table(trace: Trace) -> str:
             # Rows may meet more than once; each is named once.
             ", ".join(map(str, dict.fromkeys(met[number]))),
         )
-        told = "".join(f"<td>{escape(sayable(cell))}</td>" for cell in cells)
+        told = "".join(f"<td>{escape(shapes.sayable(cell))}</td>" for cell in cells)
         lines.append(f"<tr>{told}</tr>")
     head, body = lines[0], "".join(lines[1:])
     return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"

@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 from dovetail import schema
 from dovetail.conformance.oracle import Axis, Trace, TracedRow
 
+# How far beyond rows their lives are shown, in lengths of the time between rows: the
+# fewer rows, the more room there is for it.
 LEAST_REACH = 1.25
 FEW = 60
 BORDER = 0.02  # of the length of the axis, at both ends
@@ -52,25 +54,21 @@ def scale_of(trace: Trace, start: float, stop: float) -> Scale:
     # Rows stand by their own times; where none has one, by what is known of lives.
     inner = places or [*births, *deaths, *bounds] or [0.0]
     times = max(FEW / max(len(trace.rows), 1), LEAST_REACH)
+    # Of rows of one moment nothing says how much of a life is long.
     reach = times * (max(inner) - min(inner)) or math.inf
     first, last = min(inner) - reach, max(inner) + reach
     seen = [
         *inner,
         *(one for one in [*births, *deaths, *bounds] if first <= one <= last),
     ]
-    return _bordered(min(seen), max(seen), trace, (start, stop))
-
-
-def _bordered(
-    first: float, last: float, trace: Trace, edges: tuple[float, float]
-) -> Scale:
-    """Returns the scale with room at both ends: one step where rows are counted."""
+    first, last = min(seen), max(seen)
     if trace.axis is Axis.ARRIVAL:
+        # A step where rows are counted; what was there before them needs one, too.
         has_state = any(math.isinf(row.at) and row.has_life for row in trace.rows)
-        return Scale(first - (1 if has_state else 0.5), last + 1, *edges)
+        return Scale(first - (1 if has_state else 0.5), last + 1, start, stop)
     # Rows of one moment would else have an axis without length.
     room = BORDER * (last - first) or (SECOND if trace.axis.is_time else 1)
-    return Scale(first - room, last + room, *edges)
+    return Scale(first - room, last + room, start, stop)
 
 
 def _finite(moments: Iterable[float]) -> list[float]:
@@ -146,6 +144,7 @@ def _months(scale: Scale) -> list[int]:
         schema.from_microseconds(int(min(max(moment, EARLIEST), LATEST)))
         for moment in (scale.first, scale.last)
     )
+    # Counted from year 0, so that steps of a year, or of ten, begin in January.
     start, stop = (one.year * 12 + one.month - 1 for one in (first, last))
     step = next((one for one in MONTHS if (stop - start) / one <= MOST), MONTHS[-1])
     begun = range(start + (-start) % step, stop + 1, step)
@@ -159,21 +158,18 @@ def _dated(moments: list[int]) -> Iterator[Tick]:
     known = ""
     times = [schema.from_microseconds(moment) for moment in moments]
     are_days = all(time.timetz() == times[0].timetz() for time in times[1:])
+    # All marks of an axis have as many digits as one of them needs.
+    digits = next(size for size in range(7) if not _beyond(moments, 10 ** (6 - size)))
+    form = "%H:%M:%S" if _beyond(moments, MINUTE) else "%H:%M"
+    form, cut = ("%H:%M:%S.%f", digits - 6 or None) if digits else (form, None)
     for moment, time in zip(moments, times, strict=True):
         date = time.date().isoformat()
         if are_days and len(times) > 1:
             yield Tick(moment, date)
         else:
-            yield Tick(moment, _of_day(time, moments), date if date != known else "")
+            words = time.strftime(form)[:cut]
+            yield Tick(moment, words, date if date != known else "")
         known = date
-
-
-def _of_day(time: datetime, moments: list[int]) -> str:
-    """Returns a time of day with as many digits as the marks need."""
-    digits = next(size for size in range(7) if not _beyond(moments, 10 ** (6 - size)))
-    if digits:
-        return time.strftime("%H:%M:%S.%f")[: digits - 6 or None]
-    return time.strftime("%H:%M:%S" if _beyond(moments, MINUTE) else "%H:%M")
 
 
 def _beyond(moments: list[int], size: int) -> bool:

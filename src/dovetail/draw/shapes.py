@@ -38,6 +38,7 @@ def group(css: str, children: Iterable[Element], **facts: Fact) -> Element:
 def text(words: str, css: str, **facts: Fact) -> Element:
     """Returns a line of text."""
     element = shape("text", css, **facts)
+    # A value of a user's row may have any letter, XML has not.
     element.text = sayable(words)
     return element
 
@@ -110,26 +111,13 @@ class Column:
 
     def flow(self, items: Iterable[Item], height: float = PROSE) -> None:
         """Sets items side by side, on new lines where one is full."""
-        for line in _lines(items):
-            middle = self.band(height) + height / 2
-            across = MARGIN
-            for item in line:
-                self.add(item.at(across, middle))
-                across += item.width
-
-
-def _lines(items: Iterable[Item]) -> Iterator[list[Item]]:
-    """Yields the items that fit on a line together."""
-    line: list[Item] = []
-    taken = MARGIN
-    for item in items:
-        if line and taken + item.width > WIDTH - MARGIN:
-            yield line
-            line, taken = [], MARGIN
-        line.append(item)
-        taken += item.width
-    if line:
-        yield line
+        # The first item opens a line; one that is wider than a line has one for itself.
+        across, middle = WIDTH, 0.0
+        for item in items:
+            if across + item.width > WIDTH - MARGIN and across > MARGIN:
+                across, middle = MARGIN, self.band(height) + height / 2
+            self.add(item.at(across, middle))
+            across += item.width
 
 
 LIGHT = {
@@ -181,6 +169,7 @@ SHAPE = f"""
 
 def style_sheet() -> str:
     """Returns the whole style sheet."""
+    # Light first: where nobody says what he wishes it stays.
     dark = "".join(f"  {rule}\n" for rule in _colours(DARK))
     light = "\n".join(_colours(LIGHT))
     return f"{SHAPE}{light}\n@media (prefers-color-scheme: dark) {{\n{dark}}}\n"

@@ -15,19 +15,8 @@ from xml.etree.ElementTree import Element
 
 from dovetail import spec
 from dovetail.conformance.oracle import Axis, RowOutcome, Trace, TracedRow
-from dovetail.draw import labels, marks
+from dovetail.draw import labels, marks, shapes
 from dovetail.draw.scale import Scale, moment_words, scale_of
-from dovetail.draw.shapes import (
-    LETTER,
-    MARGIN,
-    WIDTH,
-    Column,
-    group,
-    path,
-    shape,
-    text,
-    titled,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +32,8 @@ class Sheet:
     @classmethod
     def of(cls, play: spec.Play, join: spec.JoinSpec, trace: Trace) -> Sheet:
         """Returns the sheet of a traced play."""
-        scale = scale_of(trace, MARGIN, WIDTH - MARGIN)
+        # One scale for both lanes: who lives at once stands above each other.
+        scale = scale_of(trace, shapes.MARGIN, shapes.WIDTH - shapes.MARGIN)
         words = labels.lanes_of(play, join)
         lanes = {}
         for hand in spec.HANDS:
@@ -114,8 +104,8 @@ class Placeless:
             sign = marks.cross(across + marks.DOT, middle)
         place = across + 3 * marks.DOT
         words = marks.label_text(self.label, place, middle)
-        row = group(css, [sign, words], data_row=str(self.number))
-        yield titled(row, labels.whole_row(self.row, self.axis))
+        row = shapes.group(css, [sign, words], data_row=str(self.number))
+        yield shapes.titled(row, labels.whole_row(self.row, self.axis))
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +132,7 @@ class Lane:
         """Tells whether its bound stands on the page."""
         return isfinite(self.bound)
 
-    def write_heading(self, column: Column) -> None:
+    def write_heading(self, column: shapes.Column) -> None:
         """Writes what the side is, and lists the rows that have no place."""
         # The lanes are mirrored: the list is always next to the rows.
         if self.hand is spec.Hand.RIGHT:
@@ -165,10 +155,10 @@ class Lane:
         across = scale.place(self.bound)
         words = f"bound {moment_words(self.axis, self.bound)}"
         # Words that would run off the page stand before the line.
-        is_far = across + len(words) * LETTER > scale.stop
+        is_far = across + len(words) * shapes.LETTER > scale.stop
         ends = {"y1": top - BEYOND, "y2": top + self.height + BEYOND}
-        yield shape("line", "bound", x1=across, x2=across, **ends)
-        yield text(
+        yield shapes.shape("line", "bound", x1=across, x2=across, **ends)
+        yield shapes.text(
             words,
             "promise",
             x=across - 4 if is_far else across + 4,
@@ -192,13 +182,15 @@ class Sample:
     @property
     def width(self) -> float:
         """Returns the room of the sign, the words and the space behind them."""
-        return SAMPLE + len(self.words) * LETTER + SPACE
+        return SAMPLE + len(self.words) * shapes.LETTER + SPACE
 
     def at(self, across: float, middle: float) -> Iterator[Element]:
         """Yields the sign and the words beside it."""
         moved = f"translate({across + SAMPLE / 2 - 4:.1f} {middle:.1f})"
-        yield group("sign", [self.sign], transform=moved)
-        yield text(self.words, "quiet", x=across + SAMPLE, y=middle + marks.BASELINE)
+        yield shapes.group("sign", [self.sign], transform=moved)
+        yield shapes.text(
+            self.words, "quiet", x=across + SAMPLE, y=middle + marks.BASELINE
+        )
 
 
 def legend(sheet: Sheet) -> Iterator[Sample]:
@@ -210,11 +202,14 @@ def legend(sheet: Sheet) -> Iterator[Sample]:
         for outcome in RowOutcome:
             if outcome in found and outcome is not RowOutcome.LATE:
                 css = f"row {hand.value} {marks.CLASSES[outcome]}"
-                bar = path(_box(), "bar", closed=True)
-                yield Sample(group(css, [bar]), outcome_meaning(join, hand, outcome))
+                bar = shapes.path(_box(), "bar", closed=True)
+                yield Sample(
+                    shapes.group(css, [bar]), outcome_meaning(join, hand, outcome)
+                )
     if any(row.outcome is RowOutcome.LATE for row in trace.rows):
         yield Sample(
-            group("late", [marks.cross(0, 0)]), "too late or faulty: takes no part"
+            shapes.group("late", [marks.cross(0, 0)]),
+            "too late or faulty: takes no part",
         )
     yield from _of_marks(sheet.marks)
     yield from _of_meetings(trace, join.kind)
@@ -238,15 +233,16 @@ def outcome_meaning(join: spec.JoinSpec, hand: spec.Hand, outcome: RowOutcome) -
 def _of_marks(laid: Sequence[marks.Mark]) -> Iterator[Sample]:
     """Yields the signs that tell of the shape of a life."""
     if any(mark.is_dot and mark.row.outcome is not RowOutcome.LATE for mark in laid):
-        moment = shape("circle", "sample", cx=0, cy=0, r=marks.DOT - 0.5)
+        moment = shapes.shape("circle", "sample", cx=0, cy=0, r=marks.DOT - 0.5)
         yield Sample(moment, "at one moment only")
     if any(mark.goes_on or mark.comes_from_before for mark in laid):
         half = HIGH / 2
+        # As a bar is drawn that the page cuts off, on its right.
         near, far = [(-LONG / 2, -half), (0, -half)], [(0, half), (-LONG / 2, half)]
-        pointed = path([*near, (LONG / 2, 0), *far], "sample", closed=True)
+        pointed = shapes.path([*near, (LONG / 2, 0), *far], "sample", closed=True)
         yield Sample(pointed, "goes on beyond the page")
     if any(mark.has_notch for mark in laid):
-        notch = path([(-4, -3), (4, -3), (0, 3)], "sample filled", closed=True)
+        notch = shapes.path([(-4, -3), (4, -3), (0, 3)], "sample filled", closed=True)
         yield Sample(notch, "the row's own time")
 
 
@@ -268,4 +264,4 @@ def _box() -> list[tuple[float, float]]:
 
 def _upright(css: str) -> Element:
     """Returns a short upright line."""
-    return shape("line", css, x1=0, y1=-HIGH / 2 - 1, x2=0, y2=HIGH / 2 + 1)
+    return shapes.shape("line", css, x1=0, y1=-HIGH / 2 - 1, x2=0, y2=HIGH / 2 + 1)

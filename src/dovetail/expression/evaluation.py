@@ -55,6 +55,7 @@ def _column(side: str, name: str) -> Closure:
         row = rows.get(side)
         if row is None:
             return None
+        # names have no case, but most rows have them as they are spelled
         if name in row:
             return row[name]
         found = (value for key, value in row.items() if key.lower() == name.lower())

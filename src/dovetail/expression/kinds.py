@@ -34,6 +34,7 @@ MOMENTS = (TIMESTAMP, TIMESTAMP_NTZ)
 # In both of these a later type holds what an earlier one holds.
 _PRECEDENCE = (*BITS, *FRACTIONS)
 DATES = (DATE, TIMESTAMP_NTZ, TIMESTAMP)
+# A bigint has 19 digits; Spark counts 20 where one becomes a decimal.
 _DIGITS: dict[Kind, int] = {TINYINT: 3, SMALLINT: 5, INT: 10, BIGINT: 20}
 MOST_DIGITS = 38
 LEAST_SCALE = 6  # digits behind the point that an overflowing result keeps
@@ -96,6 +97,7 @@ def adjusted(precision: int, scale: int) -> schema.DecimalType:
     """Returns a decimal of at most 38 digits that keeps its whole digits first."""
     if precision <= MOST_DIGITS:
         return schema.DecimalType(precision, scale)
+    # what is lost first are digits behind the point, but for the last six of them
     room = MOST_DIGITS - (precision - scale)
     return schema.DecimalType(MOST_DIGITS, max(room, min(scale, LEAST_SCALE)))
 
@@ -135,10 +137,12 @@ def tightest(left: Kind, right: Kind) -> Kind | None:
     for ordered in (_PRECEDENCE, DATES):
         if left in ordered and right in ordered:
             return max(left, right, key=ordered.index)
+    # days and time are both microseconds; a month is no number of them
     if isinstance(left, Interval) and isinstance(right, Interval):
         return None if Interval.MONTHS in (left, right) else Interval.TIME
     for one, other in ((left, right), (right, left)):
         if isinstance(one, schema.DecimalType) and is_integral(other):
+            # an operator does not widen a decimal for a number: it has room, or none
             fits = one.precision - one.scale >= as_decimal(other).precision
             return one if fits else None
     return _inside(left, right, tightest)
@@ -156,25 +160,17 @@ def _inside(left: Kind, right: Kind, meet: Meeting) -> Kind | None:
                 return None
             return schema.MapType(columnar(key), columnar(value))
         case schema.StructType(), schema.StructType():
-            return _same_fields(left, right, meet)
+            names = [[it.lower() for it, _ in side.fields] for side in (left, right)]
+            # by name and place: Spark casts no struct to one in another order
+            if names[0] != names[1]:
+                return None
+            pairs = zip(left.fields, right.fields, strict=True)
+            kinds = [(it, meet(one, other)) for (it, one), (_, other) in pairs]
+            known = [(it, columnar(kind)) for it, kind in kinds if kind is not None]
+            whole = len(known) == len(kinds)
+            return schema.StructType(tuple(known)) if whole else None
         case _:
             return None
-
-
-def _same_fields(
-    left: schema.StructType, right: schema.StructType, meet: Meeting
-) -> Kind | None:
-    """Returns the struct whose fields meet, name by name, or None."""
-    names = [[name.lower() for name, _ in side.fields] for side in (left, right)]
-    if names[0] != names[1]:
-        return None
-    fields: list[tuple[str, schema.Type]] = []
-    for (name, one), (_, other) in zip(left.fields, right.fields, strict=True):
-        kind = meet(one, other)
-        if kind is None:
-            return None
-        fields.append((name, columnar(kind)))
-    return schema.StructType(tuple(fields))
 
 
 def without_texts(left: Kind, right: Kind) -> Kind | None:
@@ -199,14 +195,15 @@ def wider(left: Kind, right: Kind) -> Kind | None:
 
 def widest(types: Sequence[Kind]) -> Kind | None:
     """Returns the wider type of all; texts first, for `wider` is not associative."""
-    return _fold(sorted(types, key=lambda kind: not _has_text(kind)), wider)
 
+    def is_text(kind: Kind) -> bool:
+        return (
+            is_text(kind.element)
+            if isinstance(kind, schema.ArrayType)
+            else (kind == STRING)
+        )
 
-def _has_text(kind: Kind) -> bool:
-    """Tells whether a type is a text, or an array of them."""
-    while isinstance(kind, schema.ArrayType):
-        kind = kind.element
-    return kind == STRING
+    return _fold(sorted(types, key=is_text, reverse=True), wider)
 
 
 def widest_without_texts(types: Sequence[Kind]) -> Kind | None:
@@ -242,6 +239,12 @@ def _compared_with_text(kind: Kind) -> Kind | None:
     if isinstance(kind, schema.DecimalType):
         return kind if kind.scale == 0 else DOUBLE
     return kind if isinstance(kind, schema.AtomicType) else None
+
+
+def whole(*types: Kind) -> Kind | None:
+    """Returns the machine number that whole numbers of all types fit, or None."""
+    common = _fold(types, tightest)
+    return common if common is not None and is_integral(common) else None
 
 
 def implicit(source: Kind, target: Kind) -> bool:

@@ -27,6 +27,7 @@ from dovetail.expression.tree import (
 )
 from dovetail.expression.values import EPOCH_DAY, micros
 
+# By side and name; a row that is known makes its columns constants for all others.
 Known = Mapping[tuple[str, str], Value]
 _NOTHING: Known = {}
 
@@ -62,19 +63,14 @@ def _lowered(node: Node) -> Program:
             numbers = tuple(parameter.number for parameter in parameters)
             return ("lambda", numbers, _lowered(body))
         case Call():
-            return _call(node)
-
-
-def _call(node: Call) -> Program:
-    """Returns the program of a call: for whole columns, else row by row."""
-    entry = function_of(node)
-    arguments = tuple(map(_lowered, node.arguments))
-    whole = entry.columnwise(node, arguments) if entry.columnwise else None
-    if whole is not None:
-        return whole
-    # for each row: the function that the oracle calls
-    function = RowFunction(node.function, entry.strict, entry.evaluate(node))
-    return operation("by_row", node.type, *arguments, function=function)
+            entry = function_of(node)
+            arguments = tuple(map(_lowered, node.arguments))
+            whole = entry.columnwise(node, arguments) if entry.columnwise else None
+            if whole is not None:
+                return whole
+            # for each row: the function that the oracle calls
+            function = RowFunction(node.function, entry.strict, entry.evaluate(node))
+            return operation("by_row", node.type, *arguments, function=function)
 
 
 def plain(value: Value) -> object:

@@ -10,9 +10,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import lru_cache, reduce
+from functools import lru_cache, partial, reduce
 from itertools import count
-from typing import TypeVar
 
 from sqlglot import exp
 
@@ -23,6 +22,7 @@ from dovetail.expression.functions import build, parameters_of, significant
 from dovetail.expression.functions.casts import checked_cast, converter
 from dovetail.expression.functions.logic import REQUIRED
 from dovetail.expression.syntax import is_pointed, pointed, syntax
+from dovetail.expression.tables import entered
 from dovetail.expression.tree import (
     BARE,
     ROWS,
@@ -48,19 +48,11 @@ from dovetail.schema import (
     parse_type,
 )
 
-Reader = Callable[["Context", exp.Expr], Node]
-Read = TypeVar("Read", bound=Callable[..., Node])
+Reader = Callable[..., Node]
 _READERS: dict[type[exp.Expr], Reader] = {}
 
 
-def _reads(*nodes: type[exp.Expr]) -> Callable[[Read], Read]:
-    """Enters a reader of these nodes of sqlglot."""
-
-    def enter(reader: Read) -> Read:
-        _READERS.update(dict.fromkeys(nodes, reader))
-        return reader
-
-    return enter
+_reads = partial(entered, _READERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +190,7 @@ def _several(text: str) -> Literal:
     months = Interval.MONTHS in types
     if not spans or len(words) % 2 or (months and len(types) > 1):
         raise _no_span(text, "")
+    # days beside hours are microseconds like these
     kind = spans[0].type if len(types) == 1 else Interval.TIME
     return Literal(sum(span.value for span in spans), kind)
 
@@ -212,16 +205,13 @@ def _from_to(text: str, first: str, last: str) -> Literal:
         return Literal(-months if found[1] == "-" else months, Interval.MONTHS)
     if first not in _FIELDS or last not in _FIELDS:
         raise _no_span(text, f"{first} to {last}")
-    return _clock(text, _FIELDS[_FIELDS.index(first) : _FIELDS.index(last) + 1])
-
-
-def _clock(text: str, fields: tuple[str, ...]) -> Literal:
-    """Returns the span of days, hours, minutes and seconds, as many as are named."""
-    days = r"(\d+)\s+" if fields[0] == "day" else ""
+    fields = _FIELDS[_FIELDS.index(first) : _FIELDS.index(last) + 1]
+    # days stand apart, all other fields are parts of one clock
+    days = r"(\d+)\s+" if first == "day" else ""
     clock = ":".join([r"(\d+)"] * (len(fields) - bool(days)))
-    found = re.fullmatch(_PARTS.format(days + clock), text)
+    found = re.fullmatch(_PARTS.format(days + clock), text) if fields else None
     if not found:
-        raise _no_span(text, f"{fields[0]} to {fields[-1]}")
+        raise _no_span(text, f"{first} to {last}")
     sign, *parts, fraction = found.groups()
     sizes = (_UNITS[field][1] for field in fields)
     total = sum(int(part) * size for part, size in zip(parts, sizes, strict=True))
@@ -238,10 +228,24 @@ def _no_span(text: str, unit: str) -> SpecError:
 def _name(context: Context, node: exp.Expr) -> Node:
     """Reads a name: what its front means, then fields."""
     parts = node.parts if isinstance(node, exp.Column) else [node]
-    found, fields = _resolved(context, [part.name for part in parts])
-    for name in fields:
-        found = _field(found, name)
-    return found
+    first, *rest = names = [part.name for part in parts]
+    schema = context.scope.schema(first)
+    # what is nearest counts: a lambda's parameter, a side, an active row, a bare name
+    if first.lower() in context.variables:
+        found = context.variables[first.lower()]
+    elif schema and rest and rest[0] in schema:
+        column = schema[rest.pop(0)]
+        found = Column(first.lower(), column.name, column.type)
+    elif context.row and first in context.scope.rows:
+        found = _field(context.row, first)
+    elif first in context.scope.bare:
+        column = context.scope.bare[first]
+        found = Column(BARE, column.name, column.type)
+    else:
+        own = context.scope.rows.names if context.row else ()
+        known = ", ".join((*own, *context.scope.known))
+        raise SpecError(f'no column "{".".join(names)}"', f"one of {known}")
+    return reduce(_field, rest, found)
 
 
 def _field(whole: Node, name: str) -> Node:
@@ -253,26 +257,6 @@ def _field(whole: Node, name: str) -> Node:
     if isinstance(whole.type, MapType):
         return build("[]", whole, Literal(name, kinds.STRING))
     return build("field", whole, Literal(name, kinds.STRING))
-
-
-def _resolved(context: Context, names: list[str]) -> tuple[Node, list[str]]:
-    """Returns what the front of a dotted name means, and the names behind it."""
-    first, *rest = names
-    # what is nearest counts: a lambda's parameter, a side, an active row, a bare name
-    if first.lower() in context.variables:
-        return context.variables[first.lower()], rest
-    schema = context.scope.schema(first)
-    if schema and rest and rest[0] in schema:
-        column = schema[rest[0]]
-        return Column(first.lower(), column.name, column.type), rest[1:]
-    if context.row and first in context.scope.rows:
-        return _field(context.row, first), rest
-    if first in context.scope.bare:
-        column = context.scope.bare[first]
-        return Column(BARE, column.name, column.type), rest
-    own = context.scope.rows.names if context.row else ()
-    known = ", ".join((*own, *context.scope.known))
-    raise SpecError(f'no column "{".".join(names)}"', f"one of {known}")
 
 
 # Functions that may begin with a bare unit of time, by the names they then have.
@@ -302,11 +286,14 @@ def _call(context: Context, node: exp.Expr) -> Node:
         bare = Literal(unit.name, kinds.STRING)
         return build(_WITH_UNIT[name], bare, *map(context.read, rest))
     match name, node.expressions:
+        # a value that stops the query where there is none is a function by itself: as
+        # an argument RAISE_ERROR would have no type
         case "coalesce", [value, exp.Anonymous(this="raise_error") as stop]:
             told = map(context.read, (value, *stop.expressions))
             return build(REQUIRED, *told)
         case significant.IN_SPARK, _:
             name = significant.OF_DIGITS
+    # one after the other: a lambda's parameters have the types of what stands before
     arguments: list[Node] = []
     for part in node.expressions:
         arguments.append(_argument(context, part, parameters_of(name, arguments)))
@@ -363,6 +350,7 @@ def _listed(rows: Node, given: list[Lambda]) -> Node:
 def _nth(rows: Node, given: list[Lambda]) -> Node:
     """Writes ROWS_NTH: the value of the row at a place from 1, blank beyond them."""
     place, value = given[0].body, given[-1].body
+    # ELEMENT_AT counts from the end where a place is negative, which no row is at
     is_there = build("between", place, Literal(1, kinds.INT), build("size", rows))
     found = build("element_at", _listed(rows, given), place)
     return build(

@@ -96,6 +96,7 @@ def literal_text(value: Value, kind: Kind) -> str:
             return f"CAST('{value:f}' AS {kind})"
         case _ if kind in _SUFFIXES:
             text = f"{value}{_SUFFIXES[kind]}"
+            # beside another sign it would be read with that one
             return f"({text})" if value < 0 else text
         case _ if kind == kinds.BOOLEAN:
             return "true" if value else "false"
@@ -111,6 +112,7 @@ def _atomic(value: Value, kind: Kind) -> str:
         case bytes():
             return f"X'{value.hex()}'"
         case float():
+            # as a text, so that Spark reads all digits, and NaN and infinities too
             write = casts.float_text if kind == kinds.FLOAT else casts.double_text
             return f"CAST('{write(value)}' AS {kind})"
         case datetime():
@@ -197,12 +199,6 @@ def _case(*parts: str) -> str:
     return f"CASE{branches} ELSE {parts[-1]} END"
 
 
-def _like(text: str, form: str, *escape: str) -> str:
-    """Returns a test whether a text has a form."""
-    behind = f" ESCAPE {escape[0]}" if escape else ""
-    return f"({text} LIKE {form}{behind})"
-
-
 # What Spark writes otherwise than as a name and its arguments.
 _FORMS: dict[str, Form] = {
     **{
@@ -231,7 +227,7 @@ _FORMS: dict[str, Form] = {
     logic.REQUIRED: lambda value, told: f"coalesce({value}, raise_error({told}))",
     significant.OF_DIGITS: _named(significant.IN_SPARK),
     "in": lambda value, *others: f"({value} IN ({', '.join(others)}))",
-    "like": _like,
+    "like": lambda text, *forms: f"({text} LIKE {' ESCAPE '.join(forms)})",
     "[]": lambda whole, index: f"{whole}[{index}]",
     "trim": _trim("trim", "BOTH"),
     "ltrim": _trim("ltrim", "LEADING"),

@@ -89,9 +89,20 @@ def syntax(text: str) -> exp.Expr:
 
 def pointed(error: DovetailError, text: str, node: exp.Expr) -> DovetailError:
     """Returns the same error with the text and a caret under the node."""
-    place = _place(text, node)
+    # only names and literals know where they stand: an operator is where they are
+    nodes = [node] if "start" in node.meta else list(node.walk())
+    spans = [
+        (part.meta["start"], part.meta["end"]) for part in nodes if "start" in part.meta
+    ]
+    where = f'{WITHIN}"{text}"'
+    if spans:
+        # a name with dots is shown whole, anything else by its first word
+        start, end = min(spans)
+        end = max(last for _, last in spans) if isinstance(node, exp.Column) else end
+        line = text.count("\n", 0, start) + 1
+        column = start - (text.rfind("\n", 0, start) + 1) + 1
+        where = _here(Place(text, line, column, end - start + 1))
     hint = f"{error.hint}\n" if error.hint else ""
-    where = _here(place) if place else f'{WITHIN}"{text}"'
     return type(error)(error.found, error.expected, hint + where)
 
 
@@ -103,20 +114,3 @@ def is_pointed(error: DovetailError) -> bool:
 def _here(place: Place) -> str:
     """Returns the hint that shows a place."""
     return f"{HERE}\n{place.caret()}"
-
-
-def _place(text: str, node: exp.Expr) -> Place | None:
-    """Returns where a node begins in its text, as far as sqlglot remembers."""
-    # only names and literals know where they stand: an operator is where they are
-    nodes = [node] if "start" in node.meta else list(node.walk())
-    spans = [
-        (part.meta["start"], part.meta["end"]) for part in nodes if "start" in part.meta
-    ]
-    if not spans:
-        return None
-    # a name with dots is shown whole, anything else by its first word
-    start, end = min(spans)
-    end = max(last for _, last in spans) if isinstance(node, exp.Column) else end
-    line = text.count("\n", 0, start) + 1
-    column = start - (text.rfind("\n", 0, start) + 1) + 1
-    return Place(text, line, column, end - start + 1)

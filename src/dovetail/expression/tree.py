@@ -168,6 +168,8 @@ class Typed:
     text: str
 
 
+# The one place that knows which nodes have parts: whoever changes a tree says what he
+# changes, and leaves all others to it.
 def with_parts(node: Node, change: Callable[[Node], Node]) -> Node:
     """Returns a node with each of its parts changed; a node without any as it is."""
     match node:

@@ -32,6 +32,7 @@ WIDE = decimal.Context(
 
 def wrapped(value: int, bits: int) -> int:
     """Returns the machine number that a whole number becomes: the low bits, signed."""
+    # Python's % is never negative, so moving by half and back keeps the sign
     half = 1 << (bits - 1)
     return (value + half) % (half << 1) - half
 

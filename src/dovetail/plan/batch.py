@@ -23,42 +23,32 @@ from dataclasses import dataclass
 from dovetail import spec
 from dovetail.errors import DovetailError
 from dovetail.expression import Scope, conjuncts, parse, references
-from dovetail.plan.features import (
-    ORDERED,
-    Combination,
-    Engine,
-    Feature,
-    changing,
-    features_of_join,
-    features_of_play,
-    features_of_settings,
-    untimed_changes,
-)
+from dovetail.plan import features
 from dovetail.spec.facts import is_timed
 
-BATCH = Engine(
+BATCH = features.Engine(
     "batch",
-    frozenset(Feature)
+    frozenset(features.Feature)
     - {
-        Feature.CLOCK_ARRIVAL,
-        Feature.CHANGELOG,
-        Feature.WINDOW_ROWS,
-        Feature.WINDOW_SECONDS,
-        Feature.WINDOW_DELTA,
-        Feature.EVICT_AGE,
-        Feature.EVICT_COUNT,
-        Feature.EVICT_TUPLES,
-        Feature.PER_MILLISECOND,
-        Feature.EAGER,
-        Feature.EAGER_RETRACT,
-        Feature.LATE_TABLE_ROWS,
-        Feature.OPEN_INPUT,
+        features.Feature.CLOCK_ARRIVAL,
+        features.Feature.CHANGELOG,
+        features.Feature.WINDOW_ROWS,
+        features.Feature.WINDOW_SECONDS,
+        features.Feature.WINDOW_DELTA,
+        features.Feature.EVICT_AGE,
+        features.Feature.EVICT_COUNT,
+        features.Feature.EVICT_TUPLES,
+        features.Feature.PER_MILLISECOND,
+        features.Feature.EAGER,
+        features.Feature.EAGER_RETRACT,
+        features.Feature.LATE_TABLE_ROWS,
+        features.Feature.OPEN_INPUT,
     },
     lacks=frozenset(
         {
-            Combination.OTHER_CLOCK_INSIDE,
-            Combination.CHANGES_WITHOUT_TIME,
-            Combination.OPEN_TABLE,
+            features.Combination.OTHER_CLOCK_INSIDE,
+            features.Combination.CHANGES_WITHOUT_TIME,
+            features.Combination.OPEN_TABLE,
         }
     ),
 )
@@ -111,7 +101,7 @@ class BatchPlan:
     def is_ordered(self) -> bool:
         """Tells whether rows are promised in the order of the left ones."""
         is_batch = self.join.clock is spec.Clock.BATCH
-        return is_batch and self.join.picks.strategy in ORDERED
+        return is_batch and self.join.picks.strategy in features.ORDERED
 
     @property
     def cost(self) -> str:
@@ -144,7 +134,8 @@ def plan_batch(
 ) -> AnyPlan:
     """Returns the plan of a join of rows that are all there, or refuses the join."""
     BATCH.refuse_unsupported(
-        features_of_join(join, inputs) | features_of_settings(settings)
+        features.features_of_join(join, inputs)
+        | features.features_of_settings(settings)
     )
     if isinstance(join, spec.SetJoinSpec):
         return SetsPlan(join, inputs)
@@ -161,14 +152,21 @@ def _planned(
         for hand in spec.HANDS
         if isinstance(source := join.side(hand).source, spec.Nested)
     }
-    buckets, compares = _buckets(join, inputs), _compares(join, inputs)
+    compares = _compares(join, inputs)
+    reaches = [
+        _reach(side.window, is_timed=is_timed(side.source, inputs))
+        for side in (join.left, join.right)
+    ]
+    # Spark joins by an equality well enough; an endless life is in every bucket.
+    buckets = NoBuckets() if join.hard or 0 in reaches else Buckets(*reaches)
     return BatchPlan(join, inputs, settings, buckets, compares, inside)
 
 
 def plan_play(play: spec.Play) -> AnyPlan:
     """Returns the plan of a play, or refuses its join or its events."""
-    BATCH.refuse_unsupported(features_of_play(play))
+    BATCH.refuse_unsupported(features.features_of_play(play))
     plan = plan_batch(play.join, play.inputs, play.settings)
+    # What a batch refuses of events a user cannot write: his tables do not change.
     if isinstance(play.join, spec.JoinSpec):
         BATCH.refuse_together(_of_events(play, play.join))
     return plan
@@ -182,14 +180,14 @@ def is_complete(source: spec.Input, play: spec.Play) -> bool:
     return stays or source.name in ended
 
 
-def _of_events(play: spec.Play, join: spec.JoinSpec) -> Iterator[Combination]:
+def _of_events(play: spec.Play, join: spec.JoinSpec) -> Iterator[features.Combination]:
     """Gives a table that may still change, unless its versions tell what is final.
 
     Before or after which of its changes a row of a join comes, a batch cannot tell.
     """
     sides = [join.side(hand) for hand in spec.HANDS]
     if any(isinstance(side.source, spec.Nested) for side in sides):
-        yield from untimed_changes(join, play.inputs, changing(play))
+        yield from features.untimed_changes(join, play.inputs, features.changing(play))
     for side in sides:
         # Which version a row meets is known, whatever still comes.
         is_known = isinstance(side.window, spec.Latest) and join.picks == spec.Picks()
@@ -198,31 +196,19 @@ def _of_events(play: spec.Play, join: spec.JoinSpec) -> Iterator[Combination]:
         if isinstance(side.source, spec.Named) and not is_complete(
             play.inputs[side.source.name], play
         ):
-            yield Combination.OPEN_TABLE
+            yield features.Combination.OPEN_TABLE
 
 
-def _other_clocks(join: spec.JoinSpec) -> Iterator[Combination]:
+def _other_clocks(join: spec.JoinSpec) -> Iterator[features.Combination]:
     """Gives that a join inside counts on a clock of its own."""
     for hand in spec.HANDS:
         match join.side(hand).source:
             case spec.Nested(inner):
                 if inner.clock is not join.clock:
-                    yield Combination.OTHER_CLOCK_INSIDE
+                    yield features.Combination.OTHER_CLOCK_INSIDE
                 yield from _other_clocks(inner)
             case spec.Named():
                 pass
-
-
-def _buckets(join: spec.JoinSpec, inputs: spec.Inputs) -> Buckets | NoBuckets:
-    """Returns the buckets of a join that has no equality, but two limited windows."""
-    sides = [join.side(hand) for hand in spec.HANDS]
-    reaches = [
-        _reach(side.window, is_timed=is_timed(side.source, inputs)) for side in sides
-    ]
-    # Spark joins by an equality well enough; an endless life is in every bucket.
-    if join.hard or 0 in reaches:
-        return NoBuckets()
-    return Buckets(*reaches)
 
 
 def lives_in_time(source: spec.Input, window: spec.Window) -> bool:
@@ -250,6 +236,7 @@ def _reach(window: spec.Window, *, is_timed: bool) -> int:
 
 def _most(span: spec.Span) -> int:
     """Returns the most microseconds that a span can be; a month has 28 to 31 days."""
+    # Of negative months it is the shortest that ends last.
     months = max(span.months * SHORTEST_MONTH, span.months * LONGEST_MONTH)
     return months + span.microseconds
 
@@ -267,5 +254,6 @@ def _compares(join: spec.JoinSpec, inputs: spec.Inputs) -> bool:
     except DovetailError:
         # Columns that a join inside computes as only Spark knows: comparing is safe.
         return True
+    # A term of one side sorts rows out before any are compared.
     terms = conjuncts(parse(join.soft, Scope.pair(*schemas)))
     return any(len({side for side, _ in references(one)}) > 1 for one in terms)

@@ -140,6 +140,7 @@ class FlowLimit(Enum):
         return UnsupportedError.not_yet("stream", self.value, hint=hint)
 
 
+# What a user can do instead, where it is known.
 _HINTS = {
     Combination.UNTOLD_INSIDE: (
         "write out the rows of the join inside, and read them as a stream"
@@ -164,6 +165,7 @@ class Engine:
     def refuse_unsupported(self, used: frozenset[Feature]) -> None:
         """Raises an UnsupportedError that names every feature the engine lacks."""
         lacking = used - self.supported
+        # In the order of the enum, so that a refusal reads the same in every run.
         names = [feature.value for feature in Feature if feature in lacking]
         if names:
             raise UnsupportedError.not_yet(self.name, *names)
@@ -247,6 +249,7 @@ def features_of_join(
     join: spec.JoinSpec | spec.SetJoinSpec, inputs: spec.Inputs
 ) -> frozenset[Feature]:
     """Returns everything notable about a join, the joins inside it included."""
+    # All sets are joined in one way: there is nothing more to be told apart.
     if isinstance(join, spec.SetJoinSpec):
         return frozenset({Feature.SETS})
     absent = (join.absent(hand) for hand in spec.HANDS)
@@ -309,6 +312,7 @@ def _of_side(side: spec.Side, inputs: spec.Inputs) -> Iterator[Feature]:
         case spec.Rows(count):
             yield Feature.WINDOW_ROWS if count else Feature.WINDOW_NO_ROWS
         case spec.Range(preceding, following):
+            # Half of a range may lie behind the other: then the row is not in its own.
             ends = (preceding, following)
             if any(end.months < 0 or end.microseconds < 0 for end in ends):
                 yield Feature.RANGE_NEGATIVE

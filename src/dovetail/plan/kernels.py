@@ -44,8 +44,16 @@ def missing_together(
         is_whole = side.partition_evict == spec.KeepPartitions()
         if not is_whole and isinstance(side.window, spec.Latest | spec.Range):
             yield Combination.EVICTED_VERSIONS
+    # In a batch all rows are there before one comes out: nothing waits, or changes.
     if join.clock is not spec.Clock.BATCH:
-        if _judges_changes(join, inputs, moving):
+        left = spec.known_input(join.left.source, inputs)
+        # A pick of a table's row waits for right rows, which others may end meanwhile.
+        if (
+            not left.is_timed
+            and join.right.window.is_ended_by_rows
+            and (join.picks.optional or isinstance(join.picks.asof, spec.AsOf))
+            and any(untimed_changes(join, inputs, moving))
+        ):
             yield Combination.JUDGED_CHANGES
         is_told = settings.late_table_rows != spec.IgnoreLateTableRows()
         if is_told and has_stream(join, inputs):
@@ -58,19 +66,6 @@ def judges_pairs(join: spec.JoinSpec) -> bool:
     """Tells whether pairs of a left row decide about each other."""
     picks = (join.picks.at_most, join.picks.limit, join.picks.asof)
     return picks != (spec.Unlimited(), spec.Unlimited(), spec.Unlimited())
-
-
-def _judges_changes(
-    join: spec.JoinSpec, inputs: spec.Inputs, moving: frozenset[str]
-) -> bool:
-    """Tells whether picks of a table's row wait for one that others may end."""
-    source = spec.known_input(join.left.source, inputs)
-    return (
-        not source.is_timed
-        and join.right.window.is_ended_by_rows
-        and (join.picks.optional or isinstance(join.picks.asof, spec.AsOf))
-        and any(untimed_changes(join, inputs, moving))
-    )
 
 
 def _of_late_rows(
@@ -90,17 +85,14 @@ def _of_late_rows(
                 yield Combination.LATE_STRETCHES
             if join.side(hand).window.is_ended_by_rows:
                 yield Combination.LATE_ENDED
-        if hand is spec.Hand.RIGHT:
-            yield from _of_late_pairs(join)
-
-
-def _of_late_pairs(join: spec.JoinSpec) -> Iterator[Combination]:
-    """Gives picks that decide about the left rows whose pairs are late."""
-    picks = join.picks
-    if judges_pairs(join):
-        yield Combination.LATE_JUDGED
-    is_skipped = "counter" in spec.bare_names(picks.skip_when)
-    if picks.most_kept and (is_skipped or spec.counting_columns(join)):
-        yield Combination.LATE_KEPT
-    if is_skipped and join.clock is spec.Clock.ARRIVAL:
-        yield Combination.LATE_SKIPPED
+        if hand is spec.Hand.LEFT:
+            continue
+        # Picks are of left rows, here of the table: a late pair of a right row may be
+        # the first of a left one, whose other pairs have been counted and are out.
+        if judges_pairs(join):
+            yield Combination.LATE_JUDGED
+        is_skipped = "counter" in spec.bare_names(join.picks.skip_when)
+        if join.picks.most_kept and (is_skipped or spec.counting_columns(join)):
+            yield Combination.LATE_KEPT
+        if is_skipped and join.clock is spec.Clock.ARRIVAL:
+            yield Combination.LATE_SKIPPED

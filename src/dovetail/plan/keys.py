@@ -33,6 +33,7 @@ _WHOLE = (
     schema.AtomicType.BIGINT,
 )
 _FLOATING = (schema.AtomicType.FLOAT, schema.AtomicType.DOUBLE)
+# TIMESTAMP_NTZ has no number of its own in Spark, so it is hashed like a text.
 _HASHED = (
     schema.AtomicType.STRING,
     schema.AtomicType.BINARY,

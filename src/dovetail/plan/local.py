@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 from dovetail import spec
-from dovetail.plan.features import (
-    Combination,
-    Engine,
-    Feature,
-    changing,
-    features_of_play,
-)
+from dovetail.plan import features
 from dovetail.plan.kernels import TOGETHER, missing_together
 from dovetail.plan.nested import missing_inside
 from dovetail.plan.sets import missing_of_sets
 
-LOCAL = Engine(
+LOCAL = features.Engine(
     "local",
-    frozenset(Feature),
+    frozenset(features.Feature),
     lacks=TOGETHER
     | {
-        Combination.OTHER_CLOCK_INSIDE,
-        Combination.SWITCH_INSIDE,
-        Combination.CHANGELOG_INSIDE,
-        Combination.JUDGED_INHERITED,
-        Combination.MIXED_SETS,
+        features.Combination.OTHER_CLOCK_INSIDE,
+        features.Combination.SWITCH_INSIDE,
+        features.Combination.CHANGELOG_INSIDE,
+        features.Combination.JUDGED_INHERITED,
+        features.Combination.MIXED_SETS,
     },
 )
 
 
 def refuse_sets(play: spec.Play, join: spec.SetJoinSpec) -> None:
     """Raises what cannot be done of a join of several sets."""
-    LOCAL.refuse_unsupported(features_of_play(play))
+    LOCAL.refuse_unsupported(features.features_of_play(play))
     LOCAL.refuse_together(missing_of_sets(join, play.inputs))
 
 
@@ -38,6 +32,7 @@ def refuse_inner(play: spec.Play, join: spec.JoinSpec, hand: spec.Hand) -> None:
     """Raises what cannot be done of a join whose rows go to a side of another one."""
     side = join.side(hand)
     source = side.source
+    # A batch inside is made before the start, and its rows are a data set.
     if not isinstance(source, spec.Nested) or spec.is_batch_inside(
         join, side, play.inputs
     ):
@@ -48,10 +43,10 @@ def refuse_inner(play: spec.Play, join: spec.JoinSpec, hand: spec.Hand) -> None:
 
 def refuse(play: spec.Play) -> spec.JoinSpec:
     """Returns the join of a play, or raises what the kernels cannot do of it yet."""
-    LOCAL.refuse_unsupported(features_of_play(play))
+    LOCAL.refuse_unsupported(features.features_of_play(play))
     join = play.join
     assert isinstance(join, spec.JoinSpec)  # noqa: S101 - sets have their own engine
     LOCAL.refuse_together(
-        missing_together(join, play.inputs, play.settings, changing(play))
+        missing_together(join, play.inputs, play.settings, features.changing(play))
     )
     return join

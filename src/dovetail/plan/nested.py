@@ -44,6 +44,7 @@ def rows_of_join(
 
     `more` are columns that stand behind their row time.
     """
+    # A user may have called an input so; no two are of one name.
     name = f"the {hand.value} side"
     while name in inputs:
         name = f"{name}'"
@@ -133,6 +134,7 @@ def missing_inside(
     In which order rows leave is the affair of the join around.
     """
     switches = replace(settings, order=spec.Settings().order)
+    # A changelog takes rows back; a join around it would have to take its own back.
     is_told = spec.kind_of(source, inputs) is spec.InputKind.TABLE
     return {
         Combination.OTHER_CLOCK_INSIDE: source.join.clock is not join.clock,
@@ -152,6 +154,7 @@ def may_be_ended(source: spec.Named | spec.Nested, inputs: spec.Inputs) -> bool:
     if not isinstance(source, spec.Nested):
         return False
     sides = [source.join.side(hand) for hand in spec.HANDS]
+    # A life in windows of a size ends with its window, whoever comes.
     if any(side.window.hop_length != spec.NO_TIME for side in sides):
         return False
     return any(
@@ -173,17 +176,15 @@ def under(name: str, join: spec.JoinSpec, inputs: spec.Inputs) -> spec.Inputs:
 
 def renamed(join: spec.JoinSpec, name: str) -> spec.JoinSpec:
     """Returns a join whose inputs go under a name."""
+
+    def under_it(source: spec.Named | spec.Nested) -> spec.Named | spec.Nested:
+        match source:
+            case spec.Named(own):
+                return spec.Named(f"{name}.{own}")
+            case spec.Nested(inner, own):
+                return spec.Nested(renamed(inner, name), own)
+
     left, right = (
-        replace(side, source=_renamed(side.source, name))
-        for side in (join.left, join.right)
+        replace(side, source=under_it(side.source)) for side in (join.left, join.right)
     )
     return replace(join, left=left, right=right)
-
-
-def _renamed(source: spec.Named | spec.Nested, name: str) -> spec.Named | spec.Nested:
-    """Returns an input, or a join of inputs, under a name."""
-    match source:
-        case spec.Named(own):
-            return spec.Named(f"{name}.{own}")
-        case spec.Nested(inner, own):
-            return spec.Nested(renamed(inner, name), own)

@@ -28,6 +28,7 @@ _OURS = (
     schema.Column(SET, schema.AtomicType.INT),
     schema.Column(VERSION, schema.AtomicType.BIGINT),
 )
+# Of MOFN any set may be missing, so rows of both sides come out without a partner.
 _KINDS = {
     spec.SetKind.INNER: spec.Kind.INNER,
     spec.SetKind.LEFT_OUTER: spec.Kind.LEFT_OUTER,
@@ -116,6 +117,7 @@ def missing_of_sets(
 ) -> Iterator[Combination]:
     """Gives what streams do not do yet of sets."""
     shown = spec.schema_of_sets(join, inputs)
+    # Rows of all sets go through one column of a name.
     columns = [column for name in join.sets for column in inputs[name].schema.columns]
     if any(shown[column.name].type != column.type for column in columns):
         yield Combination.MIXED_SETS

@@ -56,6 +56,7 @@ def ends_by_key(join: spec.JoinSpec, hand: spec.Hand) -> bool:
     is_kept = side.partition_evict == spec.KeepPartitions()
     if is_kept and not side.window.is_ended_by_rows:
         return True
+    # A partition is parted by columns that the key has, so it lies within one key.
     keys = {
         one.column.lower()
         for equal in candidate_equalities(join)

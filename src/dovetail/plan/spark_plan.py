@@ -105,6 +105,7 @@ def _moved(_: str, rest: str) -> str:
 def _read(_: str, rest: str) -> str:
     """Returns the file that is read."""
     kind = rest.partition(" ")[0]
+    # A folder is told by its last name, wherever it lies.
     found = _FILE.search(rest[rest.find("Location:") :])
     place = found["path"].rpartition("/")[2] if found else ""
     return f"read {kind} {place}".strip()

@@ -21,33 +21,11 @@ from dataclasses import dataclass, field, replace
 
 from dovetail import schema, spec
 from dovetail.errors import SpecError, UnsupportedError
+from dovetail.plan import features, nested
 from dovetail.plan import sets as several
-from dovetail.plan.features import (
-    ORDERED,
-    Combination,
-    Engine,
-    Feature,
-    changing,
-    features_of_join,
-    features_of_play,
-    features_of_settings,
-)
+from dovetail.plan import sides as own_sides
 from dovetail.plan.kernels import TOGETHER, judges_pairs, missing_together
 from dovetail.plan.keys import Keys, keys_of
-from dovetail.plan.nested import (
-    CAUSE,
-    TIME,
-    inner_joins,
-    missing_inside,
-    unnested,
-    with_data_sets,
-)
-from dovetail.plan.sides import (
-    ends_by_key,
-    input_of,
-    is_static,
-    partition_of,
-)
 from dovetail.plan.ways import Onward
 from dovetail.spec.defaults import is_by_row_time
 from dovetail.spec.facts import outlets_of
@@ -58,18 +36,18 @@ from dovetail.spec.inputs import InputKind, Outlet
 from dovetail.spec.join import HANDS, Clock
 from dovetail.spec.spans import NO_TIME
 
-STREAM = Engine(
+STREAM = features.Engine(
     "stream",
-    frozenset(Feature),
+    frozenset(features.Feature),
     lacks=TOGETHER
     | {
-        Combination.OTHER_CLOCK_INSIDE,
-        Combination.UNTOLD_INSIDE,
-        Combination.SWITCH_INSIDE,
-        Combination.CHANGELOG_INSIDE,
-        Combination.JUDGED_INHERITED,
-        Combination.KEYS_OF_PARTS,
-        Combination.MIXED_SETS,
+        features.Combination.OTHER_CLOCK_INSIDE,
+        features.Combination.UNTOLD_INSIDE,
+        features.Combination.SWITCH_INSIDE,
+        features.Combination.CHANGELOG_INSIDE,
+        features.Combination.JUDGED_INHERITED,
+        features.Combination.KEYS_OF_PARTS,
+        features.Combination.MIXED_SETS,
     },
 )
 _USUAL = spec.Settings()
@@ -298,16 +276,18 @@ def plan_stream(
     are plans of joins whose rows are inputs here, where they change on their way.
     """
     STREAM.refuse_unsupported(
-        features_of_join(join, inputs) | features_of_settings(settings)
+        features.features_of_join(join, inputs)
+        | features.features_of_settings(settings)
     )
     if isinstance(join, spec.SetJoinSpec):
         return _plan_of_sets(join, inputs, feeds)
     inside = inside or _inside(join, inputs, feeds, settings, changes)
-    join, inputs = unnested(join, inputs)
+    join, inputs = nested.unnested(join, inputs)
     _refuse_driven_out(join, feeds)
     # A plan is of a join and not of one run of it: it holds no rows.
     sources = {
-        hand: replace(input_of(join, hand, inputs), rows=()) for hand in spec.HANDS
+        hand: replace(own_sides.input_of(join, hand, inputs), rows=())
+        for hand in spec.HANDS
     }
     arrival = _arrival(join, sources, feeds, inside)
     # A user's streams and tables all go on; the events of a case are known.
@@ -323,8 +303,9 @@ def plan_stream(
             # A table is there from the start: nobody holds it back.
             feeds[hand].idle if feeds[hand.other].streams else NO_TIME,
             keys[hand],
-            partition_of(join.side(hand)),
-            join.clock is not Clock.BATCH and is_static(join, hand, sources[hand]),
+            own_sides.partition_of(join.side(hand)),
+            join.clock is not Clock.BATCH
+            and own_sides.is_static(join, hand, sources[hand]),
             state_bound(join, sources, hand, arrival),
             feeds[hand].streams,
             feeds[hand].refresh,
@@ -360,8 +341,8 @@ def _inside(
 ) -> Mapping[spec.Hand, StreamPlan]:
     """Returns the plans of joins whose rows are sides, or raises what is not done."""
     plans = {}
-    for hand, source in inner_joins(join).items():
-        missing = missing_inside(join, source, inputs, settings)
+    for hand, source in nested.inner_joins(join).items():
+        missing = nested.missing_inside(join, source, inputs, settings)
         STREAM.refuse_together(what for what, is_found in missing.items() if is_found)
         own = feeds[hand].inside
         inner = within(plan_stream(source.join, inputs, own, changes=changes), Onward())
@@ -376,7 +357,7 @@ def _inside(
 def within(plan: StreamPlan, onward: Onward) -> StreamPlan:
     """Returns the plan of a join whose rows go on to another one, or refuses it."""
     if _leaves_untold(plan.join):
-        STREAM.refuse_together([Combination.UNTOLD_INSIDE])
+        STREAM.refuse_together([features.Combination.UNTOLD_INSIDE])
     # A row of any key may move the time that ends a range, and let out its null row.
     ranges = plan.join.clock is Clock.ARRIVAL and any(
         plan.join.kind.preserves(hand)
@@ -416,16 +397,16 @@ def plan_play(play: spec.Play, place: str = "place") -> StreamPlan:
     A batch of data sets inside a join is made before the start, as Spark does it.
     Raises what a stream cannot do of it yet.
     """
-    STREAM.refuse_unsupported(features_of_play(play))
+    STREAM.refuse_unsupported(features.features_of_play(play))
     join, inputs = play.join, play.inputs
     if isinstance(join, spec.JoinSpec):
-        join, inputs, _ = with_data_sets(join, inputs)
+        join, inputs, _ = nested.with_data_sets(join, inputs)
     return plan_stream(
         join,
         inputs,
         feeds_of_play(join, schema.quoted(place)),
         settings=play.settings,
-        changes=changing(play),
+        changes=features.changing(play),
     )
 
 
@@ -454,9 +435,9 @@ def feed_of_rows(inside: Feeds, clock: spec.Clock) -> Feed:
     is_one = all(feed.sequence for feed in inside.values() if feed.streams)
     streams = any(feed.streams for feed in inside.values())
     if clock is spec.Clock.ARRIVAL:
-        place = schema.quoted(CAUSE)
+        place = schema.quoted(nested.CAUSE)
         return Feed(place, place if is_one else "", streams=streams, inside=inside)
-    sequence = f"unix_micros({schema.quoted(TIME)})" if is_one else ""
+    sequence = f"unix_micros({schema.quoted(nested.TIME)})" if is_one else ""
     return Feed(sequence=sequence, streams=streams, inside=inside)
 
 
@@ -721,7 +702,7 @@ def _spread(
         return Spread(is_wide=False, reason="one bucket: without an equality all meet")
     if settings.order is spec.Order.ROW_TIME:
         return Spread(is_wide=False, reason="one bucket: all rows leave in one order")
-    if join.clock is Clock.BATCH and join.picks.strategy in ORDERED:
+    if join.clock is Clock.BATCH and join.picks.strategy in features.ORDERED:
         said = "one bucket: the left rows leave in the order in which they came"
         return Spread(is_wide=False, reason=said)
     if join.clock is spec.Clock.EVENT and _asks_bounds(settings, sources):
@@ -760,7 +741,7 @@ def _ended_by_others(
     is_stored = side.window != spec.Rows(0)
     if is_stored and side.partition_evict != spec.KeepPartitions():
         return f"{hand.value} partitions are evicted as rows of all keys come"
-    is_parted = ends_by_key(join, hand)
+    is_parted = own_sides.ends_by_key(join, hand)
     return "" if is_parted else f"the {hand.value} window is not parted by the equality"
 
 

@@ -45,6 +45,7 @@ _ORDERS = {
     ),
 }
 
+# Of a stream that Spark joins with a table: no row of it looks at another one.
 _EACH_ALONE = (
     "each row of the stream meets all of the table; any cut into batches gives the "
     "same rows"
@@ -113,7 +114,13 @@ def explained(plan: StreamPlan, reads_all: Callable[[StreamPlan], str]) -> str:
     """
     if plan.sets:
         return paragraphs([*_of_sets(plan)])
-    join, sources = plan.join, {side.hand: _shown(side.source) for side in plan.sides}
+    # The time of a join's rows has a hidden name: users know it as `row_time`.
+    shown = {
+        side.hand: replace(side.source, time="row_time")
+        for side in plan.sides
+        if side.source.time == TIME
+    }
+    join, sources = plan.join, {it.hand: it.source for it in plan.sides} | shown
     silent = "after {} without a row it no longer holds the {} side back"
     silences = [
         (
@@ -123,6 +130,11 @@ def explained(plan: StreamPlan, reads_all: Callable[[StreamPlan], str]) -> str:
         for side in plan.sides
         if side.idle != spec.NO_TIME
     ]
+    states: list[Line] = []
+    # Spark's own join keeps no rows of the stream, and has the table apart.
+    if not plan.way.is_native:
+        states = [(f"{side.hand.value} state", side.bound) for side in plan.sides]
+        states.append(("a batch", reads_of(plan, reads_all(plan))))
     lines = [
         *_sides(join, sources),
         ("order", _EACH_ALONE if plan.way.is_native else _ORDERS[plan.arrival]),
@@ -130,7 +142,7 @@ def explained(plan: StreamPlan, reads_all: Callable[[StreamPlan], str]) -> str:
         ("out", _AT_THE_END if join.clock is spec.Clock.BATCH else _when(join)),
         *switched(plan.settings),
         ("late", _late(sources)),
-        *(() if plan.way.is_native else _states(plan, reads_all(plan))),
+        *states,
         *silences,
         *_engine(plan),
         *(("note", note) for note in plan.notes),
@@ -183,18 +195,6 @@ def _in_order(join: spec.SetJoinSpec) -> Iterator[str]:
 def title_of_sets(join: spec.SetJoinSpec) -> str:
     """Returns the kind of a join of several sets, and which they are."""
     return f"{join.kind.value} of the sets {', '.join(join.sets)}"
-
-
-def _shown(source: spec.Input) -> spec.Input:
-    """Returns an input whose time has the name that users know: a join's row time."""
-    return replace(source, time="row_time") if source.time == TIME else source
-
-
-def _states(plan: StreamPlan, reads_all: str) -> Iterator[Line]:
-    """Gives how many rows of each side are kept, and which of them a batch reads."""
-    for side in plan.sides:
-        yield f"{side.hand.value} state", side.bound
-    yield "a batch", reads_of(plan, reads_all)
 
 
 def reads_of(plan: StreamPlan, reads_all: str) -> str:
@@ -396,6 +396,7 @@ def _late(inputs: Mapping[spec.Hand, spec.Input]) -> str:
 
 def picked(picks: spec.Picks) -> Iterator[Line]:
     """Gives every pick of a join as a heading and a sentence."""
+    # In the order in which they are made: candidates are counted before one is chosen.
     for pick in (picks.limit, picks.at_most, picks.asof, picks.keep):
         match pick:
             case spec.Limit(count, on_exceed):
@@ -409,23 +410,18 @@ def picked(picks: spec.Picks) -> Iterator[Line]:
                 yield "keep", f"the first {pairs} of each left row"
             case _:
                 pass
-    yield from _conditions(picks)
-
-
-def _crowded(count: int) -> str:
-    """Returns which rows are more than enough for a limit."""
-    candidates = "candidate" if count == 1 else "candidates"
-    return f"a left row with more than {count} {candidates}"
-
-
-def _conditions(picks: spec.Picks) -> Iterator[Line]:
-    """Gives the conditions beside the match, and the strategy that changes rows."""
     if picks.strategy is spec.Strategy.LOOKUP:
         yield "lookup", "of each left row's matches the first comes out"
     if picks.left_condition != ALWAYS:
         yield "left if", f"a left row has a match only where {picks.left_condition}"
     if picks.skip_when != NEVER:
         yield "skip", f"no row comes out where {picks.skip_when}"
+
+
+def _crowded(count: int) -> str:
+    """Returns which rows are more than enough for a limit."""
+    candidates = "candidate" if count == 1 else "candidates"
+    return f"a left row with more than {count} {candidates}"
 
 
 def _nearest(asof: spec.AsOf) -> str:
@@ -451,6 +447,7 @@ def on_spark(join: spec.JoinSpec | spec.SetJoinSpec) -> str:
         both = f"{_SHUFFLED}, sorted and merged"
         way = _CHOSEN + (both if join.hard else "every row meets every other")
     picks = join.picks
+    # Whatever finds candidates, a count or a nearest one asks for all of a key.
     if isinstance(picks.at_most, spec.AtMost) or isinstance(picks.limit, spec.Limit):
         return f"{way}; candidates are counted in a window of their key"
     if isinstance(picks.asof, spec.AsOf):

@@ -135,6 +135,7 @@ _DECIMAL = re.compile(
     r"(?:decimal|numeric|dec)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?$"
 )
 _SIZED_TEXT = re.compile(r"(?:var)?char\s*\(\s*\d+\s*\)$")
+# `a: int`, or `a int` as columns of a table are written.
 _FIELD = re.compile(rf"\s*({QUOTED}|[^\s:`]+)(?:\s*:\s*|\s+)(\S.*)$", re.DOTALL)
 _MOST_DIGITS = 38
 
@@ -146,6 +147,7 @@ def parse_type(text: str) -> Type:
     if decimal := _DECIMAL.match(lowered):
         # what Spark takes where nothing is said
         return DecimalType(int(decimal[1] or 10), int(decimal[2] or 0))
+    # names of fields keep their case, so the text as it was goes on
     if lowered.endswith(">") and "<" in plain:
         return _parse_nested(plain)
     # Spark checks the size where it writes a table, never in an expression
@@ -170,6 +172,7 @@ def _parse_nested(text: str) -> Type:
             return MapType(parse_type(key), parse_type(value))
         case "struct", parts:
             fields = []
+            # of `struct<>`, which has no fields, one empty part is left
             for part in filter(None, parts):
                 if not (field := _FIELD.match(part)):
                     raise SchemaError(

@@ -41,6 +41,7 @@ from dovetail.schema.types import (
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _WIDE = Context(prec=400, rounding=ROUND_HALF_UP)  # for the digits of any double
+# A case that is about hours writes no day: it is the first one of all.
 _TIME_ALONE = re.compile(r"\d\d?:\d\d(?::\d\d(?:\.\d{1,9})?)?")
 _BITS = {
     AtomicType.TINYINT: 8,
@@ -138,6 +139,7 @@ def shown_row(row: Mapping[str, object]) -> dict[str, object]:
 
 def cited(value: object) -> str:
     """Returns a value as an error shows it: as JSON, where it is a value of JSON."""
+    # also of values that JSON does not have: an error must not fail on what it shows
     return json.dumps(
         value, default=lambda one: float(one) if isinstance(one, Decimal) else str(one)
     )
@@ -172,9 +174,16 @@ def _read_present(value: object, kind: Type, label: str) -> object:
         case MapType():
             if not isinstance(value, Mapping):
                 raise _misfit(value)
+            # an object of JSON has texts for names: `shown` wrote the key as JSON in it
+            is_written = kind.key in {*_BITS, AtomicType.BOOLEAN}
+            keys = [
+                json.loads(key) if is_written and isinstance(key, str) else key
+                for key in value
+            ]
+            pairs = zip(keys, value.values(), strict=True)
             return {
-                _read_key(key, kind.key, label): read_value(item, kind.value, label)
-                for key, item in value.items()
+                read_value(key, kind.key, label): read_value(item, kind.value, label)
+                for key, item in pairs
             }
         case StructType():
             return _read_record(value, kind.fields, label)
@@ -216,14 +225,6 @@ def _misfit(value: object) -> ValueError:
     return ValueError(value)
 
 
-def _read_key(key: object, kind: Type, label: str) -> object:
-    """Returns the key of a map: the name itself, or the number written in it."""
-    # an object of JSON has texts for names: `shown` wrote the key as JSON in it
-    if isinstance(key, str) and kind in {*_BITS, AtomicType.BOOLEAN}:
-        return read_value(json.loads(key), kind, label)
-    return read_value(key, kind, label)
-
-
 def _read_whole(value: object, bits: int) -> int:
     """Returns a whole number that fits so many bits, the sign among them."""
     # a truth is an int to Python, but not to us
@@ -244,6 +245,7 @@ def _read_decimal(value: object, kind: DecimalType) -> Decimal:
     if not exact.is_finite():
         raise _misfit(value)
     fitted = exact.quantize(Decimal(1).scaleb(-kind.scale), context=_WIDE)
+    # rounding up may have made a digit more; a zero has no digits to be counted
     if fitted and fitted.adjusted() >= kind.precision - kind.scale:
         raise _misfit(value)
     return fitted
@@ -256,12 +258,6 @@ def _read_double(value: object) -> float:
     if isinstance(value, str) and value not in _NOT_NUMBERS:
         raise _misfit(value)
     return float(value)
-
-
-def _read_single(value: object) -> float:
-    """Returns a number of single precision."""
-    # Python has doubles only: four bytes hold what a single does
-    return float(struct.unpack("<f", struct.pack("<f", _read_double(value)))[0])
 
 
 def _only(kind: type) -> Callable[[object], object]:
@@ -324,7 +320,10 @@ def _read_local(value: object) -> datetime:
 _READERS: Mapping[AtomicType, Callable[[object], object]] = {
     AtomicType.NULL: _only(type(None)),  # which is read before: nothing else is void
     AtomicType.BOOLEAN: _only(bool),
-    AtomicType.FLOAT: _read_single,
+    # Python has doubles only: four bytes hold what a single does
+    AtomicType.FLOAT: lambda value: struct.unpack(
+        "<f", struct.pack("<f", _read_double(value))
+    )[0],
     AtomicType.DOUBLE: _read_double,
     AtomicType.STRING: _text,
     AtomicType.BINARY: _read_bytes,

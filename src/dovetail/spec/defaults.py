@@ -72,15 +72,12 @@ def _with_window(
     side = join.side(hand)
     if side.window == spec.Unstated():
         return replace(side, window=_usual_window(join, hand, inputs))
-    return replace(side, window=_spelled(side, inputs))
-
-
-def _spelled(side: spec.Side, inputs: spec.Inputs) -> spec.Window:
-    """Returns the window with its key as the columns are spelled."""
     if not isinstance(side.window, spec.Latest):
-        return side.window
+        return side
+    # Names have no case: from here on a key is as the columns are spelled.
     names = {name.lower(): name for name in spec.columns_of(side.source, inputs)}
-    return spec.Latest(tuple(names.get(name.lower(), name) for name in side.window.key))
+    key = tuple(names.get(name.lower(), name) for name in side.window.key)
+    return replace(side, window=spec.Latest(key))
 
 
 def _usual_window(
@@ -91,8 +88,10 @@ def _usual_window(
     match spec.kind_of(source, inputs), source:
         case spec.InputKind.STREAM, _:
             return _stream_window(join, hand, inputs)
+        # A new row of a key takes the place of the last one.
         case spec.InputKind.TABLE, spec.Named(name) if inputs[name].key:
             return spec.Latest(inputs[name].key)
+        # Nothing says when such a row would end.
         case _:
             return spec.Forever()
 
@@ -103,12 +102,21 @@ def _stream_window(
     """Returns the window of a stream, by what it meets."""
     other = join.side(hand.other).source
     meets_stream = spec.kind_of(other, inputs) is spec.InputKind.STREAM
+    # The left stream of an `asof` against a table looks it up as any stream does.
     if isinstance(join.picks.asof, spec.AsOf) and (
         meets_stream or hand is spec.Hand.RIGHT
     ):
         return _asof_window(join, hand, inputs)
     if join.clock is spec.Clock.BATCH:
-        return _batch_window(join, hand, inputs)
+        opposite = join.side(hand.other).source
+        # Beside versions with a row time a row meets the one of its own time.
+        is_versioned = (
+            spec.kind_of(opposite, inputs) is spec.InputKind.TABLE
+            and spec.is_timed(opposite, inputs)
+            and spec.is_timed(join.side(hand).source, inputs)
+        )
+        return spec.Range() if is_versioned else spec.Forever()
+    # How long the rows of two streams wait for one another nobody else can know.
     return spec.Unstated() if meets_stream else spec.Rows(0)
 
 
@@ -124,6 +132,7 @@ def _asof_window(
     if is_open or isinstance(asof, spec.Unlimited) or not is_by_row_time(join, inputs):
         return spec.Forever()
     match asof.direction, asof.tolerance:
+        # What comes later is no nearer: at its own time the row is decided.
         case spec.Direction.BACKWARD, _:
             return spec.Range()
         case _, spec.Span() as tolerance:
@@ -149,16 +158,3 @@ def _column(expression: Expression) -> str:
             return column.lower()
         case _:
             return ""
-
-
-def _batch_window(
-    join: spec.JoinSpec, hand: spec.Hand, inputs: spec.Inputs
-) -> spec.Window:
-    """Returns the window of a stream all of whose rows are there."""
-    other = join.side(hand.other)
-    is_versioned = (
-        spec.kind_of(other.source, inputs) is spec.InputKind.TABLE
-        and spec.is_timed(other.source, inputs)
-        and spec.is_timed(join.side(hand).source, inputs)
-    )
-    return spec.Range() if is_versioned else spec.Forever()

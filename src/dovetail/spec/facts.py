@@ -40,6 +40,7 @@ from dovetail.spec.windows import Between, Forever, HopSize, HopUnit, Latest, Ra
 
 Source = Named | Nested
 ROW_TIME = "row_time"
+# The outlet of a side's own, where a join has one for each side that it preserves.
 _UNMATCHED = {Hand.LEFT: Outlet.LEFT_UNMATCHED, Hand.RIGHT: Outlet.RIGHT_UNMATCHED}
 
 
@@ -62,6 +63,7 @@ def known_input(source: Source, inputs: Inputs) -> Input:
     match source:
         case Named(name):
             return inputs[name]
+        # Who asks for the kind alone needs no types, which take all below to be read.
         case Nested(_, name):
             return Input(name, kind_of(source, inputs), Schema.of({}))
         case _:
@@ -70,6 +72,7 @@ def known_input(source: Source, inputs: Inputs) -> Input:
 
 def schema_of_sets(join: SetJoinSpec, inputs: Inputs) -> Schema:
     """Returns the columns of all sets of a join, of one name the first."""
+    # All sets are seen through one row, so a name is one column, whosesoever it is.
     found: dict[str, Column] = {}
     for name in join.sets:
         for column in inputs[name].schema.columns:
@@ -104,6 +107,7 @@ def is_timed(source: Source, inputs: Inputs) -> bool:
             return inputs[name].is_timed
         case Nested(JoinSpec(clock=Clock.ARRIVAL)):
             return False
+        # A pair has a row time where one of its rows begins at one.
         case Nested(JoinSpec(clock=Clock.BATCH) as inner):
             return any(_lives_in_row_time(inner.side(hand), inputs) for hand in HANDS)
         case Nested(inner):
@@ -184,6 +188,7 @@ def _all_columns(
 
 def own_outlets(join: JoinSpec) -> dict[Hand, Outlet]:
     """Returns the outlets of rows without a partner, of sides that have their own."""
+    # One port: rows without a partner come out among the pairs.
     if join.ports == 1:
         return {}
     return {hand: _UNMATCHED[hand] for hand in HANDS if join.kind.preserves(hand)}
@@ -278,6 +283,7 @@ def is_batch_inside(around: JoinSpec, side: Side, inputs: Inputs) -> bool:
     source = side.source
     if not isinstance(source, Nested) or source.join.clock is not Clock.BATCH:
         return False
+    # Rows without a place in time are there from the start: they can be joined before.
     is_outside_time = side.window == Forever() or not is_timed(source, inputs)
     return around.clock is not Clock.BATCH and is_outside_time
 
@@ -290,15 +296,13 @@ def data_set_of(source: Nested, inputs: Inputs, name: str) -> Input:
 def without_static(play: Play, join: JoinSpec) -> Play:
     """Returns a play in which only time passes where a batch inside gets its rows."""
     heard = source_names(join)
+
+    def as_heard(event: Event) -> Event:
+        # What happens to other inputs still moves the clock, and keeps its number.
+        is_heard = isinstance(event, Pause) or event.input in heard
+        return event if is_heard else Pause(event.clock)
+
     opening, events = (
-        tuple(_as_heard(event, heard) for event in some)
-        for some in (play.opening, play.events)
+        tuple(map(as_heard, some)) for some in (play.opening, play.events)
     )
     return replace(play, join=join, opening=opening, events=events)
-
-
-def _as_heard(event: Event, heard: tuple[str, ...]) -> Event:
-    """Returns an event as a join hears it that has these inputs."""
-    if isinstance(event, Pause) or event.input in heard:
-        return event
-    return Pause(event.clock)

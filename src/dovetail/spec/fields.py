@@ -36,6 +36,7 @@ class Fields:
     def of(cls, data: object, where: str, known: Iterable[str]) -> Fields:
         """Returns the fields of an object, all of whose keys are known."""
         given = mapping(data, where)
+        # A key that nobody reads may be a misspelled one: it is not passed over.
         choices = tuple(known)
         for key in given:
             if key not in choices:
@@ -80,6 +81,7 @@ def wrong(where: str, value: object, expected: str, hint: str = "") -> SpecError
 
 def only(value: object, where: str, readers: Mapping[str, Reader[Taken]]) -> Taken:
     """Reads an object with one key: the name of its reader in a table."""
+    # One key is the word that chooses, what stands behind it are its numbers.
     if isinstance(value, Mapping) and len(value) == 1:
         (key, inside), *_ = value.items()
         if key not in readers:
@@ -111,6 +113,7 @@ def truth(value: object, where: str) -> bool:
 
 def whole(value: object, where: str) -> int:
     """Reads a whole number that is not negative."""
+    # For Python true is a number, and 3.0 a whole one.
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
     raise wrong(where, value, "a whole number, 0 or more")

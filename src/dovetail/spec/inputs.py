@@ -9,6 +9,7 @@ from enum import Enum
 from dovetail.schema import Schema
 from dovetail.spec.spans import NO_TIME, Span
 
+# Plain values by the names of columns; `schema/values.py` says which stand for what.
 Row = Mapping[str, object]
 
 
@@ -106,6 +107,7 @@ class Change(Enum):
     DELETE = "delete"
 
 
+# Of a row of whom nobody has watched when it came out: a batch gives all at the end.
 UNKNOWN_EVENT = -1
 
 

@@ -32,6 +32,7 @@ class Hand(Enum):
         return self.value[0]
 
 
+# In this order: the left side's rows, columns and mistakes come first.
 HANDS = (Hand.LEFT, Hand.RIGHT)
 
 
@@ -68,6 +69,7 @@ class Kind(Enum):
     def mirrored(self) -> Kind:
         """Returns the kind that gives the same rows when the sides are swapped."""
         word, underscore, rest = self.value.partition("_")
+        # Of full, inner and cross joins the sides are alike.
         swapped = {"left": "right", "right": "left"}.get(word, word)
         return Kind(swapped + underscore + rest)
 
@@ -163,6 +165,7 @@ class JoinSpec:
 
         A row with a null in one of them has no candidate, whatever comes.
         """
+        # Where ATMOST names some, the others are asked of its candidates later.
         match self.picks.at_most:
             case AtMost(counted=tuple() as named):
                 return named

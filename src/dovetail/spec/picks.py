@@ -169,6 +169,7 @@ class Picks:
     @property
     def most_kept(self) -> int:
         """Returns how many pairs of a left row come out, 0 where all do."""
+        # The first partner that fits, however many there are: so LOOKUP has it.
         if self.strategy is Strategy.LOOKUP:
             return 1
         return self.keep.count if isinstance(self.keep, Keep) else 0

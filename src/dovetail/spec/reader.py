@@ -18,6 +18,7 @@ from typing import TypeVar, get_args
 from dovetail import spec
 from dovetail.errors import SpecError
 from dovetail.expression import ALWAYS, NEVER, Expression
+from dovetail.expression.tables import entered
 from dovetail.schema import Schema, read_moment, read_row
 from dovetail.spec.fields import (
     Fields,
@@ -43,6 +44,8 @@ _WORDS: Mapping[str, spec.Window] = {
     "inherited": spec.Inherited(),
     "forever": spec.Forever(),
 }
+# Windows that are objects, by their one key; the readers below enter themselves.
+_WINDOWS: dict[str, Reader[spec.Window]] = {}
 _HOP_UNITS: tuple[spec.HopUnitName, ...] = get_args(spec.HopUnitName)
 
 
@@ -65,12 +68,21 @@ def _made(make: Callable[[Taken], Made], read: Reader[Taken]) -> Reader[Made]:
     return lambda value, where: make(read(value, where))
 
 
+_WINDOWS |= {
+    "rows": _made(spec.Rows, whole),
+    "seconds": _made(spec.Seconds, seconds),
+    "latest": _made(spec.Latest, many(text)),
+}
+
+
+@entered(_WINDOWS, "delta")
 def _read_delta(value: object, where: str) -> spec.Delta:
     """Reads how far a column may move on before a row dies."""
     fields = Fields.of(value, where, ("by", "width"))
     return spec.Delta(fields.need("by", expression), fields.need("width", number))
 
 
+@entered(_WINDOWS, "range")
 def _read_range(value: object, where: str) -> spec.Range:
     """Reads how long before and after its row time a row is alive."""
     fields = Fields.of(value, where, ("preceding", "following"))
@@ -80,14 +92,17 @@ def _read_range(value: object, where: str) -> spec.Range:
     )
 
 
+@entered(_WINDOWS, "rows_preceding")
 def _read_rows_preceding(value: object, where: str) -> spec.RowsPreceding:
     """Reads between which later rows of its stream a row is alive."""
+    # A number by itself is how many rows precede the row, which ends them.
     if not isinstance(value, Mapping):
         return spec.RowsPreceding(whole(value, where))
     fields = Fields.of(value, where, ("from", "to"))
     return spec.RowsPreceding(fields.need("from", whole), fields.take("to", whole, 0))
 
 
+@entered(_WINDOWS, "hop")
 def _read_hop(value: object, where: str) -> spec.HopUnit | spec.HopSize:
     """Reads a unit of the calendar, or windows of one size."""
     if isinstance(value, Mapping):
@@ -99,6 +114,7 @@ def _read_hop(value: object, where: str) -> spec.HopUnit | spec.HopSize:
     raise wrong(where, value, f"one of {', '.join(_HOP_UNITS)}, or size and every")
 
 
+@entered(_WINDOWS, "between")
 def _read_between(value: object, where: str) -> spec.Between:
     """Reads from which row time to which a row is alive."""
     match many(expression)(value, where):
@@ -108,16 +124,6 @@ def _read_between(value: object, where: str) -> spec.Between:
             raise wrong(where, value, "[start expression, end expression]")
 
 
-_WINDOWS: Mapping[str, Reader[spec.Window]] = {
-    "rows": _made(spec.Rows, whole),
-    "seconds": _made(spec.Seconds, seconds),
-    "delta": _read_delta,
-    "range": _read_range,
-    "rows_preceding": _read_rows_preceding,
-    "hop": _read_hop,
-    "between": _read_between,
-    "latest": _made(spec.Latest, many(text)),
-}
 _EVICTIONS: Mapping[str, Reader[spec.Eviction]] = {
     "age": _made(spec.EvictAge, seconds),
     "count": _made(spec.EvictCount, whole),
@@ -162,7 +168,7 @@ def read_join(data: object, where: str = "join") -> spec.JoinSpec | spec.SetJoin
         absent_left=_read_absent(fields, spec.Hand.LEFT),
         absent_right=_read_absent(fields, spec.Hand.RIGHT),
         picks=spec.Picks(
-            keep=fields.take("keep", _read_keep, spec.Unlimited()),
+            keep=fields.take("keep", _made(_keep, whole), spec.Unlimited()),
             at_most=fields.take("atmost", _read_at_most, spec.Unlimited()),
             limit=fields.take("limit", _read_limit, spec.Unlimited()),
             asof=fields.take("asof", _read_asof, spec.Unlimited()),
@@ -214,6 +220,7 @@ def _read_source(value: object, where: str) -> spec.Named | spec.Nested:
         return spec.Named(value)
     fields = Fields.of(value, where, ("join", "as"))
     inner = fields.need("join", read_join)
+    # A join of sets is a batch by itself: only joins of two sides stand inside others.
     if isinstance(inner, spec.SetJoinSpec):
         raise SpecError(
             f'"{where}.join" is a join of several sets',
@@ -249,7 +256,17 @@ def _read_ports(value: object, where: str) -> int:
 
 def _read_absent(fields: Fields, hand: spec.Hand) -> spec.Absent:
     """Reads what stands for a missing row: its columns, and how the others are."""
-    rest = fields.take("absent", _read_rest(hand), spec.NullRow())
+
+    def read(value: object, where: str) -> spec.NullRow | spec.BlankRow:
+        # One word for both sides, or one for each.
+        if isinstance(value, Mapping):
+            sides = Fields.of(value, where, ("left", "right"))
+            return sides.take(hand.value, read, spec.NullRow())
+        if isinstance(value, str) and value in _RESTS:
+            return _RESTS[value]
+        raise wrong(where, value, f"one of {', '.join(_RESTS)}")
+
+    rest = fields.take("absent", read, spec.NullRow())
     given = fields.take(f"default_{hand.value}", mapping, {})
     # A value stays as JSON can have it again, be it read with exact numbers.
     values = tuple(
@@ -259,28 +276,14 @@ def _read_absent(fields: Fields, hand: spec.Hand) -> spec.Absent:
     return spec.GivenRow(values, rest) if values else rest
 
 
-def _read_rest(hand: spec.Hand) -> Reader[spec.NullRow | spec.BlankRow]:
-    """Returns the reader of the word for a side: one for both, or one for each."""
-
-    def read(value: object, where: str) -> spec.NullRow | spec.BlankRow:
-        if isinstance(value, Mapping):
-            sides = Fields.of(value, where, ("left", "right"))
-            return sides.take(hand.value, read, spec.NullRow())
-        if isinstance(value, str) and value in _RESTS:
-            return _RESTS[value]
-        raise wrong(where, value, f"one of {', '.join(_RESTS)}")
-
-    return read
-
-
-def _read_keep(value: object, where: str) -> spec.Keep | spec.Unlimited:
-    """Reads how many pairs of a row are kept; 0 is no limit."""
-    count = whole(value, where)
+# Of every count of candidates, or of pairs, 0 is no limit: so ECL has it.
+def _keep(count: int) -> spec.Keep | spec.Unlimited:
+    """Returns how many pairs of a row are kept."""
     return spec.Keep(count) if count else spec.Unlimited()
 
 
 def _read_at_most(value: object, where: str) -> spec.AtMost | spec.Unlimited:
-    """Reads how many candidates a row may have; 0 is no limit."""
+    """Reads how many candidates a row may have."""
     fields = Fields.of(value, where, ("n", "on", "optional"))
     count = fields.need("n", whole)
     counted = fields.take("on", many(_read_equality), spec.AllHard())
@@ -304,7 +307,7 @@ def _read_optional(
 
 
 def _read_limit(value: object, where: str) -> spec.Limit | spec.Unlimited:
-    """Reads what becomes of a row with too many candidates; 0 is no limit."""
+    """Reads what becomes of a row with too many candidates."""
     fields = Fields.of(value, where, ("n", "on_exceed", "transform"))
     count = fields.need("n", whole)
     on_exceed = fields.take("on_exceed", choice(spec.OnExceed), spec.OnExceed.FAIL)
@@ -315,25 +318,25 @@ def _read_limit(value: object, where: str) -> spec.Limit | spec.Unlimited:
 def _read_asof(value: object, where: str) -> spec.AsOf:
     """Reads how the nearest right row is found."""
     fields = Fields.of(value, where, _ASOF_KEYS)
+
+    def distance(value: object, where: str) -> spec.Span | Decimal:
+        # A number between numbers, a length of time between times. A number may stand
+        # as a text too, so the text alone does not tell.
+        try:
+            return number(value, where)
+        except SpecError:
+            return span(value, where)
+
     return spec.AsOf(
         left=fields.need("left", expression),
         right=fields.need("right", expression),
         direction=fields.take(
             "direction", choice(spec.Direction), spec.Direction.BACKWARD
         ),
-        tolerance=fields.take("tolerance", _read_tolerance, spec.Unlimited()),
+        tolerance=fields.take("tolerance", distance, spec.Unlimited()),
         exact=fields.take("exact", truth, default=True),
         tie=fields.take("tie", choice(spec.Tie), spec.Tie.LAST),
     )
-
-
-def _read_tolerance(value: object, where: str) -> spec.Span | Decimal:
-    """Reads a distance: a number where the times are numbers, else a length of time."""
-    # A number may stand as a text too, so the text alone does not tell.
-    try:
-        return number(value, where)
-    except SpecError:
-        return span(value, where)
 
 
 _INPUT_KEYS = ("kind", "schema", "key", "time", "lateness", "rows")
@@ -422,6 +425,7 @@ def read_events(data: object, inputs: spec.Inputs) -> tuple[spec.Event, ...]:
     clock = 0
     for place, item in enumerate(many(mapping)(data, "events")):
         fields = Fields.of(item, f"event {place}", _EVENT_KEYS)
+        # An event without `at` happens when the one before it did.
         before = clock
         clock = fields.take("at", seconds, spec.Span(0, before)).microseconds
         if clock < before:
@@ -433,6 +437,7 @@ def read_events(data: object, inputs: spec.Inputs) -> tuple[spec.Event, ...]:
 
 def _read_event(fields: Fields, inputs: spec.Inputs, clock: int) -> spec.Event:
     """Reads one event by the form that its keys make."""
+    # All keys count, not some of them: an event with one too many is a mistake.
     match sorted({*fields.data} - {"at"}):
         case ["in", "row"] | ["delete", "in", "row"]:
             source = _input(fields, "in", inputs)
@@ -450,6 +455,7 @@ def _read_event(fields: Fields, inputs: spec.Inputs, clock: int) -> spec.Event:
         case ["bound", "in"]:
             source = _input(fields, "in", inputs)
             label = f'"bound" of {fields.where}'
+            # A moment is told with its own name, not with the place of its key.
             moment = fields.need("bound", lambda value, _: read_moment(value, label))
             return spec.Bound(source.name, moment, clock)
         case ["end"]:

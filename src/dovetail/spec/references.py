@@ -63,6 +63,7 @@ def looked_at(expressions: Iterable[Expression]) -> Mapping[Hand, frozenset[str]
     """
     known = tuple(expressions)
     bare = frozenset[str]().union(*map(bare_names, known))
+    # In backticks `l` may be the row too, or a column: then all columns may be meant.
     bare |= {
         hand.letter
         for hand in HANDS
@@ -112,23 +113,21 @@ def plain_reference(expression: Expression) -> Reference | Expression:
 def folded(expression: Expression) -> str:
     """Returns the text without regard to case and spaces, texts in it as they are."""
     parts = re.split(f"({_PASSED}|{schema.QUOTED})", expression.text, flags=re.DOTALL)
-    # At odd places stand the parts by which the text was split.
-    return "".join(
-        _folded_word(part) if number % 2 else re.sub(r"\s+", "", part).lower()
-        for number, part in enumerate(parts)
-    )
-
-
-def _folded_word(text: str) -> str:
-    """Returns a text as it is, a name in backticks without them where it can be."""
-    if not text.startswith("`"):
-        return text
-    name = schema.unquoted(text).lower()
-    return name if re.fullmatch(r"[^\W\d]\w*", name) else schema.quoted(name)
+    # At odd places stand the parts by which the text was split: texts, comments, names.
+    for number, part in enumerate(parts):
+        if number % 2 == 0:
+            parts[number] = re.sub(r"\s+", "", part).lower()
+        elif part.startswith("`"):
+            # A name in backticks is one without them, where it can be.
+            name = schema.unquoted(part).lower()
+            is_plain = re.fullmatch(r"[^\W\d]\w*", name)
+            parts[number] = name if is_plain else schema.quoted(name)
+    return "".join(parts)
 
 
 def _lambda_variables(text: str) -> set[str]:
     """Returns the names that arrows bind, in lower case."""
+    # An arrow inside a text or a comment binds nothing.
     plain = re.sub(rf"{_PASSED}|{schema.QUOTED}", "``", text, flags=re.DOTALL)
     return {
         name.strip().lower()

@@ -83,6 +83,7 @@ class Span:
 
     def __str__(self) -> str:
         """Returns the span as a text that `parse_span` reads."""
+        # In the units that are exact: 90 minutes stay one number, not an hour and 30.
         if self.months and self.microseconds:
             return f"{self.months} months {Span(0, self.microseconds)}"
         if self.months:
@@ -100,6 +101,7 @@ def parse_span(text: str) -> Span:
     months = microseconds = Decimal(0)
     place = 0
     while part := _PART.match(text, place):
+        # One letter is no unit, so `s` is not made an empty one.
         unit = part[2].lower().removesuffix("s") if len(part[2]) > 1 else part[2]
         if unit not in _UNITS:
             break
@@ -124,6 +126,7 @@ def _no_span(found: str, expected: str) -> SpecError:
 def _shift_months(moment: int, months: int) -> int:
     """Returns the same day and time of day, months away, or that month's last day."""
     then = _date(moment)
+    # Counted from January of the year 0: a month is the rest of twelve.
     year, month = divmod(then.year * 12 + then.month - 1 + months, 12)
     day = min(then.day, calendar.monthrange(year, month + 1)[1])
     return _moment(then.replace(year=year, month=month + 1, day=day))

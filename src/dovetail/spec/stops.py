@@ -29,6 +29,7 @@ class Failure:
     @property
     def text(self) -> str:
         """Returns both as they are told."""
+        # A code of 0 is none, and is not told.
         parts = [str(self.code)] if self.code else []
         return ": ".join([*parts, self.message] if self.message else parts)
 

@@ -29,6 +29,7 @@ def _is_length(span: Span) -> bool:
     return span.is_exact and span.microseconds >= 0
 
 
+# A new window answers these by itself, so that no room asks which window it has.
 class Lifetime:
     """What other rooms ask of any window, as most windows have it."""
 
@@ -123,6 +124,8 @@ class Range(Lifetime):
     @property
     def is_backward(self) -> bool:
         """Tells whether the range ends before it starts, whatever the date."""
+        # Months and microseconds are not summed up: which of them is more depends on
+        # the date, and a range is refused only where it is backward on all of them.
         months = self.preceding.months + self.following.months
         rest = self.preceding.microseconds + self.following.microseconds
         return (months, rest) != (0, 0) and months <= 0 and rest <= 0
@@ -164,6 +167,7 @@ class HopSize(Lifetime):
 
     def __post_init__(self) -> None:
         """Refuses lengths that are nothing, negative, or not always the same."""
+        # A size of months would be another one in every month.
         for length in (self.size, self.every):
             holds = _is_length(length) and length != NO_TIME
             _need(

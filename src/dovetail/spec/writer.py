@@ -26,10 +26,8 @@ def write_window(window: spec.Window) -> Json:
             return {"window": "inherited"}
         case spec.Latest(key):
             return {"window": {"latest": list(key)}}
-        case spec.Rows() | spec.Seconds() | spec.Delta():
-            return {"window": _write_counted(window)}
         case _:
-            return {"window": _write_timed(window)}
+            return {"window": _write_numbers(window)}
 
 
 def write_eviction(eviction: spec.Eviction) -> Json:
@@ -49,6 +47,7 @@ def write_eviction(eviction: spec.Eviction) -> Json:
 
 def write_number(exact: Decimal) -> int | float | str:
     """Returns a number as JSON has it, as a text where a double would blur it."""
+    # Whoever reads JSON may take 3.0 for a double, which holds no great whole number.
     if exact == exact.to_integral_value():
         return int(exact)
     rounded = float(exact)
@@ -60,8 +59,17 @@ def write_seconds(length: spec.Span) -> int | float | str:
     return write_number(Decimal(length.microseconds) / spec.SECOND)
 
 
-def _write_counted(window: spec.Rows | spec.Seconds | spec.Delta) -> Json:
-    """Returns the JSON of a window of the arrival clock."""
+def _write_numbers(
+    window: spec.Rows
+    | spec.Seconds
+    | spec.Delta
+    | spec.Range
+    | spec.RowsPreceding
+    | spec.HopUnit
+    | spec.HopSize
+    | spec.Between,
+) -> Json:
+    """Returns the JSON of a window that has numbers of its own."""
     match window:
         case spec.Rows(count):
             return {"rows": count}
@@ -69,22 +77,10 @@ def _write_counted(window: spec.Rows | spec.Seconds | spec.Delta) -> Json:
             return {"seconds": write_seconds(length)}
         case spec.Delta(by, width):
             return {"delta": {"by": by.text, "width": write_number(width)}}
-        case _:
-            assert_never(window)
-
-
-def _write_timed(
-    window: spec.Range
-    | spec.RowsPreceding
-    | spec.HopUnit
-    | spec.HopSize
-    | spec.Between,
-) -> Json:
-    """Returns the JSON of a window of row time."""
-    match window:
         case spec.Range(preceding, following):
             return {"range": {"preceding": str(preceding), "following": str(following)}}
         case spec.RowsPreceding(first, last):
+            # A number by itself ends at the row.
             return {"rows_preceding": {"from": first, "to": last} if last else first}
         case spec.HopUnit(unit):
             return {"hop": unit}
@@ -181,6 +177,7 @@ def _write_absents(join: spec.JoinSpec) -> Json:
         if isinstance(absent := join.absent(hand), spec.GivenRow)
     }
     words = {hand.value: _write_rest(join.absent(hand)) for hand in spec.HANDS}
+    # One word stands for both sides; null, the usual one, is not written.
     if len(set(words.values())) > 1:
         return {**rows, "absent": words}
     return {**rows, **_unless("null", absent=words["left"])}
@@ -203,8 +200,7 @@ def _write_picks(picks: spec.Picks) -> Json:
     """Returns the picks that are made."""
     return {
         **({"keep": picks.keep.count} if isinstance(picks.keep, spec.Keep) else {}),
-        **_write_at_most(picks.at_most),
-        **_write_limit(picks.limit),
+        **_write_counts(picks),
         **_write_asof(picks.asof),
         **_unless(spec.Strategy.DEFAULT.value, strategy=picks.strategy.value),
         **_unless(ALWAYS, left_condition=picks.left_condition),
@@ -212,16 +208,24 @@ def _write_picks(picks: spec.Picks) -> Json:
     }
 
 
-def _write_at_most(pick: spec.AtMost | spec.Unlimited) -> Json:
-    """Returns how many candidates a row may have, and which equalities make one."""
-    if isinstance(pick, spec.Unlimited):
-        return {}
-    written: Json = {"n": pick.count}
-    if not isinstance(pick.counted, spec.AllHard):
-        written["on"] = [_write_equality(equality) for equality in pick.counted]
-    if pick.optional:
-        written["optional"] = [_write_optional(item) for item in pick.optional]
-    return {"atmost": written}
+def _write_counts(picks: spec.Picks) -> Json:
+    """Returns how many candidates a row may have, and what becomes of one with more."""
+    counts: Json = {}
+    if isinstance(picks.at_most, spec.AtMost):
+        at_most: Json = {"n": picks.at_most.count}
+        # Without them all hard equalities count.
+        if not isinstance(picks.at_most.counted, spec.AllHard):
+            at_most["on"] = [_write_equality(it) for it in picks.at_most.counted]
+        if picks.at_most.optional:
+            at_most["optional"] = [_write_optional(it) for it in picks.optional]
+        counts["atmost"] = at_most
+    if isinstance(picks.limit, spec.Limit):
+        exceeded = picks.limit.on_exceed.value
+        limit: Json = {"n": picks.limit.count, "on_exceed": exceeded}
+        if picks.limit.transform:
+            limit["transform"] = _write_named(picks.limit.transform)
+        counts["limit"] = limit
+    return counts
 
 
 def _write_optional(item: spec.OptionalPrefix | spec.OptionalEqual) -> Json:
@@ -233,16 +237,6 @@ def _write_optional(item: spec.OptionalPrefix | spec.OptionalEqual) -> Json:
             return {"eq": _write_equality(equality)}
         case _:
             assert_never(item)
-
-
-def _write_limit(pick: spec.Limit | spec.Unlimited) -> Json:
-    """Returns what becomes of a row with too many candidates."""
-    if isinstance(pick, spec.Unlimited):
-        return {}
-    written: Json = {"n": pick.count, "on_exceed": pick.on_exceed.value}
-    if pick.transform:
-        written["transform"] = _write_named(pick.transform)
-    return {"limit": written}
 
 
 def _write_asof(pick: spec.AsOf | spec.Unlimited) -> Json:

@@ -40,6 +40,7 @@ from dovetail.schema import (
     blank,
 )
 
+# Rows of a file of JSON that tell its columns: all of them may be more than fit.
 LOOKED_AT = 1000
 Columns = Mapping[str, Type]
 _ATOMS: Mapping[pa.DataType, Type] = {
@@ -125,6 +126,7 @@ def _of_arrow(kind: pa.DataType, where: str) -> Type:
     if pa.types.is_map(kind):
         key, item = (_of_arrow(one, where) for one in (kind.key_type, kind.item_type))
         return MapType(key, item)
+    # How values are packed changes none of them.
     if pa.types.is_dictionary(kind):
         return _of_arrow(kind.value_type, where)
     if pa.types.is_timestamp(kind):
@@ -175,6 +177,7 @@ def _wider(one: Type, other: Type) -> Type:
             for name, kind in parts:
                 both[name] = _wider(both.get(name, AtomicType.NULL), kind)
             return StructType(tuple(both.items()))
+        # What has nothing in common is kept as it is written.
         case _:
             return AtomicType.STRING
 
@@ -216,6 +219,7 @@ class Fitted:
     @property
     def size(self) -> int:
         """Returns the bytes of the declared columns, of texts by their share."""
+        # Of Parquet the declared columns are read alone; of texts all, to skip some.
         names = {own.name for own in self.owns.values()}
         if self.file.format is Format.PARQUET:
             return sum(parquet_size(part, names) for part in self.file.parts)
@@ -354,6 +358,7 @@ def _can_be(own: Type, wanted: Type) -> bool:
             ArrayType() | StructType() | MapType(),
         ):
             return False
+        # Their digits as a text would be another text on each engine.
         case (AtomicType.FLOAT | AtomicType.DOUBLE | DecimalType(), _):
             return wanted not in {AtomicType.STRING, AtomicType.BINARY}
         case _:

@@ -28,9 +28,11 @@ from dovetail.errors import SchemaError
 from dovetail.expression.sql import literal_text, text_of
 from dovetail.schema import blank, quoted
 
+# Spark takes a path for a pattern: these letters of a name must mean themselves.
 _GLOB = re.compile(r"([\[\]{}*?\\])")
 _MORE = "values more than names"
 _STEP = "    "
+# What `raise_error` was told, out of all that Spark says around it.
 _MISFIT = re.compile(
     r'(the (?:file|input) ".*?"(?:: the column ".*?")? has .*?); expected '
     r"(.*?)(?= SQLSTATE|$)",
@@ -170,6 +172,7 @@ def _source(fitted: Fitted, part: Path) -> _Source:
             return _Source(names)
         case Format.JSON:
             # A row a line, unless the file is one list of them.
+            # FAILFAST: Spark would else put nulls in place of a row that is no JSON.
             options = (("mode", "FAILFAST"), ("multiLine", _word(is_list(part))))
             return _Source(names, options, _texts(names.values() or ["nothing"]))
         case Format.CSV:
@@ -180,6 +183,7 @@ def _csv(fitted: Fitted, part: Path, names: tuple[str, ...]) -> _Source:
     """Returns how a file of CSV is read: its columns by their places."""
     layout = csv_layout(fitted.given.layout)
     found = heading(part, layout) if layout.has_heading else names
+    # By places: two columns of a file may have one name, which Spark refuses.
     places = [f"column {number}" for number in range(1, len(found) + 1)]
     known = dict(zip(found, places, strict=True))
     options = {

@@ -111,6 +111,7 @@ class Root:
     def _places(self, name: str) -> list[Path]:
         """Returns the files of a name; folders of parts where there is no file."""
         *levels, last = plain_name(name).split(LEVEL)
+        # Names have no case, most file systems have: several folders may be meant.
         folders = [self.path]
         for level in levels:
             inside = (one for it in folders for one in sorted(it.iterdir()))
@@ -131,6 +132,7 @@ class Root:
 
     def _missing(self, name: str) -> SchemaError:
         """Returns the error for a name without a file."""
+        # Only here all files are looked at: a root may be large.
         near = get_close_matches(plain_name(name), [*self.names()], 1)
         return SchemaError(
             f'no file "{plain_name(name)}" below "{self.path}"',
@@ -235,6 +237,7 @@ def place_of(folder: Path, name: str) -> Path:
             f'the name "{name}" is no name of a file', "words, with :: between levels"
         )
     place = folder.joinpath(*levels)
+    # In no format: `out.csv` beside a new `out.json` would make the name unclear.
     taken = [place, *(place.with_name(place.name + f".{one.value}") for one in Format)]
     for one in taken:
         if one.exists():

@@ -59,6 +59,7 @@ def parquet_schema(part: Path) -> pa.Schema:
 
 def parquet_size(part: Path, names: Container[str]) -> int:
     """Returns the bytes of some columns of a Parquet file before it compresses them."""
+    # Of the file's foot alone: no row is read for it.
     facts = pq.read_metadata(part)
     groups = (facts.row_group(number) for number in range(facts.num_row_groups))
     chunks = (
@@ -93,6 +94,7 @@ def _csv(part: Path, layout: spec.CsvLayout, names: tuple[str, ...]) -> Iterator
         if layout.has_heading:
             names = tuple(one.strip() for one in next(rows, []))
         for number, row in enumerate(rows, start=1):
+            # Empty values behind the last column are what some programs write.
             if any(row[len(names) :]) and layout.has_heading:
                 raise SchemaError(
                     f'the file "{part}" has {len(row)} values in its row {number}',
@@ -113,24 +115,20 @@ def _json(part: Path) -> Iterator[Cells]:
     with _text(part) as lines:
         texts: Iterable[str] = [lines.read()] if is_list(part) else lines
         for number, text in enumerate(texts, start=1):
-            if text.strip():
-                yield from _objects(text, f'the file "{part}" in line {number}')
-
-
-def _objects(text: str, where: str) -> Iterator[Cells]:
-    """Yields the rows of a text of JSON, their numbers as they are written."""
-    try:
-        found = read_json(text)
-    except ValueError as error:
-        raise SchemaError(
-            f"{where} is no JSON: {error}", "an object a line, or a list of objects"
-        ) from error
-    for one in found if isinstance(found, list) else [found]:
-        if not is_object(one):
-            raise SchemaError(
-                f"{where} has {schema.cited(one)}", "an object for each row"
-            )
-        yield one
+            where = f'the file "{part}" in line {number}'
+            try:
+                found = read_json(text) if text.strip() else []
+            except ValueError as error:
+                raise SchemaError(
+                    f"{where} is no JSON: {error}",
+                    "an object a line, or a list of objects",
+                ) from error
+            for one in found if isinstance(found, list) else [found]:
+                if not is_object(one):
+                    raise SchemaError(
+                        f"{where} has {schema.cited(one)}", "an object for each row"
+                    )
+                yield one
 
 
 @contextmanager
@@ -185,7 +183,16 @@ def write_rows(
                 with file.open("w", encoding="utf-8", newline="") as out:
                     writer = csv.writer(out)
                     writer.writerow(table.schema.names)
-                    writer.writerows([map(_cell, row.values()) for row in rows])
+                    # A truth as Spark writes it, all else as JSON has it.
+                    writer.writerows(
+                        [
+                            str(it).lower()
+                            if isinstance(it, bool)
+                            else schema.shown(it)
+                            for it in row.values()
+                        ]
+                        for row in rows
+                    )
     except OSError as error:
         raise EngineError(
             f'the file "{file}" cannot be written: {error.strerror or error}',
@@ -193,8 +200,3 @@ def write_rows(
             "--output takes another folder",
         ) from error
     return file
-
-
-def _cell(value: object) -> object:
-    """Returns a value as CSV has it."""
-    return str(value).lower() if isinstance(value, bool) else schema.shown(value)

@@ -342,6 +342,7 @@ def _of_text(plain: str, wanted: schema.Type, place: ValuePlace) -> str:
             texts = schema.MapType(schema.AtomicType.STRING, schema.AtomicType.STRING)
             pairs = _json_parts(plain, "map<string,string>")
             return f"coalesce({_pairs(pairs, (texts, wanted), place)}, {otherwise})"
+
         case (
             schema.AtomicType.DATE
             | schema.AtomicType.TIMESTAMP

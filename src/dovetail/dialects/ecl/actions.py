@@ -16,7 +16,6 @@ from dovetail import spec
 from dovetail.dialects.ecl import datasets, syntax, trees, types, values
 from dovetail.dialects.ecl.context import (
     Context,
-    entered,
     is_known,
     known_value,
     refusal,
@@ -26,6 +25,7 @@ from dovetail.dialects.ecl.indexes import build
 from dovetail.dialects.ecl.names import record_defined
 from dovetail.dialects.ecl.rows import cells_of, file_name
 from dovetail.dialects.ecl.totals import as_total, gathering, narrowed, widened
+from dovetail.expression.tables import entered
 
 # Whether IF has data sets must be known before its parts are read: inside a transform
 # they would be read as values. So it is told from what stands in front.

@@ -18,11 +18,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from dovetail.dialects.ecl import trees, types
-from dovetail.dialects.ecl.context import Context, as_type, entered, is_word, refusal
+from dovetail.dialects.ecl.context import Context, as_type, is_word, refusal
 from dovetail.dialects.ecl.syntax import Call, Node
 from dovetail.dialects.ecl.trees import sql
 from dovetail.dialects.ecl.values import Made, RowsValue, RowValue, Value
 from dovetail.expression.kinds import columnar
+from dovetail.expression.tables import entered
 from dovetail.schema import ArrayType, AtomicType
 
 Tree = trees.Node

@@ -40,11 +40,11 @@ from dovetail.dialects.ecl.catalog import LIBRARY
 from dovetail.dialects.ecl.context import (
     Context,
     RowAroundError,
-    entered,
     is_known,
     refusal,
     said,
 )
+from dovetail.expression.tables import entered
 
 Reader = Callable[..., values.Value]
 # Who answers for a kind of node, and for a word of the language with its arguments; the

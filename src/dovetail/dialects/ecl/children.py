@@ -31,7 +31,6 @@ from dovetail.dialects.ecl.conditions import Term, terms
 from dovetail.dialects.ecl.context import (
     Context,
     as_type,
-    entered,
     is_known,
     is_word,
     refusal,
@@ -39,6 +38,7 @@ from dovetail.dialects.ecl.context import (
 from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.scalars import met
 from dovetail.dialects.ecl.trees import sql
+from dovetail.expression.tables import entered
 from dovetail.schema import AtomicType
 
 _ROWS = "rows"

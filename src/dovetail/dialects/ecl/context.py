@@ -12,7 +12,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from difflib import get_close_matches
-from typing import TypeVar
 
 from dovetail import spec
 from dovetail.dialects.ecl import syntax, trees, types, values
@@ -24,18 +23,6 @@ from dovetail.expression.evaluation import closure
 from dovetail.schema import Schema
 
 _LIST = "rows"
-Word = TypeVar("Word")
-Reader = TypeVar("Reader")
-
-
-def entered(table: dict[Word, Reader], *words: Word) -> Callable[[Reader], Reader]:
-    """Enters a function into a table, under all that it answers for."""
-
-    def enter(reader: Reader) -> Reader:
-        table.update(dict.fromkeys(words, reader))
-        return reader
-
-    return enter
 
 
 def unfolded(

@@ -8,11 +8,12 @@ from functools import partial
 
 from dovetail import spec
 from dovetail.dialects.ecl import syntax, trees, types, values
-from dovetail.dialects.ecl.context import Context, entered, is_word, refusal
+from dovetail.dialects.ecl.context import Context, is_word, refusal
 from dovetail.dialects.ecl.names import record_defined
 from dovetail.dialects.ecl.records import read_record, record_with
 from dovetail.dialects.ecl.scalars import compared
 from dovetail.dialects.ecl.totals import gathering, narrowed, widened
+from dovetail.expression.tables import entered
 
 Verb = Callable[[Context, syntax.Call], values.DatasetValue]
 COUNTER = types.whole(trees.of_pair("counter"))

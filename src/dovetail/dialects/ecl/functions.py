@@ -18,7 +18,6 @@ from dovetail.dialects.ecl.context import (
     Context,
     as_text,
     as_type,
-    entered,
     is_word,
     known_value,
     refusal,
@@ -26,6 +25,7 @@ from dovetail.dialects.ecl.context import (
 from dovetail.dialects.ecl.rows import row_of, struct_of
 from dovetail.dialects.ecl.trees import Node, sql
 from dovetail.dialects.ecl.values import Made, RowValue
+from dovetail.expression.tables import entered
 
 _MANY = 1 << 30
 _ONE = dict.fromkeys(

@@ -19,9 +19,10 @@ from datetime import UTC, datetime
 
 from dovetail.dialects.ecl import parser, syntax, trees, types, values
 from dovetail.dialects.ecl.catalog import LIBRARY, OLDER, Path
-from dovetail.dialects.ecl.context import Context, World, entered, known_value, refusal
+from dovetail.dialects.ecl.context import Context, World, known_value, refusal
 from dovetail.dialects.ecl.names import bound, exported
 from dovetail.dialects.ecl.trees import sql
+from dovetail.expression.tables import entered
 
 
 def follow(context: Context, node: syntax.Node, path: Path) -> Iterator[values.Value]:

@@ -16,12 +16,13 @@ from dataclasses import dataclass, replace
 from dovetail import spec
 from dovetail.dialects.ecl import aggregates, datasets, syntax, trees, types, values
 from dovetail.dialects.ecl.conditions import Hard, pieces
-from dovetail.dialects.ecl.context import Context, entered, is_word, refusal, unfolded
+from dovetail.dialects.ecl.context import Context, is_word, refusal, unfolded
 from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.syntax import Call, Node
 from dovetail.dialects.ecl.totals import Gathered, gathering, widened
 from dovetail.dialects.ecl.trees import sql
 from dovetail.dialects.ecl.types import Field, RecordType, TableType
+from dovetail.expression.tables import entered
 
 _ROWS, _FOLDED = aggregates.ROWS, "folded"
 NEIGHBOURS: dict[str, datasets.Verb] = {}

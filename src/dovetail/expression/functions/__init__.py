@@ -60,6 +60,7 @@ def build(name: str, *arguments: Node) -> Node:
     signature = known.rule(arguments)
     if signature is None:
         raise _misfit(name, arguments)
+    # casts stand in the tree, so that all who read it cast alike
     wanted = zip(arguments, signature.arguments, strict=True)
     inputs = tuple(casts.cast(argument, kind) for argument, kind in wanted)
     return Call(known.name, inputs, signature.result)

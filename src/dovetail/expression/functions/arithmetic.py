@@ -75,6 +75,7 @@ def _operands(arguments: entry.Arguments) -> tuple[Kind, Kind] | None:
         kinds.DOUBLE if kind == kinds.STRING else kind
         for kind in entry.types(arguments)
     ]
+    # a null is of the type of what it stands beside
     if kinds.NULL in found:
         found = [max(found, key=lambda kind: kind != kinds.NULL)] * 2
     if not all(map(kinds.is_numeric, found)):
@@ -119,6 +120,7 @@ def _quotient_rule(arguments: entry.Arguments) -> entry.Signature | None:
 def _whole_quotient_rule(arguments: entry.Arguments) -> entry.Signature | None:
     """Types DIV: whole numbers or decimals to a bigint."""
     operands = _operands(arguments)
+    # other operators take two nulls for doubles, which DIV does not divide
     if entry.types(arguments) == (kinds.NULL, kinds.NULL):
         operands = (kinds.BIGINT, kinds.BIGINT)
     if operands is None or any(map(kinds.is_fraction, operands)):
@@ -192,11 +194,6 @@ def _unless_zero(evaluate: entry.Evaluation) -> entry.Evaluation:
     return guarded
 
 
-def _quotient(left: Decimal, right: Decimal) -> Decimal:
-    """Returns a quotient at 39 digits behind the point."""
-    return rounded(WIDE.divide(left, right), WIDER_DIGITS)
-
-
 def _remainder(left: Value, right: Value) -> Value:
     """Returns a remainder with the sign of the dividend."""
     if isinstance(left, float):
@@ -220,6 +217,7 @@ def _positive_remainder(call: Call) -> entry.Compute:
 
     def positive(left: Value, right: Value) -> Value:
         found = remainder(left, right)
+        # as Java writes it, ((a % n) + n) % n: of a negative divisor it stays negative
         if found < 0:
             found = remainder(narrow(add(found, right)), right)
         return finish(found)
@@ -263,26 +261,26 @@ def _of_machine_numbers(name: str) -> entry.Columnwise:
     return lower
 
 
-def _lower_sum(name: str) -> entry.Columnwise:
-    """Returns the program of a sum; decimals need room for it in Arrow's widest."""
+def _with_room(
+    name: str, digits: Callable[[DecimalType, DecimalType], int], most: int
+) -> entry.Columnwise:
+    """Returns the program of an operation on decimals that give so many digits."""
 
     def lower(call: Call, arguments: entry.Programs) -> entry.Program | None:
         match entry.types(call.arguments):
             case (DecimalType() as left, DecimalType() as right):
-                if _sum_size(left, right)[0] > MOST_WIDE_DIGITS:
+                if digits(left, right) > most:
                     return None
         return entry.operation(name, call.type, *arguments)
 
     return lower
 
 
-def _lower_product(call: Call, arguments: entry.Programs) -> entry.Program | None:
-    """Lowers a product, unless Spark rounds it at 39 digits on the way."""
-    match entry.types(call.arguments):
-        case (DecimalType(precision=left), DecimalType(precision=right)):
-            if left + right > kinds.MOST_DIGITS:
-                return None
-    return entry.operation("multiply", call.type, *arguments)
+def _lower_sum(name: str) -> entry.Columnwise:
+    """Returns the program of a sum, for which Arrow's widest decimals need room."""
+    return _with_room(
+        name, lambda left, right: _sum_size(left, right)[0], MOST_WIDE_DIGITS
+    )
 
 
 def _lower_positive(call: Call, arguments: entry.Programs) -> entry.Program | None:
@@ -300,28 +298,21 @@ def _lower_positive(call: Call, arguments: entry.Programs) -> entry.Program | No
 # Bits
 
 
-def _whole(*types: Kind) -> Kind | None:
-    """Returns the type that holds whole numbers, whose bits are worked with."""
-    common = kinds.tightest(*types) if types[1:] else types[0]
-    return common if common is not None and kinds.is_integral(common) else None
-
-
-def _shift_rule(arguments: entry.Arguments) -> entry.Signature | None:
-    """Types a shift: bigints stay wide, all other numbers become ints."""
-    base, places = entry.types(arguments)
-    kind = kinds.BIGINT if base == kinds.BIGINT else kinds.INT
-    fits = kinds.implicit(base, kind) and kinds.implicit(places, kinds.INT)
-    return entry.Signature((kind, kinds.INT), kind) if fits else None
-
-
 def _shift(name: str, shift: Callable[[int, int, int], int]) -> entry.Function:
     """Returns the entry of a shift; as in Java it goes round at the width."""
+
+    def rule(arguments: entry.Arguments) -> entry.Signature | None:
+        base, places = entry.types(arguments)
+        # bigints stay wide, all other numbers become ints
+        kind = kinds.BIGINT if base == kinds.BIGINT else kinds.INT
+        fits = kinds.implicit(base, kind) and kinds.implicit(places, kinds.INT)
+        return entry.Signature((kind, kinds.INT), kind) if fits else None
 
     def evaluate(call: Call) -> entry.Compute:
         bits = LONG if call.type == kinds.BIGINT else kinds.BITS[kinds.INT]
         return lambda value, places: wrapped(shift(value, places % bits, bits), bits)
 
-    return entry.typed(name, _shift_rule, evaluate, name, takes=2)
+    return entry.typed(name, rule, evaluate, name, takes=2)
 
 
 FUNCTIONS: tuple[entry.Entry, ...] = (
@@ -343,13 +334,23 @@ FUNCTIONS: tuple[entry.Entry, ...] = (
         "* of numbers",
         _arithmetic(_product_digits),
         _operator(operator.mul, FACTORS.multiply),
-        _lower_product,
+        # beyond, Spark rounds at 39 digits on the way, which Arrow does not
+        _with_room(
+            "multiply",
+            lambda left, right: left.precision + right.precision,
+            kinds.MOST_DIGITS,
+        ),
         takes=2,
     ),
     entry.typed(
         "/",
         _quotient_rule,
-        _unless_zero(_operator(operator.truediv, _quotient)),
+        _unless_zero(
+            _operator(
+                operator.truediv,
+                lambda left, right: rounded(WIDE.divide(left, right), WIDER_DIGITS),
+            )
+        ),
         _of_machine_numbers("divide"),
         takes=2,
     ),
@@ -392,10 +393,10 @@ FUNCTIONS: tuple[entry.Entry, ...] = (
         _fitting(operator.mul, FACTORS.multiply),
         takes=2,
     ),
-    entry.row("&", entry.alike(_whole), operator.and_, "&", takes=2),
-    entry.row("|", entry.alike(_whole), operator.or_, "|", takes=2),
-    entry.row("^", entry.alike(_whole), operator.xor, "^", takes=2),
-    entry.row("~", entry.alike(_whole), operator.invert, "~", takes=1),
+    entry.row("&", entry.alike(kinds.whole), operator.and_, "&", takes=2),
+    entry.row("|", entry.alike(kinds.whole), operator.or_, "|", takes=2),
+    entry.row("^", entry.alike(kinds.whole), operator.xor, "^", takes=2),
+    entry.row("~", entry.alike(kinds.whole), operator.invert, "~", takes=1),
     _shift("shiftleft", lambda value, places, _bits: value << places),
     _shift("shiftright", lambda value, places, _bits: value >> places),
     # with zeros behind the bits that move

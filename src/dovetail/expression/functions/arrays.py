@@ -144,25 +144,24 @@ def _map(*parts: Value) -> Value:
     return dict(zip(keys, parts[1::2], strict=True))
 
 
-def _zipped_type(keys: Kind, values: Kind) -> Kind | None:
-    key, value = element_of(keys), element_of(values)
-    return None if key is None or value is None else schema.MapType(key, value)
-
-
-@ENTRIES.row("map_from_arrays", entry.kept(_zipped_type), takes=2)
+@ENTRIES.row(
+    "map_from_arrays",
+    entry.kept(
+        lambda keys, values: (
+            schema.MapType(keys.element, values.element)
+            if element_of(keys) and element_of(values)
+            else None
+        )
+    ),
+    takes=2,
+)
 def _zipped(keys: Elements, values: Elements) -> Value:
     if len(keys) != len(values):
         return None  # Spark fails
     return _map(*(part for pair in zip(keys, values, strict=True) for part in pair))
 
 
-def _steps(first: Kind, last: Kind) -> Kind | None:
-    """Returns the type of the numbers of SEQUENCE, which are whole."""
-    common = kinds.tightest(first, last)
-    return common if common is not None and kinds.is_integral(common) else None
-
-
-@ENTRIES.row("sequence", entry.alike(_steps, _array_of), takes=2)
+@ENTRIES.row("sequence", entry.alike(kinds.whole, _array_of), takes=2)
 def _sequence(first: int, last: int) -> list[int]:
     step = 1 if first <= last else -1
     return list(range(first, last + step, step))  # both are included
@@ -246,11 +245,6 @@ def _given(items: Elements, function: Value) -> Elements:
     return [function(item, place) for place, item in enumerate(items)]
 
 
-def _kept(items: Elements, function: Value) -> Elements:
-    kept = _given(items, function)
-    return [item for item, keep in zip(items, kept, strict=True) if keep]
-
-
 _FOLD_TAKES = (3, 4)  # the last one finishes
 
 
@@ -296,6 +290,7 @@ def _with_element(result: Kind | None = None) -> entry.Rule:
         whole, value = entry.types(arguments)
         inside = element_of(whole)
         common = inside and kinds.without_texts(inside, value)
+        # of an untyped null Spark cannot say what the array is to become
         if common is None or kinds.NULL in (inside, value):
             return None
         kind = schema.ArrayType(kinds.columnar(common))
@@ -344,6 +339,7 @@ def _keyed(function: entry.Compute) -> entry.Evaluation:
     def evaluate(call: Call) -> entry.Compute:
         inside = element_of(call.arguments[0].type)
         key = order(inside or kinds.NULL)
+        # null equals null here, and nothing else: it is told apart from every key
         return lambda *values: function(
             lambda item: (item is None, None if item is None else hashable(key(item))),
             *values,
@@ -469,15 +465,16 @@ def _joined(items: Elements, separator: str, *instead: str) -> str:
     return separator.join(instead[0] if item is None else item for item in known)
 
 
-def _inner_lists(kind: Kind) -> Kind | None:
-    """Returns the type of the arrays of an array."""
-    inside = element_of(kind)
-    return inside if isinstance(inside, schema.ArrayType) else None
-
-
-@ENTRIES.row("flatten", entry.kept(_inner_lists), takes=1)
+@ENTRIES.row(
+    "flatten",
+    entry.kept(
+        lambda kind: kind.element if element_of(element_of(kind) or kind) else None
+    ),
+    takes=1,
+)
 def _flat(lists: list[Elements | None]) -> Elements | None:
     known = _present(lists)
+    # what an unknown array has in it is unknown, and so is the whole
     if len(known) < len(lists):
         return None
     return [item for items in known for item in items]
@@ -531,7 +528,13 @@ FUNCTIONS: tuple[entry.Entry, ...] = (
     ),
     entry.row("map_contains_key", _has_rule, lambda whole, key: key in whole, takes=2),
     _over("transform", lambda _, body: _array_of(body), _given),
-    _over("filter", _tested, _kept),
+    _over(
+        "filter",
+        _tested,
+        lambda items, function: [
+            item for place, item in enumerate(items) if function(item, place)
+        ],
+    ),
     _over("exists", _truth, lambda *given: disjunction(*_given(*given)), _element),
     _over("forall", _truth, lambda *given: conjunction(*_given(*given)), _element),
     *(

@@ -149,15 +149,13 @@ _CLOCK = r"(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d*))?\s*(\D.*)?)?)?"
 _MOMENT = re.compile(_DAY + rf"(?:[ T]{_CLOCK})?)?)?", re.ASCII)
 _LEAST = (1, 1, 1, 0, 0, 0)  # the parts of a moment that a text leaves out
 _OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{1,2}))?(?::?(\d\d))?")
+# In any case, with a sign or without.
 _WORDS = {"inf": math.inf, "infinity": math.inf, "nan": math.nan}
 _SIGNS = frozenset("+-")
-_YES, _NO = {"t", "true", "y", "yes", "1"}, {"f", "false", "n", "no", "0"}
+_TRUTHS = dict.fromkeys(("t", "true", "y", "yes", "1"), True) | dict.fromkeys(
+    ("f", "false", "n", "no", "0"), False
+)
 _MOST_HOURS = 18  # of a zone's distance from UTC
-
-
-def _read_boolean(text: str) -> bool | None:
-    word = text.strip(_BLANKS).lower()
-    return True if word in _YES else False if word in _NO else None
 
 
 def _read_whole(text: str, bits: int, *, careful: bool = False) -> int | None:
@@ -180,13 +178,6 @@ def _read_double(text: str) -> float | None:
     # Java allows its suffixes
     plain = plain[:-1] if plain[-1:] in {"d", "D", "f", "F"} else plain
     return float(plain) if _NUMBER.fullmatch(plain) else None
-
-
-def _read_decimal(text: str, kind: schema.DecimalType) -> Decimal | None:
-    plain = text.strip(_BLANKS)
-    if not _EXACT.fullmatch(plain):
-        return None
-    return fitted(WIDE.create_decimal(plain), kind)
 
 
 def _read_date(text: str) -> date | None:
@@ -235,7 +226,7 @@ def _zone(text: str) -> tzinfo:
 
 
 _READERS: dict[Kind, Conversion] = {
-    kinds.BOOLEAN: _read_boolean,
+    kinds.BOOLEAN: lambda text: _TRUTHS.get(text.strip(_BLANKS).lower()),
     kinds.FLOAT: lambda text: (
         None if (value := _read_double(text)) is None else single(value)
     ),
@@ -289,13 +280,15 @@ def _atomic(source: Kind, target: Kind, *, careful: bool) -> Conversion | None:
     if source == kinds.STRING:
         return _from_text(target, careful=careful)
     if target == kinds.BOOLEAN:
-        return _to_boolean(source)
+        if kinds.is_numeric(source):
+            return lambda value: value != 0
+        # a timestamp is false at the very beginning of 1970
+        at_begin = source == kinds.TIMESTAMP
+        return (lambda value: micros(value) != 0) if at_begin else None
     if target in kinds.BITS:
         return _to_whole(source, kinds.BITS[target], careful=careful)
-    if target in kinds.FRACTIONS:
-        return _to_fraction(source, single if target == kinds.FLOAT else float)
-    if isinstance(target, schema.DecimalType):
-        return _to_decimal(source, target)
+    if target in kinds.FRACTIONS or isinstance(target, schema.DecimalType):
+        return _to_inexact(source, target)
     if target == kinds.BINARY and source in kinds.BITS:
         size = kinds.BITS[source] // 8
         return lambda value: value.to_bytes(size, "big", signed=True)
@@ -307,19 +300,17 @@ def _from_text(target: Kind, *, careful: bool) -> Conversion | None:
     if target in kinds.BITS:
         return partial(_read_whole, bits=kinds.BITS[target], careful=careful)
     if isinstance(target, schema.DecimalType):
-        return partial(_read_decimal, kind=target)
+        return lambda text: (
+            fitted(WIDE.create_decimal(plain), target)
+            if _EXACT.fullmatch(plain := text.strip(_BLANKS))
+            else None
+        )
     return _READERS.get(target)
 
 
 def _is_number(kind: Kind) -> bool:
     """Tells whether values of a type can be counted with; truths are 1 and 0."""
     return kinds.is_numeric(kind) or kind == kinds.BOOLEAN
-
-
-def _to_boolean(source: Kind) -> Conversion | None:
-    if kinds.is_numeric(source):
-        return lambda value: value != 0
-    return (lambda value: micros(value) != 0) if source == kinds.TIMESTAMP else None
 
 
 def _to_whole(source: Kind, bits: int, *, careful: bool) -> Conversion | None:
@@ -347,20 +338,21 @@ def _narrowed(value: int, bits: int, *, careful: bool) -> int | None:
     return None if careful and low != value else low
 
 
-def _to_fraction(source: Kind, narrow: Callable[[float], float]) -> Conversion | None:
-    """Returns the conversion to floating point; a timestamp becomes seconds."""
+def _to_inexact(source: Kind, target: Kind) -> Conversion | None:
+    """Returns the conversion to floating point, or half up to a decimal.
+
+    A timestamp becomes its seconds since 1970.
+    """
+    if not _is_number(source) and source != kinds.TIMESTAMP:
+        return None
+    if isinstance(target, schema.DecimalType):
+        if source == kinds.TIMESTAMP:
+            return lambda value: fitted(Decimal(micros(value)) / SECOND, target)
+        return lambda value: fitted(exact(value), target)
+    narrow = single if target == kinds.FLOAT else float
     if source == kinds.TIMESTAMP:
         return lambda value: narrow(micros(value) / SECOND)
-    return (lambda value: narrow(float(value))) if _is_number(source) else None
-
-
-def _to_decimal(source: Kind, target: schema.DecimalType) -> Conversion | None:
-    """Returns the conversion to a decimal, half up."""
-    if source == kinds.TIMESTAMP:
-        return lambda value: fitted(Decimal(micros(value)) / SECOND, target)
-    if _is_number(source):
-        return lambda value: fitted(exact(value), target)
-    return None
+    return lambda value: narrow(float(value))
 
 
 def _to_time(source: Kind, target: Kind) -> Conversion | None:

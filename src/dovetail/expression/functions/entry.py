@@ -123,6 +123,7 @@ def typed(
     `columns` is what lowers a call to a program, or the name of the kernels' operation.
     """
     known = shape(rule) if isinstance(rule, str) else rule
+    # an entry stands for columns by the operation's name, or lowers a call itself
     whole = kernel(columns) if isinstance(columns, str) else columns
     return Function(name, known, evaluate, whole, **rest)
 

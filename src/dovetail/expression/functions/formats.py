@@ -78,20 +78,6 @@ _LEAST = {"year": 1970, "month": 1, "day": 1, "hour": 0, "minute": 0, "second": 
 _FRACTION = re.compile("S{1,6}")
 
 
-def _pieces(form: str) -> Iterator[tuple[str, bool]]:
-    """Yields the pieces of a form, and whether each is letters that mean something."""
-    place = 0
-    while place < len(form):
-        found = _PIECE.match(form, place)
-        if not found or found[0] in "#{}[]":
-            raise _foreign(form[place], form)
-        place = found.end()
-        if found[0][0] == "'":
-            yield found[0][1:-1].replace("''", "'") or "'", False
-        else:
-            yield found[0], bool(found[1])
-
-
 def _foreign(piece: str, form: str) -> UnsupportedError:
     """Returns the error for a piece of a form that we do not know."""
     return UnsupportedError(f'"{piece}" in the form "{form}"')
@@ -104,8 +90,17 @@ def _parts(
     fraction: Callable[[int], Part],
 ) -> Iterator[Part]:
     """Yields what is made of each piece of a form; one that is not known is refused."""
-    for piece, means in _pieces(form):
-        if not means:
+    place = 0
+    while place < len(form):
+        found = _PIECE.match(form, place)
+        # Java keeps these signs for later, and its brackets make a part optional
+        if not found or found[0] in "#{}[]":
+            raise _foreign(form[place], form)
+        piece, place = found[0], found.end()
+        if piece[0] == "'":
+            # two quotes are one, inside of others and by themselves
+            yield letters(piece[1:-1].replace("''", "'") or "'")
+        elif not found[1]:
             yield letters(piece)
         elif _FRACTION.fullmatch(piece):
             yield fraction(len(piece))
@@ -142,17 +137,6 @@ def _reader(form: str) -> re.Pattern[str]:
         raise UnsupportedError(f'the form "{form}", which has a part twice') from error
 
 
-def _moment(found: re.Match[str]) -> datetime | None:
-    """Returns the moment of a text in a form; a part that is not there is the least."""
-    parts = found.groupdict()
-    values = {name: int(parts.get(name) or least) for name, least in _LEAST.items()}
-    fraction = int(f"{parts.get('fraction') or '':0<6}")
-    try:
-        return datetime(**values, microsecond=fraction, tzinfo=UTC)
-    except ValueError:
-        return None
-
-
 def _formed(text: str, check: Callable[[str], object]) -> entry.Rule:
     """Returns the rule of a shape whose second argument is a form that we know."""
     rule = entry.shape(text)
@@ -182,8 +166,15 @@ def _reading(result: Callable[[datetime], Value]) -> entry.Evaluation:
 
         def read(text: str, _form: str) -> Value:
             found = pattern.fullmatch(text)
-            moment = _moment(found) if found else None
-            return None if moment is None else result(moment)
+            parts = found.groupdict() if found else {}
+            # a part that is not there is the least
+            values = {name: int(parts.get(name) or it) for name, it in _LEAST.items()}
+            fraction = int(f"{parts.get('fraction') or '':0<6}")
+            try:
+                moment = datetime(**values, microsecond=fraction, tzinfo=UTC)
+            except ValueError:
+                return None
+            return result(moment) if found else None
 
         return read
 

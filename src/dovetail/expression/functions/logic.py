@@ -145,14 +145,6 @@ def _choosing(name: str, choose: Callable[..., Value]) -> entry.Function:
     return entry.typed(name, rule, evaluate, name, strict=False)
 
 
-def _fraction(*types: Kind) -> Kind | None:
-    """Returns the type of NANVL: two floats, or two doubles."""
-    if set(types) == {kinds.FLOAT}:
-        return kinds.FLOAT
-    fits = all(kinds.implicit(kind, kinds.DOUBLE) for kind in types)
-    return kinds.DOUBLE if fits else None
-
-
 @ENTRIES.macro("ilike", ("like", "lower"), takes=2, optional=1)
 def _ilike(build: entry.Build, text: Node, form: Node, *escape: Node) -> Node:
     return build("like", build("lower", text), build("lower", form), *escape)
@@ -214,7 +206,12 @@ FUNCTIONS: tuple[entry.Entry, ...] = (
     ),
     entry.row(
         "nanvl",
-        entry.alike(_fraction),
+        # of two floats it is one, of any other numbers a double
+        lambda given: (
+            entry.Signature((kinds.FLOAT,) * 2, kinds.FLOAT)
+            if set(entry.types(given)) == {kinds.FLOAT}
+            else entry.shape("double, double -> double")(given)
+        ),
         lambda value, other: (
             other if value is not None and math.isnan(value) else value
         ),

@@ -66,20 +66,19 @@ def _signed(
     return entry.typed(name, _AMOUNT, evaluate, keeping, takes=1)
 
 
-def _whole_rule(arguments: entry.Arguments) -> entry.Signature | None:
-    """Types FLOOR and CEIL: a decimal without scale, or a bigint."""
-    kind = _number(arguments[0].type)
-    if kind is None:
-        return None
-    if isinstance(kind, schema.DecimalType):
-        whole = kind.precision - kind.scale + (kind.scale > 0)
-        return entry.Signature((kind,), kinds.bounded(whole, 0))
-    wanted = kinds.BIGINT if kinds.is_integral(kind) else kinds.DOUBLE
-    return entry.Signature((wanted,), kinds.BIGINT)
-
-
 def _to_whole(name: str, cut: Callable[[Value], int]) -> entry.Function:
-    """Returns the entry of FLOOR or CEIL."""
+    """Returns the entry of FLOOR or CEIL: a decimal without scale, or a bigint."""
+
+    def rule(arguments: entry.Arguments) -> entry.Signature | None:
+        kind = _number(arguments[0].type)
+        if kind is None:
+            return None
+        if isinstance(kind, schema.DecimalType):
+            # one digit more where a fraction may be rounded up
+            whole = kind.precision - kind.scale + (kind.scale > 0)
+            return entry.Signature((kind,), kinds.bounded(whole, 0))
+        wanted = kinds.BIGINT if kinds.is_integral(kind) else kinds.DOUBLE
+        return entry.Signature((wanted,), kinds.BIGINT)
 
     def cut_double(value: float) -> int:
         return saturated(cut(value) if math.isfinite(value) else value, LONG)
@@ -89,7 +88,7 @@ def _to_whole(name: str, cut: Callable[[Value], int]) -> entry.Function:
             return lambda value: Decimal(cut(value))
         return unchanged if call.arguments[0].type == kinds.BIGINT else cut_double
 
-    return entry.typed(name, _whole_rule, evaluate, name, takes=1)
+    return entry.typed(name, rule, evaluate, name, takes=1)
 
 
 # Rounding
@@ -204,6 +203,16 @@ def _scientific(value: float, places: int) -> str:
 # Curves: Python raises where Java gives an infinity or NaN
 
 
+@ENTRIES.row("cosh", "double -> double", "cosh")
+def _catenary(value: float) -> float:
+    # unlike the other curves, it is positive on both sides
+    try:
+        return math.cosh(value)
+    except OverflowError:
+        return math.inf
+
+
+@ENTRIES.row("pow", "double, double -> double", "power")
 def _power(base: float, exponent: float) -> float:
     # Python gives 1 for these
     if abs(base) == 1 and math.isinf(exponent):
@@ -230,23 +239,10 @@ def _exponential(value: float) -> float:
         return math.inf
 
 
-def _catenary(value: float) -> float:
-    # unlike the other curves, it is positive on both sides
-    try:
-        return math.cosh(value)
-    except OverflowError:
-        return math.inf
-
-
 @ENTRIES.row("sign", "double -> double", "sign")
 def _sign(value: float) -> float:
     # zeros keep their sign
     return value if value == 0 or math.isnan(value) else math.copysign(1.0, value)
-
-
-def _nearest(value: float) -> float:
-    # `round` loses the sign of what becomes zero
-    return math.copysign(round(value), value) if math.isfinite(value) else value
 
 
 def _curve(name: str, curve: Callable[[float], float]) -> entry.Function:
@@ -306,7 +302,6 @@ FUNCTIONS: tuple[entry.Entry, ...] = (
         lambda value: math.nan if value < 0 else math.sqrt(value),
         "sqrt",
     ),
-    entry.row("pow", "double, double -> double", _power, "power"),
     entry.row("hypot", "double, double -> double", math.hypot, "hypot"),
     # a negative zero is a zero to Spark
     entry.row(
@@ -322,13 +317,18 @@ FUNCTIONS: tuple[entry.Entry, ...] = (
     _curve("acos", math.acos),
     _curve("atan", math.atan),
     _curve("sinh", math.sinh),
-    _curve("cosh", _catenary),
     _curve("tanh", math.tanh),
     _curve("degrees", math.degrees),
     _curve("radians", math.radians),
     _curve("cbrt", math.cbrt),
     _curve("expm1", math.expm1),
-    _curve("rint", _nearest),
+    # `round` loses the sign of what becomes zero
+    _curve(
+        "rint",
+        lambda value: (
+            math.copysign(round(value), value) if math.isfinite(value) else value
+        ),
+    ),
     _logarithm("ln", math.log),
     _logarithm("log10", math.log10),
     _logarithm("log2", math.log2),

@@ -124,6 +124,7 @@ def _replacing_rule(arguments: entry.Arguments) -> entry.Signature | None:
     if signature is None:
         return None
     instead = arguments[2]
+    # `$1` is a group to Java, `\1` to Python: neither may stand there
     if not isinstance(instead, Literal):
         raise UnsupportedError("a replacement that is no constant")
     if instead.value is not None and re.search(r"[\\$]", str(instead.value)):

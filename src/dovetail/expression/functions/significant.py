@@ -36,6 +36,7 @@ def _whole(rounding: str) -> Callable[..., Decimal]:
     return lambda context, value: context.plus(value.to_integral_value(rounding))
 
 
+# Exponents of numbers that are written without one.
 _SHORT = range(-7, 18)
 
 

@@ -64,6 +64,7 @@ _SHIFTS = ("+ of time", "+ of days", "+ of months", "cast")
 def _plus(build: entry.Build, left: Node, right: Node) -> Node:
     if _is_span(left) and _is_span(right):
         return build("+ of spans", left, right)
+    # a span, or a number of days, may stand on either side of a date
     for one, other in ((left, right), (right, left)):
         if _is_span(other) and (_is_time(one.type) or one.type == kinds.STRING):
             return _shifted(build, one, other)
@@ -118,6 +119,7 @@ def _shift(span: Interval, compute: entry.Compute, columns: str) -> entry.Functi
         moment, given = entry.types(arguments)
         if not _is_time(moment):
             return None
+        # hours behind a date are a moment; whole days leave it a date
         if span == Interval.TIME and moment == kinds.DATE:
             moment = kinds.TIMESTAMP
         return entry.Signature((moment, given), moment)
@@ -131,6 +133,7 @@ def _moments_rule(arguments: entry.Arguments) -> entry.Signature | None:
     types = entry.types(arguments)
     if not all(_is_time(kind) or kind in (kinds.STRING, kinds.NULL) for kind in types):
         return None
+    # one with a zone makes the other one's clock that of UTC
     is_zoned = kinds.TIMESTAMP in types
     common = kinds.TIMESTAMP if is_zoned else kinds.TIMESTAMP_NTZ
     return entry.Signature((common, common), Interval.TIME)

@@ -90,6 +90,7 @@ def _joined(separator: str | None, *values: Value) -> str | None:
 
 def substring(text: Value, start: int, length: int = LONGEST) -> Value:
     """Returns `length` characters from `start`; what lies before the text counts."""
+    # place 0 is that of the first letter; from the end it may lie before the text
     first = start - 1 if start > 0 else len(text) + start if start < 0 else 0
     return text[max(first, 0) : max(first + length, 0)] if length > 0 else text[:0]
 
@@ -191,16 +192,18 @@ def _overlaid(text: str, other: str, start: int, *length: int) -> str:
 # Searched
 
 
-@entry.of_constants
-def _lower_replace(
-    kind: Kind, text: entry.Program, search: str, instead: str = ""
-) -> entry.Program | None:
-    """Lowers REPLACE of a written text; an empty one is left to Python."""
-    constants = {"pattern": search, "replacement": instead}
-    return entry.operation("replace", kind, text, **constants) if search else None
-
-
-@ENTRIES.row("replace", "string, string[, string] -> string", _lower_replace)
+@ENTRIES.row(
+    "replace",
+    "string, string[, string] -> string",
+    # an empty text to be searched for is left to Python
+    entry.of_constants(
+        lambda kind, text, search, instead="": (
+            entry.operation("replace", kind, text, pattern=search, replacement=instead)
+            if search
+            else None
+        )
+    ),
+)
 def _replaced(text: str, search: str, replacement: str = "") -> str:
     # Python would find an empty text everywhere
     return text.replace(search, replacement) if search else text
@@ -214,6 +217,7 @@ def like_expression(pattern: str, escape: str) -> str:
     parts, letters = [], iter(pattern)
     for letter in letters:
         wild = {"_": ".", "%": ".*"}.get(letter)
+        # behind the escape any letter means itself; at the end the escape does
         if letter == escape:
             parts.append(_META.sub(r"\\\g<0>", next(letters, escape)))
         else:
@@ -221,16 +225,15 @@ def like_expression(pattern: str, escape: str) -> str:
     return "".join(parts)
 
 
-@entry.of_constants
-def _lower_like(
-    kind: Kind, text: entry.Program, form: str, escape: str = ESCAPE
-) -> entry.Program:
-    """Lowers LIKE with a written form to a regular expression."""
-    pattern = like_expression(form, escape)
-    return entry.operation("like", kind, text, pattern=pattern)
-
-
-@ENTRIES.row("like", "string, string[, string] -> boolean", _lower_like)
+@ENTRIES.row(
+    "like",
+    "string, string[, string] -> boolean",
+    entry.of_constants(
+        lambda kind, text, form, escape=ESCAPE: entry.operation(
+            "like", kind, text, pattern=like_expression(form, escape)
+        )
+    ),
+)
 def _like(text: str, pattern: str, escape: str = ESCAPE) -> bool:
     # `re` keeps what it compiled; a cache of ours would not travel to workers
     expression = like_expression(pattern, escape)
@@ -319,14 +322,20 @@ def _bytes_of(value: str | bytes) -> bytes:
     return value.encode() if isinstance(value, str) else value
 
 
-def _shown_as(kind: Kind) -> Kind | None:
-    """Returns the type in which HEX takes a value: bytes, a text, or a whole number."""
-    if kinds.is_numeric(kind):
-        return kinds.BIGINT
-    return kind if kind in (kinds.STRING, kinds.BINARY) else None
-
-
-@ENTRIES.row("hex", entry.alike(_shown_as, lambda _kind: kinds.STRING), takes=1)
+@ENTRIES.row(
+    "hex",
+    entry.alike(
+        lambda kind: (
+            kinds.BIGINT
+            if kinds.is_numeric(kind)
+            else kind
+            if kind in (kinds.STRING, kinds.BINARY)
+            else None
+        ),
+        lambda _kind: kinds.STRING,
+    ),
+    takes=1,
+)
 def _hex(value: Value) -> str:
     if isinstance(value, int):
         return f"{value % (1 << LONG):X}"  # in two's complement

@@ -149,15 +149,22 @@ _SECONDS = entry.alike(
 )
 
 
-def _lower_seconds(call: Call, arguments: entry.Programs) -> entry.Program | None:
-    """Lowers TIMESTAMP_SECONDS of whole numbers."""
-    if not kinds.is_integral(call.arguments[0].type):
-        return None
-    seconds = entry.operation("cast", kinds.BIGINT, *arguments)
-    return entry.operation("since", kinds.TIMESTAMP, seconds, size=SECOND)
-
-
-@ENTRIES.row("timestamp_seconds", _SECONDS, _lower_seconds, takes=1)
+@ENTRIES.row(
+    "timestamp_seconds",
+    _SECONDS,
+    # of whole numbers: what is behind a point is cut off, as Java does it
+    lambda call, given: (
+        entry.operation(
+            "since",
+            kinds.TIMESTAMP,
+            entry.operation("cast", kinds.BIGINT, *given),
+            size=SECOND,
+        )
+        if kinds.is_integral(call.arguments[0].type)
+        else None
+    ),
+    takes=1,
+)
 def _from_seconds(value: float | Decimal) -> datetime | None:
     seconds = exact(value)
     return moment(micros_in(seconds)) if seconds.is_finite() else None
@@ -317,6 +324,7 @@ def _counted(call: Call) -> entry.Compute:
 def _whole_months(first: datetime, last: datetime) -> int:
     """Returns the whole months between moments, as Java counts them: days first."""
     start, end = first.date(), last.date()
+    # a day that the clock has not made whole does not count, in either direction
     if end > start and last.time() < first.time():
         end -= timedelta(days=1)
     elif end < start and last.time() > first.time():

@@ -62,6 +62,7 @@ def check_spec(
 ) -> None:
     """Raises the first law that a join breaks; its defaults must be filled in."""
     for rule in RULES:
+        # Rules give all that they find, so that each can be tested; one is enough here.
         for finding in _findings(rule, (join, sources, switches, events)):
             raise SpecError(
                 finding.found,
@@ -86,6 +87,7 @@ def _findings(
         case InputRule(), _:
             for name in spec.source_names(join):
                 yield from rule.check(sources[name])
+        # Switches are those of the join around all: what is inside has none.
         case JoinRule(), spec.JoinSpec():
             yield from (it for one in _tree(join) for it in rule.check(one, sources))
         case SettingsRule(), spec.JoinSpec():

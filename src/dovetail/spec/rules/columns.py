@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from dovetail import spec
 from dovetail.errors import SchemaError
 from dovetail.expression import Expression
-from dovetail.schema import AtomicType, read_value
+from dovetail.schema import AtomicType, Schema, Type, read_value
 from dovetail.spec.rules.rule import Finding, JoinRule
 
 Place = tuple[str, Expression]
+_UNKNOWN = Schema(())
+# A null by itself is an unknown truth, and as good a condition as any.
 _TRUTHS = (AtomicType.BOOLEAN, AtomicType.NULL)
 
 
@@ -46,6 +48,7 @@ def unknown_own_columns(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Fi
 
 def one_sided_that_are_not(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives the expressions of one side that name a column of the other."""
+    # Such an expression is a key: it is computed before there is a pair.
     for hand in spec.HANDS:
         for place, expression in _one_sided(join, hand):
             for reference in spec.references(expression):
@@ -102,27 +105,29 @@ def misfit_given_rows(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Find
             if columns and not _is_one_of(name, columns):
                 found = f"{label} is no column of the {hand.value} side"
                 yield Finding(found, f"one of {', '.join(columns)}")
-            else:
-                yield from _misfit_value(join.side(hand), inputs, (name, value, label))
+                continue
+            source = join.side(hand).source
+            schema = (
+                inputs[source.name].schema
+                if isinstance(source, spec.Named)
+                else _UNKNOWN
+            )
+            # Of the rows of another join the types are known when it has been planned.
+            if name in schema:
+                yield from _misfit_value(value, schema[name].type, label)
 
 
-def _misfit_value(
-    side: spec.Side, inputs: spec.Inputs, given: tuple[str, object, str]
-) -> Iterator[Finding]:
+def _misfit_value(value: object, kind: Type, label: str) -> Iterator[Finding]:
     """Gives the value of a given row that is not of its column's type."""
-    name, value, label = given
-    if not isinstance(side.source, spec.Named):
-        return
-    schema = inputs[side.source.name].schema
-    if name in schema:
-        try:
-            read_value(value, schema[name].type, label)
-        except SchemaError as error:
-            yield Finding(error.found, error.expected, error.hint)
+    try:
+        read_value(value, kind, label)
+    except SchemaError as error:
+        yield Finding(error.found, error.expected, error.hint)
 
 
 def _all_expressions(join: spec.JoinSpec) -> Iterator[Place]:
     """Gives every expression over `l` and `r` with its place."""
+    # In the order of a text of a join, which is that of what is told first.
     yield from (place for hand in spec.HANDS for place in _one_sided(join, hand))
     yield "soft", join.soft
     yield "skip_when", join.picks.skip_when
@@ -142,18 +147,14 @@ def _one_sided(join: spec.JoinSpec, hand: spec.Hand) -> Iterator[Place]:
     if isinstance(asof := join.picks.asof, spec.AsOf):
         yield "asof", asof.left if hand is spec.Hand.LEFT else asof.right
     if isinstance(at_most := join.picks.at_most, spec.AtMost):
-        yield from (("atmost", part) for part in _counted(at_most, hand))
-
-
-def _counted(at_most: spec.AtMost, hand: spec.Hand) -> Iterator[Expression]:
-    """Gives one side's expressions of what counts towards a limit."""
-    if isinstance(at_most.counted, tuple):
-        yield from (_part(equality, hand) for equality in at_most.counted)
-    for optional in at_most.optional:
-        pair = (
-            optional if isinstance(optional, spec.OptionalPrefix) else optional.equality
-        )
-        yield _part(pair, hand)
+        pairs: list[spec.Equality | spec.OptionalPrefix] = [
+            it.equality if isinstance(it, spec.OptionalEqual) else it
+            for it in at_most.optional
+        ]
+        # Where none are named, those of the join count, which stand above.
+        if isinstance(at_most.counted, tuple):
+            pairs = [*at_most.counted, *pairs]
+        yield from (("atmost", _part(pair, hand)) for pair in pairs)
 
 
 def _part(pair: spec.Equality | spec.OptionalPrefix, hand: spec.Hand) -> Expression:

@@ -8,11 +8,13 @@ from dovetail import spec
 from dovetail.schema import AtomicType
 from dovetail.spec.rules.rule import Finding, InputRule, JoinRule
 
+# A date has no place inside its day, so windows of it would have no ends.
 _MOMENTS = (AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ)
 
 
 def missing_key_columns(source: spec.Input) -> Iterator[Finding]:
     """Gives the columns of a key that the input does not have."""
+    # Without a schema, as before a text has said it, nothing is known to be missing.
     for name in source.key:
         if source.schema.columns and name not in source.schema:
             yield _no_column(source, "key", name)
@@ -71,6 +73,7 @@ def streams_without_time(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[F
     """Gives the streams that have no place on the event clock."""
     if join.clock is not spec.Clock.EVENT:
         return
+    # A table or a data set without a time is there from the start, and stays.
     for hand in spec.HANDS:
         source = join.side(hand).source
         is_stream = spec.kind_of(source, inputs) is spec.InputKind.STREAM
@@ -103,6 +106,8 @@ def arrivals_of_nothing(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Fi
 
 def changes_in_row_time(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Finding]:
     """Gives the joins on the clock event whose result is told by its changes."""
+    # Results of tables alone are changes, and a change is told when it happens, which
+    # row times, coming in any order, do not say.
     kinds = {spec.kind_of(join.side(hand).source, inputs) for hand in spec.HANDS}
     changes = spec.InputKind.TABLE in kinds and spec.InputKind.STREAM not in kinds
     if join.clock is spec.Clock.EVENT and changes:

@@ -15,6 +15,7 @@ _WINDOW_NAMES = ("window_start", "window_end")
 
 def repeated_names(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives the output columns that have the name of one before them."""
+    # All columns of both sides need no look: of a name that both have one is left.
     seen: set[str] = set()
     for name, _expression in _selected(join):
         if name.lower() in seen:
@@ -55,6 +56,7 @@ def window_bounds_without_windows(
     join: spec.JoinSpec, _: spec.Inputs
 ) -> Iterator[Finding]:
     """Gives the bounds of windows that are asked for where windows have no size."""
+    # Either side says it: another law wants both to have the same windows.
     if isinstance(join.side(spec.Hand.LEFT).window, spec.HopSize):
         return
     for name, expression in (*_selected(join), ("skip_when", join.picks.skip_when)):
@@ -84,6 +86,7 @@ def transforms_of_other_columns(
     join: spec.JoinSpec, inputs: spec.Inputs
 ) -> Iterator[Finding]:
     """Gives the columns of a limit's transform that do not come out."""
+    # Its row stands among the others, so it has their columns, or null in them.
     limit, known = join.picks.limit, spec.output_names(join, inputs)
     if not isinstance(limit, spec.Limit) or not known:
         return

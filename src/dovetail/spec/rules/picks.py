@@ -8,6 +8,8 @@ from decimal import Decimal
 from dovetail import schema, spec
 from dovetail.spec.rules.rule import Finding, JoinRule
 
+# An asof looks from a left row for its right one: kinds that ask what right rows have
+# no partner would need all left rows that are still to come.
 _ASOF_KINDS = (
     spec.Kind.INNER,
     spec.Kind.LEFT_OUTER,
@@ -21,13 +23,18 @@ _RIGHT_KINDS = (
     spec.Kind.FULL_OUTER,
     spec.Kind.FULL_ONLY,
 )
+# FULL OUTER is allowed: it matches before it limits, as the document's sixth step has
+# it, though HPCC's own compiler refuses it.
 _KEEP_REFUSES = (spec.Kind.RIGHT_OUTER, *_ONLY_KINDS)
+# They go through left rows and look right ones up, so that no right row is met by
+# itself. KEYED does too, where it is asked for by name: its front end sees to it.
 _LEFT_DRIVEN = (
     spec.Strategy.LOOKUP,
     spec.Strategy.MANY_LOOKUP,
     spec.Strategy.ALL,
     spec.Strategy.SMART,
 )
+# ALL has no candidates by keys to be counted, LOOKUP stops at the first that fits.
 _UNCOUNTED = (spec.Strategy.ALL, spec.Strategy.LOOKUP)
 _DISTANT = "two times, or two numbers"
 _TIMES = (
@@ -59,6 +66,7 @@ def asof_without_end(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Findi
     asof = join.picks.asof
     if not isinstance(asof, spec.AsOf) or asof.direction is spec.Direction.BACKWARD:
         return
+    # A table or a data set is known as far as it goes: nothing is waited for.
     waits = spec.kind_of(join.right.source, inputs) is spec.InputKind.STREAM
     if (
         waits
@@ -90,6 +98,7 @@ def asof_of_other_units(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Fi
     asof = join.picks.asof
     if not isinstance(asof, spec.AsOf):
         return
+    # Of functions that only an engine knows no type is known, and nothing is said.
     for expression in (asof.left, asof.right):
         for kind in spec.known_types(expression, join, inputs):
             found = f'a tolerance of {asof.tolerance} where "{expression}" is {kind}'
@@ -152,6 +161,7 @@ def limit_of_other_kinds(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Findin
 def atmost_beside_limit(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives two answers to the same question: too many candidates."""
     picks = join.picks
+    # Of a left row over both, one would have it without a match, the other gone.
     if isinstance(picks.at_most, spec.AtMost) and isinstance(picks.limit, spec.Limit):
         yield Finding(
             f"atmost {picks.at_most.count} (ATMOST) beside limit "

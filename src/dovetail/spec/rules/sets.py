@@ -50,6 +50,7 @@ def unknown_set_columns(
 
 def unknown_order(join: spec.SetJoinSpec, inputs: spec.Inputs) -> Iterator[Finding]:
     """Gives the columns of `sorted` that neither come out nor are there."""
+    # Rows are sorted behind the transform, so what comes out counts as well.
     known = _known_columns(join, inputs)
     names = (*(name for name, _ in join.select.columns), *known)
     for column in join.ordered_by:
@@ -63,6 +64,7 @@ def unknown_order(join: spec.SetJoinSpec, inputs: spec.Inputs) -> Iterator[Findi
 def bounds_without_sense(join: spec.SetJoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives numbers of sets that no key can have, or that nobody asks for."""
     found = f"min {join.least} and max {join.most} in a {join.kind.value} join"
+    # Of other kinds 0 is unsaid; of this one a most of 0 means all of the sets.
     if join.kind is not spec.SetKind.M_OF_N:
         if join.least or join.most:
             yield Finding(found, "neither of them", "they belong to mofn")
@@ -72,6 +74,7 @@ def bounds_without_sense(join: spec.SetJoinSpec, _: spec.Inputs) -> Iterator[Fin
 
 def conditions_of_some(join: spec.SetJoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives a condition on pairs where any of the sets may be missing."""
+    # Rows of two sets are neighbours only where nothing between them is missing.
     if join.kind is spec.SetKind.M_OF_N and join.pair_condition != ALWAYS:
         yield Finding(
             f'the pair_condition "{join.pair_condition}" in a mofn join',

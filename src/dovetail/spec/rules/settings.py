@@ -21,6 +21,7 @@ def milliseconds_without_ranges(
     join: spec.JoinSpec, settings: spec.Settings
 ) -> Iterator[Finding]:
     """Gives `per_millisecond` where the presence of preserved rows is no range."""
+    # A null row for each millisecond of a presence needs its beginning and its end.
     if settings.outer_rows is not spec.OuterRows.PER_MILLISECOND:
         return
     if join.clock is not spec.Clock.EVENT:
@@ -98,6 +99,7 @@ def deletes_without_versions(
     join: spec.JoinSpec, events: Sequence[spec.Event]
 ) -> Iterator[Finding]:
     """Gives the sides that lose a key and keep rows that are no versions of it."""
+    # Inputs, not rows: in whatever batch a delete comes, the windows are what they are.
     losing = {event.input for event in events if isinstance(event, spec.Remove)}
     for hand in spec.HANDS:
         match join.side(hand).source:

@@ -24,6 +24,8 @@ _WORDS: Mapping[type[spec.Window], str] = {
     spec.Forever: "forever",
     spec.Unstated: "no window",
 }
+# Windows that need an order of arrival are not for row time, nor the other way round;
+# a batch has neither order, but for what a row says itself, or its key.
 _OF_CLOCK: Mapping[spec.Clock, tuple[type[spec.Window], ...]] = {
     spec.Clock.ARRIVAL: (
         spec.Rows,
@@ -47,6 +49,7 @@ _OF_CLOCK: Mapping[spec.Clock, tuple[type[spec.Window], ...]] = {
     ),
 }
 _MOMENTS = (AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ, AtomicType.NULL)
+# BETWEEN names both its ends, so it needs no row time beside them.
 _TIMED = (spec.Range, spec.RowsPreceding, spec.HopUnit, spec.HopSize)
 
 
@@ -71,7 +74,14 @@ def windows_of_other_clocks(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Fin
     known = (*_OF_CLOCK[join.clock], spec.Unstated)
     for hand in spec.HANDS:
         window = join.side(hand).window
-        if not isinstance(window, known) and not _is_looked_up(join, hand):
+        # On the clock event `rows: 0` looks up what is there at the row's time, where
+        # the other side has versions, or stays.
+        is_looked_up = (
+            join.clock is spec.Clock.EVENT
+            and window == spec.Rows(0)
+            and isinstance(join.side(hand.other).window, spec.Latest | spec.Forever)
+        )
+        if not isinstance(window, known) and not is_looked_up:
             words = dict.fromkeys(_WORDS[kind] for kind in _OF_CLOCK[join.clock])
             yield Finding(
                 f"the {hand.value} window is {_WORDS[type(window)]} on the clock "
@@ -79,15 +89,6 @@ def windows_of_other_clocks(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Fin
                 f"one of {', '.join(words)}",
                 _clock_hint(window, join.clock),
             )
-
-
-def _is_looked_up(join: spec.JoinSpec, hand: spec.Hand) -> bool:
-    """Tells whether `rows: 0` on the event clock meets versions or what stays."""
-    return (
-        join.clock is spec.Clock.EVENT
-        and join.side(hand).window == spec.Rows(0)
-        and isinstance(join.side(hand.other).window, spec.Latest | spec.Forever)
-    )
 
 
 def _clock_hint(window: spec.Window, clock: spec.Clock) -> str:
@@ -108,6 +109,7 @@ def _clock_hint(window: spec.Window, clock: spec.Clock) -> str:
 
 def ranges_that_meet_others(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives a range that meets another window on the arrival clock."""
+    # A range is of row times; a window that counts arrivals has none to compare.
     windows = {hand: join.side(hand).window for hand in spec.HANDS}
     ranges = [hand for hand in spec.HANDS if isinstance(windows[hand], spec.Range)]
     if join.clock is spec.Clock.ARRIVAL and len(ranges) == 1:
@@ -242,6 +244,7 @@ def evictions_without_partitions(
 
 def evictions_off_arrival(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives evictions of partitions where rows do not come one after the other."""
+    # Whole partitions leave by the order in which rows come, or by their last one.
     for hand in spec.HANDS:
         evicts = join.side(hand).partition_evict != spec.KeepPartitions()
         if evicts and join.clock is not spec.Clock.ARRIVAL:
