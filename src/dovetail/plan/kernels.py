@@ -36,6 +36,7 @@ def missing_together(
 
     Rows of `moving` inputs come or go after the start.
     """
+    # Which pairs of a row count is known at its end: its stretches have come out by it.
     is_split = settings.outer_rows is spec.OuterRows.PER_MILLISECOND
     if is_split and judges_pairs(join):
         yield Combination.JUDGED_STRETCHES

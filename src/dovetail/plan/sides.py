@@ -100,6 +100,7 @@ def candidate_equalities(join: spec.JoinSpec) -> tuple[spec.Equality, ...]:
 
 def further_condition(join: spec.JoinSpec) -> Expression:
     """Returns what candidates must also fulfil: `soft` and equalities not counted."""
+    # In brackets: a condition of a user's may have an OR.
     rest = [one for one in join.hard if one not in counted(join)]
     terms = [str(join.soft), *(f"({one.left}) = ({one.right})" for one in rest)]
     return Expression(" AND ".join(f"({term})" for term in terms))

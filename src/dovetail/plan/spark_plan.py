@@ -113,6 +113,7 @@ def _read(_: str, rest: str) -> str:
 
 def _sorted(_: str, rest: str) -> str:
     """Returns a sort in words."""
+    # [key#1 ASC NULLS FIRST], true, 0
     keys = rest.partition("]")[0].removeprefix("[").split(", ")
     return f"sort by {', '.join(map(_key, keys))}"
 

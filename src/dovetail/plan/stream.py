@@ -23,9 +23,9 @@ from dovetail import schema, spec
 from dovetail.errors import SpecError, UnsupportedError
 from dovetail.plan import features, nested
 from dovetail.plan import sets as several
-from dovetail.plan import sides as own_sides
 from dovetail.plan.kernels import TOGETHER, judges_pairs, missing_together
 from dovetail.plan.keys import Keys, keys_of
+from dovetail.plan.sides import ends_by_key, input_of, is_static, partition_of
 from dovetail.plan.ways import Onward
 from dovetail.spec.defaults import is_by_row_time
 from dovetail.spec.facts import outlets_of
@@ -275,10 +275,8 @@ def plan_stream(
     `changes` are the inputs of which rows come after the start, None for all. `inside`
     are plans of joins whose rows are inputs here, where they change on their way.
     """
-    STREAM.refuse_unsupported(
-        features.features_of_join(join, inputs)
-        | features.features_of_settings(settings)
-    )
+    used = features.features_of_join(join, inputs)
+    STREAM.refuse_unsupported(used | features.features_of_settings(settings))
     if isinstance(join, spec.SetJoinSpec):
         return _plan_of_sets(join, inputs, feeds)
     inside = inside or _inside(join, inputs, feeds, settings, changes)
@@ -286,8 +284,7 @@ def plan_stream(
     _refuse_driven_out(join, feeds)
     # A plan is of a join and not of one run of it: it holds no rows.
     sources = {
-        hand: replace(own_sides.input_of(join, hand, inputs), rows=())
-        for hand in spec.HANDS
+        hand: replace(input_of(join, hand, inputs), rows=()) for hand in spec.HANDS
     }
     arrival = _arrival(join, sources, feeds, inside)
     # A user's streams and tables all go on; the events of a case are known.
@@ -303,9 +300,8 @@ def plan_stream(
             # A table is there from the start: nobody holds it back.
             feeds[hand].idle if feeds[hand.other].streams else NO_TIME,
             keys[hand],
-            own_sides.partition_of(join.side(hand)),
-            join.clock is not Clock.BATCH
-            and own_sides.is_static(join, hand, sources[hand]),
+            partition_of(join.side(hand)),
+            join.clock is not Clock.BATCH and is_static(join, hand, sources[hand]),
             state_bound(join, sources, hand, arrival),
             feeds[hand].streams,
             feeds[hand].refresh,
@@ -315,8 +311,9 @@ def plan_stream(
     spread = _spread(join, settings, arrival, [*sources.values()])
     way = _way(join, settings, (left, right), inside)
     notes = tuple(_notes(join, feeds))
-    sides = (left, right)
-    plan = StreamPlan(join, settings, arrival, sides, spread, notes, way, inside)
+    plan = StreamPlan(
+        join, settings, arrival, (left, right), spread, notes, way, inside
+    )
     return plan if way.is_native else plan.with_operators()
 
 
@@ -327,6 +324,7 @@ def _plan_of_sets(
     STREAM.refuse_together(several.missing_of_sets(join, inputs))
     plan = plan_stream(*several.side_by_side(join, inputs), feeds)
     reason = several.reason_for_one(join, inputs)
+    # Of two reasons for one bucket that of the join comes first: it is the user's own.
     if reason and plan.spread.is_wide:
         plan = replace(plan, spread=Spread(is_wide=False, reason=reason))
     return replace(plan, sets=(join,))
@@ -348,6 +346,7 @@ def _inside(
         inner = within(plan_stream(source.join, inputs, own, changes=changes), Onward())
         inherited = isinstance(join.side(hand).window, spec.Inherited)
         spread = inner.spread
+        # Rows of a batch have no number but their order, which buckets do not share.
         if source.join.clock is Clock.BATCH and join.picks != spec.Picks():
             spread = _IN_ORDER
         plans[hand] = replace(inner, spread=spread, inherited=inherited)
@@ -385,6 +384,7 @@ def _leaves_untold(join: spec.JoinSpec) -> bool:
     evicts = any(
         side.partition_evict != spec.KeepPartitions() for side in sides.values()
     )
+    # Pairs that judge each other wait until no more can come of their row.
     waits = judges_pairs(join) and (bool(closed) or evicts)
     # What ends a range is a row that has come, and no time that passes by itself.
     timed = (hand for hand in closed if isinstance(sides[hand].window, spec.Seconds))
@@ -401,6 +401,7 @@ def plan_play(play: spec.Play, place: str = "place") -> StreamPlan:
     join, inputs = play.join, play.inputs
     if isinstance(join, spec.JoinSpec):
         join, inputs, _ = nested.with_data_sets(join, inputs)
+    # Every event has its place in one sequence, so that no cut changes a case.
     return plan_stream(
         join,
         inputs,
@@ -432,6 +433,7 @@ def feed_of_rows(inside: Feeds, clock: spec.Clock) -> Feed:
     if clock is Clock.BATCH:
         # They come together, in their order.
         return Feed("0", "0", streams=True, inside=inside)
+    # A sequence over both sides is one of the join's rows too; two orders make none.
     is_one = all(feed.sequence for feed in inside.values() if feed.streams)
     streams = any(feed.streams for feed in inside.values())
     if clock is spec.Clock.ARRIVAL:
@@ -445,6 +447,7 @@ def refuse_unbounded(
     join: spec.JoinSpec, sources: Mapping[spec.Hand, spec.Input]
 ) -> None:
     """Raises a SpecError where the state of a stream would grow for ever."""
+    # A table has as many rows as keys, a batch ends: a stream alone can go on for ever.
     endless = [
         hand.value
         for hand in spec.HANDS
@@ -531,6 +534,7 @@ def _forgets(
     join: spec.JoinSpec, sources: Mapping[spec.Hand, spec.Input], hand: spec.Hand
 ) -> bool:
     """Tells whether a side loses the rows that an `asof` can no longer pick."""
+    # Behind a left row that is nearer to it an older right row is never picked again.
     named = {source.name: source for source in sources.values()}
     by_time = join.clock is spec.Clock.EVENT and is_by_row_time(join, named)
     return hand is spec.Hand.RIGHT and by_time
@@ -609,6 +613,7 @@ def _needs_no_order(join: spec.JoinSpec, feeds: Feeds, hand: spec.Hand) -> bool:
     """
     if not feeds[hand].streams:
         return True
+    # A right row may be the first of a left one, which then decides what is kept.
     is_picked = hand is spec.Hand.RIGHT and join.picks != spec.Picks()
     is_once = join.side(hand).window == spec.Rows(0)
     return not feeds[hand.other].streams and is_once and not is_picked
@@ -628,6 +633,8 @@ def _way(
     left, right = sides
     if left.streams == right.streams:
         return _OURS
+    # Each reason is one for which Spark would have to remember a row. All are told, so
+    # that a user sees at once what keeps his join from being Spark's.
     table, rows = (right, left) if left.streams else (left, right)
     kind, window = join.kind, join.side(rows.hand).window
     comes_out = kind.preserves(table.hand) or kind.gives_once(table.hand)
@@ -655,6 +662,7 @@ def _place(feed: Feed, columns: schema.Schema, arrival: spec.Arrival) -> str:
 
     Without a number of its own a row is told from others of its time by all it holds.
     """
+    # All of a table is there before any row comes: its rows need no place.
     if not feed.streams:
         return ""
     number = feed.sequence if arrival is spec.Arrival.SEQUENCE else feed.order
@@ -741,7 +749,7 @@ def _ended_by_others(
     is_stored = side.window != spec.Rows(0)
     if is_stored and side.partition_evict != spec.KeepPartitions():
         return f"{hand.value} partitions are evicted as rows of all keys come"
-    is_parted = own_sides.ends_by_key(join, hand)
+    is_parted = ends_by_key(join, hand)
     return "" if is_parted else f"the {hand.value} window is not parted by the equality"
 
 
@@ -750,6 +758,7 @@ def _asks_bounds(settings: spec.Settings, sources: Sequence[spec.Input]) -> bool
 
     So it does where rows wait for some time for a table without a time.
     """
+    # A null row that comes early is taken back or not by what has come before it.
     is_early = settings.outer_rows in (
         spec.OuterRows.EAGER,
         spec.OuterRows.EAGER_RETRACT,

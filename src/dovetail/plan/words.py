@@ -121,20 +121,6 @@ def explained(plan: StreamPlan, reads_all: Callable[[StreamPlan], str]) -> str:
         if side.source.time == TIME
     }
     join, sources = plan.join, {it.hand: it.source for it in plan.sides} | shown
-    silent = "after {} without a row it no longer holds the {} side back"
-    silences = [
-        (
-            f"{side.hand.value} idle",
-            silent.format(side.idle.in_words(), side.hand.other.value),
-        )
-        for side in plan.sides
-        if side.idle != spec.NO_TIME
-    ]
-    states: list[Line] = []
-    # Spark's own join keeps no rows of the stream, and has the table apart.
-    if not plan.way.is_native:
-        states = [(f"{side.hand.value} state", side.bound) for side in plan.sides]
-        states.append(("a batch", reads_of(plan, reads_all(plan))))
     lines = [
         *_sides(join, sources),
         ("order", _EACH_ALONE if plan.way.is_native else _ORDERS[plan.arrival]),
@@ -142,8 +128,7 @@ def explained(plan: StreamPlan, reads_all: Callable[[StreamPlan], str]) -> str:
         ("out", _AT_THE_END if join.clock is spec.Clock.BATCH else _when(join)),
         *switched(plan.settings),
         ("late", _late(sources)),
-        *states,
-        *silences,
+        *_kept(plan, reads_all),
         *_engine(plan),
         *(("note", note) for note in plan.notes),
     ]
@@ -197,6 +182,20 @@ def title_of_sets(join: spec.SetJoinSpec) -> str:
     return f"{join.kind.value} of the sets {', '.join(join.sets)}"
 
 
+def _kept(plan: StreamPlan, reads_all: Callable[[StreamPlan], str]) -> Iterator[Line]:
+    """Gives how many rows each side keeps, and after what silence none are held."""
+    # Spark's own join keeps no rows of the stream, and has the table apart.
+    if not plan.way.is_native:
+        for side in plan.sides:
+            yield f"{side.hand.value} state", side.bound
+        yield "a batch", reads_of(plan, reads_all(plan))
+    for side in plan.sides:
+        if side.idle != spec.NO_TIME:
+            other, silence = side.hand.other.value, side.idle.in_words()
+            told = f"after {silence} without a row it no longer holds the {other} side"
+            yield f"{side.hand.value} idle", f"{told} back"
+
+
 def reads_of(plan: StreamPlan, reads_all: str) -> str:
     """Returns what a batch reads of what is kept; of all with the reason."""
     if plan.join.clock is spec.Clock.BATCH:
@@ -248,6 +247,7 @@ def described(
 
 def paragraphs(lines: Sequence[Line]) -> str:
     """Returns headings with their sentences beside them, wrapped to the screen."""
+    # One margin for all, so that headings stand above each other as in a table.
     margin = max((len(heading) for heading, _ in lines), default=0) + 2
     return "\n".join(
         textwrap.fill(
@@ -331,6 +331,7 @@ def _rarer(window: spec.Window, moment: str) -> str:
 
 def _stretch(preceding: spec.Span, following: spec.Span, moment: str) -> str:
     """Returns a stretch of row time around a row's own."""
+    # The shorter ways to say it, where one of the lengths is nothing.
     if preceding == following == spec.NO_TIME:
         return f"alive at {moment} only"
     if following == spec.NO_TIME:
@@ -343,17 +344,16 @@ def _when(join: spec.JoinSpec) -> str:
     """Returns when rows come out."""
     if join.clock is spec.Clock.BATCH:
         return _ASKED_FOR
-    if join.clock is spec.Clock.ARRIVAL:
-        pairs, alone = _WHEN_ARRIVED
-    else:
-        pairs, alone = _WHEN_SURE
+    # In order of arrival a pair is one at once; in row time an earlier row may come.
+    is_arrival = join.clock is spec.Clock.ARRIVAL
+    pairs, unmatched = _WHEN_ARRIVED if is_arrival else _WHEN_SURE
     subjects = ["a pair comes out"] if join.kind.gives_pairs else []
     once = (hand.value for hand in spec.HANDS if join.kind.gives_once(hand))
     subjects += [f"a {side} row with a partner comes out once," for side in once]
     told = [f"{subject} {pairs}" for subject in subjects]
     lone = " or ".join(hand.value for hand in spec.HANDS if join.kind.preserves(hand))
     if lone:
-        told.append(f"an unmatched {lone} row comes out {alone}")
+        told.append(f"an unmatched {lone} row comes out {unmatched}")
     return "; ".join(told)
 
 

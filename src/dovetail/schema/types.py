@@ -122,6 +122,7 @@ class CarriedType:
 
 Type = AtomicType | DecimalType | ArrayType | MapType | StructType | CarriedType
 
+# Names that Spark SQL has beside those that it shows.
 _SYNONYMS = {
     "byte": "tinyint",
     "short": "smallint",

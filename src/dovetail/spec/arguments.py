@@ -84,6 +84,7 @@ def said(name: str, value: object, expected: str, example: str) -> str:
 
 def names(name: str, value: object, example: str) -> tuple[str, ...]:
     """Returns names: of one name, or of a list or a tuple of them."""
+    # A text is a sequence of letters to Python, and a name to us.
     found = (value,) if isinstance(value, str) else value
     if isinstance(found, list | tuple) and all(
         isinstance(one, str) and one.strip() for one in found
@@ -217,6 +218,7 @@ def missing(
     whose: str, name: str, known: Iterable[str], hint: str = ""
 ) -> MissingNameError:
     """Returns the error for an attribute that is not there."""
+    # What begins with _ is not for users, and is no help to one.
     names = [one for one in known if not one.startswith("_")]
     listed = f"one of {', '.join(names)}"
     usual = hint or f"help({whose}) tells what there is"
@@ -248,6 +250,7 @@ def _misfit(
     kwargs: Mapping[str, object],
 ) -> SpecError:
     """Returns the refusal of arguments that a function does not take."""
+    # As a user writes it: a method is called on what he holds, not on its class.
     called = function.__qualname__.replace("Rows.", "rows.").replace(
         "Joined.", "joined."
     )
@@ -258,6 +261,7 @@ def _misfit(
     # Python counts the object itself, which nobody writes between the brackets.
     count = len(args) - ("self" in signature.parameters)
     usage = f"call it as {called}({', '.join(_shown(one) for one in parameters)})"
+    # From the likeliest mistake on: a misspelled name is also one that is missing.
     for name in () if takes_more else kwargs:
         if name not in named:
             found = f'{called} has no argument "{name}"'

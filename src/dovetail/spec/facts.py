@@ -133,6 +133,7 @@ def is_state(join: JoinSpec, hand: Hand) -> bool:
     So it is on the clock `batch`; but rows that live in row time meet each version as
     long as it lives.
     """
+    # On other clocks each version is met while it lives: that is what streams are for.
     is_batch = join.clock is Clock.BATCH
     is_newest = is_batch and isinstance(join.side(hand).window, Latest)
     in_row_time = Range | Between | HopUnit | HopSize
@@ -266,6 +267,7 @@ def absent_row(absent: Absent, schema: Schema) -> Row:
         case BlankRow():
             return {column.name: blank(column.type) for column in schema.columns}
         case GivenRow(values, rest):
+            # Values are as JSON has them: only here their types are known.
             given = {schema[name]: value for name, value in values}
             return dict(absent_row(rest, schema)) | {
                 column.name: read_value(value, column.type, f'"{column.name}"')

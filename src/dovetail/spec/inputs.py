@@ -69,6 +69,7 @@ class Bound:
     clock: int = 0
 
 
+# What a clock of processing time ends, it ends without a row: a play has to say when.
 @dataclass(frozen=True, slots=True)
 class Pause:
     """Nothing but time."""
@@ -97,6 +98,7 @@ class Outlet(Enum):
     MARKS = "marks"
 
 
+# An update is two rows: who sums results up takes the first away and adds the second.
 class Change(Enum):
     """What a row says about the result: a new row, or a step of a changelog."""
 

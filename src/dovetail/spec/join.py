@@ -154,6 +154,7 @@ class JoinSpec:
     hard: tuple[Equality, ...] = ()
     soft: Expression = ALWAYS
     select: AllColumns | Columns = AllColumns()
+    # One outlet for all rows, or one more for each side that is preserved.
     ports: int = 1
     absent_left: Absent = NullRow()
     absent_right: Absent = NullRow()
@@ -199,8 +200,10 @@ class SetJoinSpec:
     stepped: tuple[str, ...]
     ordered_by: tuple[str, ...]
     select: Columns
+    # In how many sets a key must be, of MOFN alone; 0 is unsaid.
     least: int = 0
     most: int = 0
+    # Of neighbours among the rows that stand together, and of all of these.
     pair_condition: Expression = ALWAYS
     rows_condition: Expression = ALWAYS
     skip_when: Expression = Expression("false")

@@ -55,6 +55,8 @@ class Keep:
         _need_count("keep", self.count)
 
 
+# An optional equality chooses among too many candidates: the longest shared beginning
+# that leaves few enough of them counts, so it may be another one for each left row.
 @dataclass(frozen=True, slots=True)
 class OptionalPrefix:
     """Optional equality of two texts, character by character up to `width`."""
@@ -98,6 +100,8 @@ class AtMost:
         return self.counted != () or self.optional != ()
 
 
+# A left row over its limit has no pairs, and its candidates count as matched: no row of
+# theirs comes out as unmatched either.
 class OnExceed(Enum):
     """What becomes of a left row with more candidates than its limit."""
 
@@ -149,6 +153,7 @@ class AsOf:
     left: Expression
     right: Expression
     direction: Direction = Direction.BACKWARD
+    # A length between times, a number between numbers.
     tolerance: Span | Decimal | Unlimited = Unlimited()
     exact: bool = True
     tie: Tie = Tie.LAST
@@ -163,7 +168,9 @@ class Picks:
     limit: Limit | Unlimited = Unlimited()
     asof: AsOf | Unlimited = Unlimited()
     strategy: Strategy = Strategy.DEFAULT
+    # Asked of the left row before any candidate: where it fails none is counted.
     left_condition: Expression = ALWAYS
+    # A skipped pair is a match that does not come out, and KEEP does not count it.
     skip_when: Expression = NEVER
 
     @property

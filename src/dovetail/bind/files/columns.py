@@ -326,6 +326,7 @@ def matched(
 
 def _by_name(found: Columns, given: spec.Given, where: str) -> dict[str, Own]:
     """Returns the declared columns by their names, each of which is there once."""
+    # Two of a name are a mistake only where one of them is asked for.
     known: dict[str, Own] = {}
     for name, kind in found.items():
         if name in given.schema and name.lower() in known:

@@ -186,6 +186,7 @@ def _csv(fitted: Fitted, part: Path, names: tuple[str, ...]) -> _Source:
     # By places: two columns of a file may have one name, which Spark refuses.
     places = [f"column {number}" for number in range(1, len(found) + 1)]
     known = dict(zip(found, places, strict=True))
+    # All that a reader could do otherwise is said, whatever a session's defaults are.
     options = {
         "header": _word(layout.has_heading),
         "sep": layout.separator,
@@ -220,6 +221,7 @@ def declared(given: spec.Given, owns: Mapping[str, Own], where: str) -> Iterator
             own = owns[one.name]
             place = ValuePlace(where, one.name, given.lack(one.name))
             text = column(own.name, (own.type, one.type), place)
+            # As UNSIGNED1 of a text: its column in Spark has room for more.
             for wanted in (it for it in given.ranges if it.column == one.name):
                 text = ranged(text, wanted, place)
             if one.name == given.position:
@@ -252,6 +254,7 @@ def files_function(
         f"{_STEP}inputs = {{}}",
     ]
     for name, parts in readings.items():
+        # Part after part: of several paths Spark would read the longest first.
         for number, part in enumerate(parts):
             target = f"inputs[{name!r}]"
             start, end = ("(", ")") if number == 0 else (f"{target}.union(", ")")

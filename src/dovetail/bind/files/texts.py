@@ -46,6 +46,7 @@ WHOLES = (
 )
 SHOWN = 60
 _REALS = (schema.AtomicType.FLOAT, schema.AtomicType.DOUBLE)
+# Own type and declared type, where Spark's cast loses nothing that is declared.
 _WIDER = {
     *((own, wanted) for own in (*WHOLES, *_REALS) for wanted in _REALS),
     *combinations(WHOLES, 2),
@@ -213,6 +214,7 @@ class ValuePlace:
     where: str
     column: str
     lack: spec.Lack = spec.Lack.BLANK
+    # How deep inside of sets: a lambda inside another needs a name of its own.
     depth: int = 0
 
     def deeper(self) -> ValuePlace:
@@ -308,6 +310,7 @@ def _record(
     text: str, own: schema.StructType, wanted: schema.StructType, place: ValuePlace
 ) -> str:
     """Returns a record with the fields of another, by name whatever the case."""
+    # Written out field by field: a cast between structs goes by place, not by name.
     have = {name.lower(): (name, kind) for name, kind in own.fields}
     parts = [
         f"{text_of(name)}, {_read(value, kind, part, place)}"

@@ -166,8 +166,8 @@ def _project(
     item, place = _item(rows.record)
     row = values.RowValue(rows.record, item)
     counter = types.whole(sql("x + 1L", x=place))
-    sides: dict[str, values.Value] = {"left": row, "counter": counter}
-    made = replace(context, sides={**context.sides, **sides}).value(node.arguments[1])
+    inside = context.with_sides({"left": row, "counter": counter})
+    made = inside.value(node.arguments[1])
     if not isinstance(made, values.Made):
         record = context.record(node.arguments[1])
         columns = datasets.rebuilt(types.Scalar(item, rows.record), record)
@@ -218,11 +218,11 @@ def _combine(
 
     def combined(both: trees.Node) -> trees.Node:
         other = sql("get(x.other, CAST(at AS INT))", x=both, at=place)
-        sides: dict[str, values.Value] = {
+        sides = {
             "left": values.RowValue(rows.record, item),
             "right": values.RowValue(others.record, other),
         }
-        made = replace(context, sides={**context.sides, **sides}).made(transform)
+        made = context.with_sides(sides).made(transform)
         records.append(made.record)
         return aggregates.made_of(sql("x.one", x=both), made, item, place)
 
@@ -310,8 +310,7 @@ def counted_rows(context: Context, node: syntax.Call) -> values.RowsValue:
     item = trees.variable("number", AtomicType.BIGINT)
     place = trees.variable("at", AtomicType.INT)
     most = aggregates.numbers_to(_number(context, number))
-    sides: dict[str, values.Value] = {"counter": types.whole(item)}
-    made = replace(context, sides={**context.sides, **sides}).made(transform)
+    made = context.with_sides({"counter": types.whole(item)}).made(transform)
     found = aggregates.made_of(most, made, item, place)
     return values.RowsValue.of(made.record, found)
 

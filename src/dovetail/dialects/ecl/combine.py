@@ -165,7 +165,7 @@ def read_combine(context: Context, node: syntax.Call) -> values.DatasetValue:
         one = _numbered(_of_groups(left, left.record), _PLACE)
     sides = _sides(left, right, by_group=by_group)
     # Values of other rows that the transform needs gather while it is read.
-    inside, totals = gathering(replace(context, sides=sides, rows=()))
+    inside, totals = gathering(context.of_sides(sides))
     if transform:
         made = inside.made(transform[0])
     else:

@@ -152,6 +152,14 @@ class Context:
             self, scope=scope, rows=(), sides={}, totals=(), around=around, named=()
         )
 
+    def of_sides(self, sides: Mapping[str, values.Value]) -> Context:
+        """Returns the context of a transform: its sides, and no row of another step."""
+        return replace(self, sides=sides, rows=())
+
+    def with_sides(self, sides: Mapping[str, values.Value]) -> Context:
+        """Returns the context inside a row, whose sides hide those around it."""
+        return replace(self, sides={**self.sides, **sides})
+
     def without_rows(self) -> Context:
         """Returns the context of a body, in which no row's fields stand bare."""
         return replace(self, rows=(), around=(), named=())

@@ -45,8 +45,7 @@ def row_of_source(source: values.DatasetValue) -> values.RowValue:
 
 def row_scope(context: Context, row: values.RowValue) -> Context:
     """Returns the context inside a data set: its fields stand bare, LEFT is its row."""
-    inside = context.inside(row)
-    return replace(inside, sides={**context.sides, "left": row})
+    return context.inside(row).with_sides({"left": row})
 
 
 # STEPPED of an index: in the order of these fields.
@@ -236,7 +235,7 @@ def _same_rows(context: Context, node: syntax.Call) -> values.DatasetValue:
             # By an index: in its conditions RIGHT is a row of it.
             if isinstance(found, values.DatasetValue):
                 right = row_at(found.record, "r")
-                inside = replace(inside, sides={**inside.sides, "right": right})
+                inside = inside.with_sides({"right": right})
     for one in _unpacked(rest):
         _check_spread(inside, row, one)
     context.world.remarks.append(
@@ -355,11 +354,10 @@ def _project(context: Context, node: syntax.Call) -> values.DatasetValue:
     source = context.dataset(first)
     if isinstance(second, syntax.Braces):
         return tabled(context, source, second)
-    sides: dict[str, values.Value] = {
-        "left": row_at(source.record),
-        "counter": COUNTER,
-    }
-    inside, totals = gathering(replace(context, sides=sides))
+    row = row_at(source.record)
+    inside, totals = gathering(
+        replace(context, sides={"left": row, "counter": COUNTER})
+    )
     match inside.value(second):
         case values.Made() as made:
             return projected(replace(source, step=widened(source, totals)), made)
@@ -389,7 +387,7 @@ def tabled(
     """Returns the fields of records, the first ones in front, made of each row."""
     inside = row_scope(context, row_of_source(source))
     group = values.RowsValue.together(source.record)
-    inside, totals = gathering(replace(inside, sides={**inside.sides, "group": group}))
+    inside, totals = gathering(inside.with_sides({"group": group}))
     record = types.RecordType(())
     for node in nodes:
         if isinstance(node, syntax.Braces):

@@ -46,8 +46,8 @@ def read_normalize(context: Context, node: Call) -> values.DatasetValue:
     source = context.dataset(first)
     if source.is_grouped:
         raise refusal(first, "NORMALIZE of groups", "UNGROUP(rows)")
-    left: dict[str, values.Value] = {"left": datasets.row_at(source.record)}
-    inside, totals = gathering(replace(context, sides=left, rows=()))
+    left = {"left": datasets.row_at(source.record)}
+    inside, totals = gathering(context.of_sides(left))
     found = inside.value(second)
     if isinstance(found, values.RowsValue):
         found = aggregates.all_rows(found)
@@ -64,7 +64,7 @@ def read_normalize(context: Context, node: Call) -> values.DatasetValue:
             items = aggregates.numbers_to(number)
             item = trees.variable("number", AtomicType.BIGINT)
             sides = {"counter": types.whole(item)}
-    made = replace(inside, sides={**left, **sides}).made(third)
+    made = inside.with_sides(sides).made(third)
     rows = aggregates.made_of(items, made, item, place)
     return unfolded(widened(source, totals), made.record, rows)
 
@@ -129,12 +129,10 @@ def _made_of_rows(
     """Returns the transform, which sees a left row and all of its right ones."""
     listed = types.Field(_ROWS, types.TableType(right))
     rows = values.RowsValue.of(right, types.column(listed))
-    sides: dict[str, values.Value] = {
-        "left": values.RowValue(left, types.column(types.Field(_LEFT, left))),
-        "right": aggregates.nth(rows, trees.literal(1)),
-        "rows(right)": rows,
-    }
-    inside, totals = gathering(replace(context, sides=sides, rows=()))
+    row = values.RowValue(left, types.column(types.Field(_LEFT, left)))
+    first = aggregates.nth(rows, trees.literal(1))
+    sides = context.of_sides({"left": row, "right": first, "rows(right)": rows})
+    inside, totals = gathering(sides)
     return inside.made(node), totals
 
 

@@ -372,12 +372,9 @@ def read_fetch(context: Context, node: syntax.Call) -> values.DatasetValue:
     first, second, third, *rest = node.arguments
     base, index = context.dataset(first), context.dataset(second)
     # The rows of the index lead, so they are the join's left: RIGHT is `l`.
-    sides = {
-        "left": datasets.row_at(base.record, "r"),
-        "right": datasets.row_at(index.record),
-    }
-    inside = replace(context, sides=sides, rows=())
-    own = base.record.parts(sides["left"].tree)
+    left, right = datasets.row_at(base.record, "r"), datasets.row_at(index.record)
+    inside = context.of_sides({"left": left, "right": right})
+    own = base.record.parts(left.tree)
     made = values.Made(base.record, tuple(own), trees.FALSE)
     if rest:
         made = inside.made(rest[0])
@@ -390,7 +387,7 @@ def read_fetch(context: Context, node: syntax.Call) -> values.DatasetValue:
             "FETCH from rows without a position",
             "a field with {virtual(fileposition)} in the record of the file",
         )
-    position = trees.expressed(types.part(sides["left"].tree, positions[0]).tree)
+    position = trees.expressed(types.part(left.tree, positions[0]).tree)
     skip = trees.expressed(made.skip)
     picks = spec.Picks(strategy=spec.Strategy.KEYED, skip_when=skip)
     join = plain_join(select, spec.Equality(where, position), picks=picks)

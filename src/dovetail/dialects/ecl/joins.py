@@ -176,13 +176,10 @@ def parts_of(
         raise refusal(node, "a JOIN of less", "JOIN(left, right, condition, ..)")
     left, right = (context.dataset(one) for one in node.arguments[:2])
     # LEFT is `l` and RIGHT is `r` in all that is written of a join.
-    rows: dict[str, values.Value] = {
-        "left": datasets.row_at(left.record),
-        "right": datasets.row_at(right.record, "r"),
-    }
+    rows = datasets.row_at(left.record), datasets.row_at(right.record, "r")
+    of_rows = context.of_sides(dict(zip(("left", "right"), rows, strict=True)))
     # Only a transform counts: by the time of a condition nothing has been counted.
-    sides = {**rows, "counter": datasets.COUNTER}
-    inside = replace(context, sides=sides, rows=())
+    inside = of_rows.with_sides({"counter": datasets.COUNTER})
     found = options.read_options(given, kind)
     right = _by_index(inside, found, right)
     # With an INDEX on the right a plain JOIN is a keyed one. A type that no keyed join
@@ -193,8 +190,7 @@ def parts_of(
         and found.strategy in {spec.Strategy.DEFAULT, spec.Strategy.SORT_MERGE}
     )
     totals: tuple[list[Gathered], list[Gathered]] = ([], [])
-    judging = replace(inside, sides=rows).with_totals(*totals)
-    pieces = conditions.pieces(judging, node.arguments[2])
+    pieces = conditions.pieces(of_rows.with_totals(*totals), node.arguments[2])
     # Beside a row that is not there no such value stands.
     if not found.kind.preserves(spec.Hand.RIGHT):
         seen = 1 if found.kind.preserves(spec.Hand.LEFT) else 2

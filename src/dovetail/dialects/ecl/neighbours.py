@@ -56,7 +56,7 @@ def _process(context: Context, node: Call) -> values.DatasetValue:
     seen = aggregates.Along.of(start.type, source.record)
     # The other way round than in ITERATE: LEFT is the row, RIGHT what goes along.
     sides = {**seen.sides, "left": seen.coming, "right": seen.past}
-    inside, totals = gathering(replace(context, sides=sides, rows=()))
+    inside, totals = gathering(context.of_sides(sides))
     made = inside.made(transform)
     state = aggregates.in_record(along, inside.made(along), start.type)
     # The row that goes along must go on, whatever comes out.
@@ -162,8 +162,7 @@ def _by_condition(context: Context, along: aggregates.Along, node: Node) -> _Sam
     left, right = datasets.row_at(record), datasets.row_at(record, "r")
     if not _names_sides(node):
         return _by_fields(context, along, (node,))
-    apart: dict[str, values.Value] = {"left": left, "right": right}
-    found = pieces(replace(context, sides=apart, rows=()), node)
+    found = pieces(context.of_sides({"left": left, "right": right}), node)
     # Both rows have the same of one value, which so is a key.
     keys = tuple(
         one.left
@@ -171,9 +170,9 @@ def _by_condition(context: Context, along: aggregates.Along, node: Node) -> _Sam
         if isinstance(one, Hard)
         and trees.simple(one.left) == trees.simple(trees.on_side(one.right, "l"))
     )
-    sides: dict[str, values.Value] = {"left": along.past, "right": along.coming}
     # Read twice: once as a join of rows to find keys, once as what a fold asks.
-    holds = replace(context, sides=sides, rows=()).condition(node)
+    sides = {"left": along.past, "right": along.coming}
+    holds = context.of_sides(sides).condition(node)
     return _Same(holds, keys, len(found), is_of_result=True)
 
 
@@ -203,7 +202,7 @@ def made_along(
     context: Context, node: Node, along: aggregates.Along
 ) -> tuple[values.Made, list[Gathered]]:
     """Returns a transform of LEFT, the result so far, and of RIGHT, the row at hand."""
-    inside, totals = gathering(replace(context, sides=along.sides, rows=()))
+    inside, totals = gathering(context.of_sides(along.sides))
     # What becomes of a row is LEFT of the next one: it has the record of LEFT.
     return aggregates.in_record(node, inside.made(node), along.past.record), totals
 
@@ -231,11 +230,8 @@ def _of_groups(
         raise refusal(
             first, "ROLLUP of rows without groups", "GROUP(SORT(rows, key), key)"
         )
-    sides: dict[str, values.Value] = {
-        "left": datasets.row_at(source.record),
-        "rows(left)": values.RowsValue.together(source.record),
-    }
-    made = replace(context, sides=sides).made(rest[0])
+    row, rows = datasets.row_at(source.record), values.RowsValue.together(source.record)
+    made = replace(context, sides={"left": row, "rows(left)": rows}).made(rest[0])
     if made.skip != trees.FALSE:
         raise refusal(rest[0], "SKIP in a ROLLUP", "a filter behind it")
     step = spec.Counted(source.step, made.record.schema, datasets.columns(made.columns))

@@ -114,13 +114,16 @@ def _parts_of(
                 "one record for all of them",
                 "PROJECT(data set, record) makes them alike",
             )
-    sides: dict[str, values.Value] = {
-        "left": datasets.row_at(record),
-        "right": datasets.row_at(record, "r"),
-        "rows(left)": values.RowsValue.together(record),
-    }
+    # LEFT and RIGHT are neighbours among the rows that stand together.
+    inside = context.of_sides(
+        {
+            "left": datasets.row_at(record),
+            "right": datasets.row_at(record, "r"),
+            "rows(left)": values.RowsValue.together(record),
+        }
+    )
     alike = tuple(datasets.as_record(one, record) for one in sets.datasets)
-    return SetParts(node, alike, record, replace(context, sides=sides, rows=()))
+    return SetParts(node, alike, record, inside)
 
 
 def _options(parts: SetParts, nodes: list[syntax.Node]) -> SetOptions:

@@ -79,6 +79,7 @@ def conditions_of_other_types(
     join: spec.JoinSpec, inputs: spec.Inputs
 ) -> Iterator[Finding]:
     """Gives the conditions that are neither true nor false."""
+    # Spark takes a number for a truth in some places and not in others: none is one.
     picks = join.picks
     conditions = {
         "soft": join.soft,

@@ -71,4 +71,5 @@ class EventRule:
     check: Callable[[spec.JoinSpec, Sequence[spec.Event]], Iterator[Finding]]
 
 
+# By what a law looks at: `check_spec` asks each of what it is a law about.
 Rule = InputRule | JoinRule | SetRule | SettingsRule | SetSettingsRule | EventRule
