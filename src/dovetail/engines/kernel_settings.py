@@ -32,7 +32,7 @@ from dovetail.plan import sets as several
 from dovetail.plan import sides
 from dovetail.plan.keys import key_types
 from dovetail.plan.stream import StreamPlan
-from dovetail.spec.facts import absent_row, is_state
+from dovetail.spec import facts
 
 _TIMES = (
     schema.AtomicType.TIMESTAMP,
@@ -185,7 +185,7 @@ def _of_sets(join: spec.SetJoinSpec, columns: schema.Schema) -> known.SetSetting
     """Returns the kernels' settings of a join of several sets."""
     shown = several.shown_of(columns)
     scope, kind = several.scope_of(shown), join.kind
-    blank = absent_row(spec.BlankRow(), shown).items()
+    blank = facts.absent_row(spec.BlankRow(), shown).items()
     alone = {("r", name): value for name, value in blank}
 
     def seen(text: Expression) -> known.SeenFormula:
@@ -260,7 +260,7 @@ def _side(
         is_whole=not side.partition_by,
         holds=manner.holds[number],
         has_time=source.is_timed and join.clock is spec.Clock.BATCH,
-        is_state=is_state(join, hand),
+        is_state=facts.is_state(join, hand),
         eviction=side.partition_evict,
         untimed=is_live and not side.window.interval,
         closing=closing,
@@ -434,7 +434,9 @@ def _seen_of_one(
     A row given once has met a partner, though it does not show it.
     """
     other = hand.other
-    stand_in = absent_row(join.absent(other), inputs[spec.HANDS.index(other)].schema)
+    stand_in = facts.absent_row(
+        join.absent(other), inputs[spec.HANDS.index(other)].schema
+    )
     columns = {(other.letter, name): value for name, value in stand_in.items()}
     matched = spec.HANDS if once else (hand,)
     return {**columns, **_seen(matched), (BARE, "counter"): int(once)}

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import secrets
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
@@ -306,7 +306,13 @@ class Chunks:
 
     def load_oldest(self, count: int) -> Rows:
         """Returns so many of the oldest rows, which leave in the order they came."""
-        self.taken = self._read(self._oldest(count))
+        wanted = []
+        for chunk in self.chunks:
+            some = min(max(0, count), chunk.alive)
+            # All leave in this order, so that of each chunk the first rows have left.
+            wanted.append((chunk, chunk.size - chunk.alive + np.arange(some)))
+            count -= some
+        self.taken = self._read(wanted)
         return self.taken.rows
 
     def load_more(self, codes: Whole) -> Rows:
@@ -410,16 +416,6 @@ class Chunks:
         # They were due and had a reason to stay.
         leaves[np.isin(found.number, self.overdue)] = False
         return found.take(~(gone | leaves))
-
-    def _oldest(self, count: int) -> Iterator[tuple[Chunk, Whole]]:
-        """Gives the places of the oldest rows that are alive, in the order they came.
-
-        Of each chunk the first rows have left, where all leave in this order.
-        """
-        for chunk in self.chunks:
-            some = min(max(0, count), chunk.alive)
-            yield chunk, chunk.size - chunk.alive + np.arange(some)
-            count -= some
 
     def _wanted(self, chunk: Chunk, codes: Whole, due: Whole) -> Whole:
         """Returns the places of a chunk's rows that have such a code or are due."""

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from dovetail.kernels.arrays.names import hidden
 from dovetail.kernels.arrays.rows import Rows
+from dovetail.kernels.lifetimes.successors import starts_of
 from dovetail.kernels.settings import JoinSettings
 
 MOST = 5
@@ -43,11 +44,7 @@ def hot_keys(settings: JoinSettings, parts: Sequence[Rows]) -> list[HotKey]:
         return []  # without a key all rows have one
     having = [rows.code[rows.has_key] for rows in parts]
     ordered = np.sort(np.concatenate(having or [_NO_CODES]))
-    # Where a code differs from the one before; without rows there is no first one
-    # either.
-    starts = np.flatnonzero(
-        np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
-    )
+    starts = np.flatnonzero(starts_of(ordered))
     counts = np.diff(np.append(starts, len(ordered)))
     # Few keys have more than one row in most batches: only those are compared.
     often = np.flatnonzero(counts > 1)

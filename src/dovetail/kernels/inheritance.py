@@ -73,21 +73,18 @@ def told_lives(horizon: Horizon, state: JoinState) -> life.Lives:
         return life.NO_LIVES
     place, death = np.concatenate(places), np.concatenate(deaths)
     # The settled group, which stands first, need not be told of.
-    left, right = (_holds_of(horizon, hand) for hand in (0, 1))
+    left, right = (
+        (NEVER, *(watch.holds or (BEGINNING,) * side.holds))
+        if side.inherits
+        else (NEVER, watch.bound)[: side.groups]
+        for side, watch in zip(settings.sides, horizon.present.watches, strict=True)
+    )
     return life.Lives(
         np.zeros_like(place),
         place,
         death,
         tuple(min(ours, theirs) for ours in left for theirs in right)[1:],
     )
-
-
-def _holds_of(horizon: Horizon, hand: int) -> tuple[int, ...]:
-    """Returns it of the groups of one side, the settled one first."""
-    side, watch = horizon.settings.sides[hand], horizon.present.watches[hand]
-    if side.inherits:
-        return (NEVER, *(watch.holds or (BEGINNING,) * side.holds))
-    return (NEVER, watch.bound)[: side.groups]
 
 
 def handed_on(horizon: Horizon, leaving: pa.RecordBatch) -> pa.RecordBatch:

@@ -8,34 +8,39 @@ from itertools import cycle
 import pyarrow as pa
 
 from dovetail import spec
-from dovetail.conformance.oracle.firing import Content, Given, Passing, Sign
+from dovetail.conformance.oracle import firing
+from dovetail.engines import tables
 from dovetail.engines.kernel_settings import firing_settings
-from dovetail.engines.tables import arrow_table, plain_rows
 from dovetail.kernels.arrays.names import LineKind
 from dovetail.kernels.firing import CAUSE, KIND, NOW, Kept, advance
 
 _STEPS = (1, 2, 5)
 """How many lines a step has: what is kept goes from one to the next."""
 _KINDS = {
-    Passing.TIME: LineKind.BOUND,
-    Sign.MARK: LineKind.MARK,
-    Sign.END: LineKind.FINISH,
+    firing.Passing.TIME: LineKind.BOUND,
+    firing.Sign.MARK: LineKind.MARK,
+    firing.Sign.END: LineKind.FINISH,
 }
 
 
 def fire(
-    step: spec.Windowed | spec.Aligned, given: Sequence[Given]
-) -> Iterator[tuple[int, Content]]:
+    step: spec.Windowed | spec.Aligned, given: Sequence[firing.Given]
+) -> Iterator[tuple[int, firing.Content]]:
     """Yields what comes out, each with the number of what has come just then."""
     # Lines as the kernel reads them: what is no row has nulls in the row's columns.
     nothing = dict.fromkeys(step.source.schema.names)
     contents = [content for _, content in given]
-    filled = (nothing if isinstance(it, Sign | Passing) else it for it in contents)
+    filled = (
+        nothing if isinstance(it, firing.Sign | firing.Passing) else it
+        for it in contents
+    )
     kinds = [
-        int(_KINDS[it] if isinstance(it, Sign | Passing) else LineKind.ROW)
+        int(
+            _KINDS[it] if isinstance(it, firing.Sign | firing.Passing) else LineKind.ROW
+        )
         for it in contents
     ]
-    table = arrow_table(filled, step.source.schema)
+    table = tables.arrow_table(filled, step.source.schema)
     table = table.append_column(KIND, pa.array(kinds, pa.int32()))
     table = table.append_column(NOW, pa.array([now for now, _ in given], pa.int64()))
     lines = table.combine_chunks().to_batches()[0]
@@ -45,14 +50,14 @@ def fire(
     while first < len(given):
         some = lines.slice(first, next(lengths))
         kept, found = advance(firing_settings(step), kept, some)
-        rows = plain_rows(pa.Table.from_batches([found]))
+        rows = tables.plain_rows(pa.Table.from_batches([found]))
         for row in rows:
             cause, kind = row.pop(CAUSE), row.pop(KIND)
             assert isinstance(cause, int)  # noqa: S101 - a column of numbers
             is_mark = kind == LineKind.MARK
-            yield first + cause, Sign.MARK if is_mark else row
+            yield first + cause, firing.Sign.MARK if is_mark else row
         # An end goes through as it came: the kernel keeps nothing of it.
         for number, (_, content) in enumerate(given[first : first + some.num_rows]):
-            if content is Sign.END:
-                yield first + number, Sign.END
+            if content is firing.Sign.END:
+                yield first + number, firing.Sign.END
         first += some.num_rows

@@ -17,15 +17,14 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from dovetail import spec
+from dovetail import expression, spec
 from dovetail.conformance.local.hidden_columns import bad_intervals, hidden_columns
 from dovetail.engines.kernel_settings import key_of
+from dovetail.engines.spark_stream.worker import pack
 from dovetail.engines.spark_stream.worker.bucket import Line
-from dovetail.engines.spark_stream.worker.pack import Packer, PackSettings
 from dovetail.engines.tables import arrow_table
-from dovetail.expression import ALWAYS, BARE, Expression, Scope, compiled
-from dovetail.expression.questions import Key, equality_keys, value_key
-from dovetail.kernels.arrays.blobs import read_rows, write_batch
+from dovetail.expression import questions
+from dovetail.kernels.arrays import blobs
 from dovetail.kernels.arrays.names import CLOCK, LineKind, reserved
 from dovetail.kernels.arrays.rows import (
     BEGINNING,
@@ -40,7 +39,7 @@ from dovetail.kernels.arrival.time_limits import KEYLESS
 from dovetail.kernels.lifetimes.lives import NO_LIVES, Lives
 from dovetail.kernels.settings import EARLY_TIME, Closing, JoinSettings, SideSettings
 from dovetail.kernels.tables.changelog import KEY
-from dovetail.plan.sides import candidate_equalities, input_of, partition_of
+from dovetail.plan import sides
 from dovetail.schema import to_microseconds
 
 NUMBER = reserved("row")
@@ -99,7 +98,7 @@ class SideFrame:
     that lack the time their input has.
     """
 
-    settings: PackSettings
+    settings: pack.PackSettings
     lines: pa.RecordBatch
     position: Whole
     place: Whole
@@ -117,8 +116,9 @@ class SideFrame:
         """Returns all rows that ever come, as the kernels get them."""
         if not len(self.place):
             return no_rows(self.schema)
+        # Read back from blobs, as a bucket would get them.
         packed = _packed(self.settings, self.lines)
-        return join_rows([read_rows(one.blob) for one in packed if one.blob])
+        return join_rows([blobs.read_rows(one.blob) for one in packed if one.blob])
 
     def between(self, first: int, past: int, most: int) -> Iterator[Line]:
         """Gives what tasks pack that each read so many lines from between positions."""
@@ -133,11 +133,11 @@ class SideFrame:
         return _packed(self.settings, self.lines)
 
 
-def _packed(settings: PackSettings, batch: pa.RecordBatch) -> Iterator[Line]:
+def _packed(settings: pack.PackSettings, batch: pa.RecordBatch) -> Iterator[Line]:
     """Gives what Spark's packer makes of one task's lines, for the only bucket."""
-    for *report, rows in Packer(settings, waiting=[batch]).lines():
+    for *report, rows in pack.Packer(settings, waiting=[batch]).lines():
         # A line without rows is a report alone, as every task sends to every bucket.
-        blob = None if rows is None else write_batch(rows)
+        blob = None if rows is None else blobs.write_batch(rows)
         yield Line._make((*report, blob))
 
 
@@ -166,6 +166,7 @@ def _items_of(play: spec.Play, source: spec.Input, clock: spec.Clock) -> Iterato
     for number, values in enumerate(state):
         # State counts up to -1: it stands before event 0.
         yield Item(LineKind.INITIAL, number - len(state), values)
+    # In a batch nobody waits for bounds: everything has come once its end has.
     is_batch = clock is spec.Clock.BATCH
     if source.kind is spec.InputKind.DATASET and not is_batch:
         yield Item(LineKind.FINISH, BEFORE, {})
@@ -216,22 +217,30 @@ class _Seat:
         settings: JoinSettings,
     ) -> _Seat:
         """Returns one side of a play."""
-        source = input_of(join, hand, play.inputs)
-        own = Scope.row(source.schema)
+        source = sides.input_of(join, hand, play.inputs)
+        own = expression.Scope.row(source.schema)
         parts, own_key = (
-            tuple(_seen(value_key(Expression(text), own), BARE) for text in texts)
+            tuple(
+                _seen(
+                    questions.value_key(expression.Expression(text), own),
+                    expression.BARE,
+                )
+                for text in texts
+            )
             for texts in (
-                partition_of(join.side(hand)),
+                sides.partition_of(join.side(hand)),
                 key_of(join.side(hand), source),
             )
         )
         keys, counted = (
             tuple(_seen(key, hand.letter) for key in _keys(play, join, hand, some))
-            for some in (candidate_equalities(join), join.counted)
+            for some in (sides.candidate_equalities(join), join.counted)
         )
         # One row may be on both sides, and a bad interval on one is bad on both.
         hands = [
-            hand for hand in spec.HANDS if input_of(join, hand, play.inputs) is source
+            hand
+            for hand in spec.HANDS
+            if sides.input_of(join, hand, play.inputs) is source
         ]
         return cls(
             hand,
@@ -269,7 +278,7 @@ class _Seat:
         ends = (item for item in bare if item.stopped and is_arrival)
         stopped = {item.position: item.clock for item in ends}
         return SideFrame(
-            PackSettings(
+            pack.PackSettings(
                 hand=spec.HANDS.index(self.hand),
                 labels=(LABEL,),
                 per_scope=1,
@@ -414,11 +423,13 @@ def _keys(
     join: spec.JoinSpec,
     hand: spec.Hand,
     equalities: Iterable[spec.Equality],
-) -> list[Key]:
+) -> list[questions.Key]:
     """Returns one side's part of equalities."""
-    scope = Scope.pair(*(input_of(join, one, play.inputs).schema for one in spec.HANDS))
+    scope = expression.Scope.pair(
+        *(sides.input_of(join, one, play.inputs).schema for one in spec.HANDS)
+    )
     return [
-        equality_keys(one.left, one.right, scope)[spec.HANDS.index(hand)]
+        questions.equality_keys(one.left, one.right, scope)[spec.HANDS.index(hand)]
         for one in equalities
     ]
 
@@ -427,14 +438,16 @@ def _own_condition(
     play: spec.Play, join: spec.JoinSpec, hand: spec.Hand
 ) -> Callable[[spec.Row], object]:
     """Returns the condition on one side's rows alone; only the left may have one."""
-    if hand is spec.Hand.RIGHT or join.picks.left_condition == ALWAYS:
+    if hand is spec.Hand.RIGHT or join.picks.left_condition == expression.ALWAYS:
         return lambda _row: True
-    schema = input_of(join, hand, play.inputs).schema
-    condition = compiled(join.picks.left_condition, Scope(((hand.letter, schema),)))
+    schema = sides.input_of(join, hand, play.inputs).schema
+    condition = expression.compiled(
+        join.picks.left_condition, expression.Scope(((hand.letter, schema),))
+    )
     return lambda row: condition({hand.letter: row})
 
 
-def _seen(key: Key, letter: str) -> Callable[[spec.Row], Hashable]:
+def _seen(key: questions.Key, letter: str) -> Callable[[spec.Row], Hashable]:
     """Returns the function of a row that an expression knows by a letter."""
     return lambda row: key({letter: row})
 

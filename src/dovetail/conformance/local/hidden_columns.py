@@ -13,9 +13,8 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 
-from dovetail import spec
-from dovetail.expression import Expression, Scope, lower, parse
-from dovetail.kernels.arrays.names import BAD, END, START
+from dovetail import expression, spec
+from dovetail.kernels.arrays import names
 from dovetail.kernels.arrays.program import run_program
 from dovetail.kernels.arrays.rows import BEGINNING, MISSING, NEVER, Mask, Whole
 from dovetail.kernels.lifetimes.measures import MEASURE, REACH, fits, measures
@@ -34,8 +33,8 @@ def hidden_columns(
         # One that lacks its row time meets nobody for that alone: its interval must not
         # turn it away a second time.
         is_placed = ~_lacks_time(source, columns)
-        yield START, np.where(is_placed, moments[0], BEGINNING)
-        yield END, np.where(is_placed, moments[1], NEVER)
+        yield names.START, np.where(is_placed, moments[0], BEGINNING)
+        yield names.END, np.where(is_placed, moments[1], NEVER)
     elif isinstance(window, spec.Delta):
         values = _values(window.by, schema, columns)
         # What has no exact numbers is ranked among all rows, which a stream cannot do.
@@ -58,10 +57,12 @@ def bad_intervals(
         if source.is_timed:
             bad |= start < _moments(columns.column(source.time))
     if intervals:
-        yield BAD, (bad & ~_lacks_time(source, columns)).astype(np.int64)
+        yield names.BAD, (bad & ~_lacks_time(source, columns)).astype(np.int64)
 
 
-def _times(text: Expression, schema: Schema, columns: pa.RecordBatch) -> Whole:
+def _times(
+    text: expression.Expression, schema: Schema, columns: pa.RecordBatch
+) -> Whole:
     """Returns the moments of an expression, MISSING where there is none."""
     return _moments(_values(text, schema, columns))
 
@@ -83,9 +84,11 @@ def _lacks_time(source: spec.Input, columns: pa.RecordBatch) -> Mask:
     return lacking
 
 
-def _values(by: Expression, schema: Schema, columns: pa.RecordBatch) -> pa.Array:
+def _values(
+    by: expression.Expression, schema: Schema, columns: pa.RecordBatch
+) -> pa.Array:
     """Returns an expression's value of every row."""
-    program = lower(parse(by, Scope.row(schema)))
+    program = expression.lower(expression.parse(by, expression.Scope.row(schema)))
     named = dict(zip(columns.schema.names, columns.columns, strict=True))
     return run_program(program, named, columns.num_rows)
 

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dovetail import schema, spec
-from dovetail.conformance.local.outlets import OutputRow, late_row
+from dovetail.conformance.local import outlets
 from dovetail.conformance.local.stage import (
     NOTHING_TOLD,
     InPlace,
@@ -35,17 +35,18 @@ from dovetail.kernels.arrays.names import is_reserved
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER
 from dovetail.kernels.lifetimes.lives import HANDED, NO_LIVES, Lives, join_lives
 from dovetail.kernels.pairs.results import Reason
+from dovetail.plan import nested
 from dovetail.plan.local import refuse_inner
-from dovetail.plan.nested import TIME, inner_joins, rows_of_join, unnested
 
 START_OF_ALL = -1
 
 
 def has_inner(join: spec.JoinSpec | spec.SetJoinSpec) -> bool:
     """Tells whether a side is the rows of another join."""
+    # Rows of sets come from inputs alone.
     if isinstance(join, spec.SetJoinSpec):
         return False
-    return bool(inner_joins(join))
+    return bool(nested.inner_joins(join))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class Flat:
             return cls(play, tuple(range(count)))
         inner = {
             hand: _InnerSide.of(play, join, hand, source)
-            for hand, source in inner_joins(join).items()
+            for hand, source in nested.inner_joins(join).items()
         }
         late = [one for side in inner.values() for one in side.given.late]
         return _Weaver(play, join, inner).flat(tuple(_once([], late)))
@@ -106,7 +107,11 @@ def _once(
     # Counted: rows with the same values may have come late together.
     left = Counter(map(_told, known))
     for one in found:
-        if one.outlet is spec.Outlet.LATE and TIME not in one.row and left[_told(one)]:
+        if (
+            one.outlet is spec.Outlet.LATE
+            and nested.TIME not in one.row
+            and left[_told(one)]
+        ):
             left[_told(one)] -= 1
         else:
             yield one
@@ -147,7 +152,7 @@ class _InnerSide:
         late = [*flat.late, *_once(flat.late, given.late)]
         handed = HANDED.names if inherits else ()
         columns = [schema.Column(name, schema.AtomicType.BIGINT) for name in handed]
-        told = rows_of_join(source, play.inputs, hand, columns)
+        told = nested.rows_of_join(source, play.inputs, hand, columns)
         # In a batch all that a join gives is there from the start.
         rows = given.rows[0] if join.clock is spec.Clock.BATCH else ()
         side, whole = replace(told, rows=tuple(rows)), replace(given, late=late)
@@ -159,7 +164,7 @@ class _InnerSide:
     ) -> _InnerSide:
         """Returns the side of a join that is a data set: nothing comes of it later."""
         rows = tuple(without_hidden(row) for row in given.rows[0])
-        name = rows_of_join(source, play.inputs, hand).name
+        name = nested.rows_of_join(source, play.inputs, hand).name
         told = spec.data_set_of(source, play.inputs, name)
         nothing: tuple[list[spec.Row], ...] = tuple([] for _ in given.rows)
         return cls(replace(told, rows=rows), replace(given, rows=nothing))
@@ -188,7 +193,7 @@ class _Weaver:
         split = sum(position < openings for position, _ in woven)
         events = tuple(one for _, one in woven)
         known = {hand: side.input for hand, side in self.inner.items()}
-        join, inputs = unnested(self.join, self.play.inputs, known)
+        join, inputs = nested.unnested(self.join, self.play.inputs, known)
         return Flat(
             spec.Play(
                 join,
@@ -242,6 +247,7 @@ class _Weaver:
         given, name = self.inner[hand].given, self.inner[hand].input.name
         for row in given.rows[number]:
             yield spec.Arrive(name, row, clock)
+        # Behind the rows: what the join inside has given by then is in time.
         bound = given.bounds[number]
         if bound == NEVER:
             yield spec.Finish(name, clock)
@@ -297,7 +303,7 @@ class Inner:
         memory = InPlace(self.stage)
         start = self.stage.run(memory, self.stage.opening())
         lost = (row for frame in self.stage.frames for row in frame.lost)
-        given.late.extend(late_row(row, Reason.NULL_TIME) for row in lost)
+        given.late.extend(outlets.late_row(row, Reason.NULL_TIME) for row in lost)
         if self.stage.is_arrival:
             # What comes of the state is no row that arrives.
             late = (row for row in start.rows if row.outlet is spec.Outlet.LATE)
@@ -320,7 +326,9 @@ class Inner:
         told = (given.lives[position + 1], played.stepped.lives)
         given.lives[position + 1] = join_lives(told)
 
-    def _take(self, given: Given, position: int, found: Iterable[OutputRow]) -> None:
+    def _take(
+        self, given: Given, position: int, found: Iterable[outlets.OutputRow]
+    ) -> None:
         """Takes down rows that come out at a position."""
         for row in found:
             emission = self.stage.writer.emission(row)
@@ -334,5 +342,9 @@ class Inner:
                 )
                 is_inherited = self.stage.settings.inherited
                 given.rows[position + 1].append(
-                    {**emission.row, TIME: time, **(row.handed if is_inherited else {})}
+                    {
+                        **emission.row,
+                        nested.TIME: time,
+                        **(row.handed if is_inherited else {}),
+                    }
                 )

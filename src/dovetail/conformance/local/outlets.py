@@ -17,20 +17,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from dovetail import spec
+from dovetail import expression, spec
 from dovetail.conformance.local.frames import NUMBER
 from dovetail.engines.spark_stream.worker import bucket
 from dovetail.engines.tables import plain_rows
-from dovetail.expression import BARE, Expression, Scope, compiled
 from dovetail.kernels.arrays.names import REST
 from dovetail.kernels.lifetimes.lives import HANDED
-from dovetail.kernels.pairs.results import (
-    CHANGES,
-    OUTLETS,
-    REASONS,
-    UNMATCHED,
-    Reason,
-)
+from dovetail.kernels.pairs import results
 from dovetail.plan.sides import input_of
 from dovetail.schema import from_microseconds
 
@@ -44,7 +37,7 @@ class OutputRow:
     """
 
     outlet: spec.Outlet
-    reason: Reason
+    reason: results.Reason
     row_time: int | None
     numbers: tuple[int | None, int | None]
     sides: Sides
@@ -73,13 +66,13 @@ def output_rows(
     rights = _rows_of(batch, bucket.RIGHT, first + len(names[0]), names[1])
     for at, (left, right) in enumerate(zip(lefts, rights, strict=True)):
         yield OutputRow(
-            OUTLETS[outlets[at]],
-            REASONS[reasons[at]],
+            results.OUTLETS[outlets[at]],
+            results.REASONS[reasons[at]],
             times[at],
             # The rows' numbers are ours: they come out beside the users' columns.
             (_number(left), _number(right)),
             (left, right),
-            CHANGES[changes[at]],
+            results.CHANGES[changes[at]],
             counters[at],
             handed[at],
             rest[at],
@@ -125,23 +118,23 @@ class Writer:
         left, right = found.sides
         if found.outlet is spec.Outlet.LATE:
             return late_row(left or right or {}, found.reason)
-        if self.has_own_ports and found.outlet in UNMATCHED:
+        if self.has_own_ports and found.outlet in results.UNMATCHED:
             row = dict(left or right or {})
             return spec.Emission(found.outlet, row, change=found.change)
-        is_over = found.reason is Reason.OVER_LIMIT
+        is_over = found.reason is results.Reason.OVER_LIMIT
         projection = self.over if is_over else self.projection
         shown = projection.row(found.sides, found.row_time, found.counter)
         return spec.Emission(spec.Outlet.MATCHED, shown, change=found.change)
 
 
-def late_row(values: spec.Row, reason: Reason) -> spec.Emission:
+def late_row(values: spec.Row, reason: results.Reason) -> spec.Emission:
     """Returns a row that takes no part, and why."""
     return spec.Emission(spec.Outlet.LATE, {**values, "reason": reason.value})
 
 
 Sight = Mapping[str, spec.Row]
 Column = tuple[str, Callable[[Sight], object]]
-Selected = tuple[tuple[str, Expression], ...]
+Selected = tuple[tuple[str, expression.Expression], ...]
 Sides = tuple[spec.Row | None, spec.Row | None]
 
 
@@ -167,7 +160,9 @@ class Projection:
     @classmethod
     def over_limit(cls, join: spec.JoinSpec, inputs: spec.Inputs) -> Projection:
         """Returns that of left rows over their limit: null where nothing is said."""
-        columns = {name: Expression("NULL") for name, _ in _selected(join, inputs)}
+        columns = {
+            name: expression.Expression("NULL") for name, _ in _selected(join, inputs)
+        }
         columns |= dict(join.picks.stand_in)
         return _projection(join, inputs, tuple(columns.items()), (False, False))
 
@@ -183,7 +178,7 @@ class Projection:
             "counter": counter,
             **self._times(row_time),
         }
-        seen = {"l": left, "r": right, BARE: bare}
+        seen = {"l": left, "r": right, expression.BARE: bare}
         return {name: scalar(seen) for name, scalar in self.columns}
 
     def _times(self, row_time: int | None) -> dict[str, datetime | None]:
@@ -200,8 +195,8 @@ def _projection(
 ) -> Projection:
     """Returns the projection to the columns that are shown."""
     left, right = (input_of(join, hand, inputs).schema for hand in spec.HANDS)
-    scope = Scope.pair(left, right)
-    columns = tuple((name, compiled(text, scope)) for name, text in shown)
+    scope = expression.Scope.pair(left, right)
+    columns = tuple((name, expression.compiled(text, scope)) for name, text in shown)
     absent = (
         spec.absent_row(join.absent_left, left),
         spec.absent_row(join.absent_right, right),

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from dovetail import spec
-from dovetail.conformance.local.nested import Flat, has_inner
+from dovetail.conformance.local import nested
 from dovetail.conformance.local.outlets import late_row
 from dovetail.conformance.local.stage import (
     InPlace,
@@ -28,8 +28,8 @@ from dovetail.kernels.pairs.results import Reason
 
 def play(play: spec.Play) -> list[spec.Emission]:
     """Returns every row that comes out, in the order in which they come out."""
-    if has_inner(play.join):
-        flat = Flat.of(play)
+    if nested.has_inner(play.join):
+        flat = nested.Flat.of(play)
         stage = Stage.of(flat.play, flat.told)
         return flat.whole(_play_stage(stage), len(play.opening))
     return _play_stage(Stage.of(play))
@@ -86,6 +86,7 @@ def _opening(stage: Stage, memory: Memory) -> Iterator[spec.Emission]:
 
     On the clock arrival they are state: only late rows come of them, side by side.
     """
+    # Without state no step is run: nothing could come of it.
     lines = stage.opening()
     found = stage.run(memory, lines).rows if lines else []
     emissions = [(row, stage.writer.emission(row)) for row in found]

@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 
-from dovetail import spec
-from dovetail.conformance.local.outlets import Column, OutputRow
-from dovetail.expression import BARE, Expression, Scope, compiled
-from dovetail.expression.questions import Key, value_key
+from dovetail import expression, spec
+from dovetail.conformance.local import outlets
+from dovetail.expression import questions
 from dovetail.plan import sets
 from dovetail.plan.local import refuse_sets
 from dovetail.schema import quoted
@@ -53,14 +52,17 @@ class _Member:
 
     number: int
     input: str
-    keys: tuple[Key, ...]
+    keys: tuple[questions.Key, ...]
     known: dict[Hashable, int]
 
     @classmethod
     def of(cls, number: int, source: spec.Input) -> _Member:
         """Returns the set of a number."""
-        own = Scope.row(source.schema)
-        keys = tuple(value_key(Expression(quoted(name)), own) for name in source.key)
+        own = expression.Scope.row(source.schema)
+        keys = tuple(
+            questions.value_key(expression.Expression(quoted(name)), own)
+            for name in source.key
+        )
         return cls(number, source.name, keys, {})
 
     def told(self, event: Told, names: tuple[str, ...]) -> Told:
@@ -68,24 +70,20 @@ class _Member:
         # Sets may write the name of one column in different cases.
         own = {name.lower(): value for name, value in event.row.items()}
         row = {name: own.get(name.lower()) for name in names}
-        row |= {sets.SET: self.number, sets.VERSION: self._version(event.row)}
+        key = tuple(one({expression.BARE: event.row}) for one in self.keys)
+        # Without a key there are no versions: all rows of the set count.
+        version = self.known.setdefault(key, len(self.known)) if key else None
+        row |= {sets.SET: self.number, sets.VERSION: version}
         # The first set is the left side, all others are the right one.
         hand = "right" if self.number else "left"
         return replace(event, input=hand, row=row)
-
-    def _version(self, row: spec.Row) -> int | None:
-        """Returns the number of a row's key; None where the set has no key."""
-        if not self.keys:
-            return None
-        key = tuple(one({BARE: row}) for one in self.keys)
-        return self.known.setdefault(key, len(self.known))
 
 
 @dataclass(frozen=True, slots=True)
 class SetWriter:
     """Writes rows that stand together as the select says."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[outlets.Column, ...]
     absent: spec.Row
 
     @classmethod
@@ -94,14 +92,21 @@ class SetWriter:
         shown = spec.schema_of_sets(join, inputs)
         scope = sets.scope_of(shown)
         return cls(
-            tuple((name, compiled(text, scope)) for name, text in join.select.columns),
+            tuple(
+                (name, expression.compiled(text, scope))
+                for name, text in join.select.columns
+            ),
             spec.absent_row(spec.BlankRow(), shown),
         )
 
-    def emission(self, found: OutputRow) -> spec.Emission:
+    def emission(self, found: outlets.OutputRow) -> spec.Emission:
         """Returns what the rows show that stand together."""
         rows = [*(row for row in found.sides if row is not None), *found.rest]
         first, second, *_ = (*rows, self.absent)
-        seen: Mapping[str, spec.Row] = {"l": first, "r": second, BARE: {"rows": rows}}
+        seen: Mapping[str, spec.Row] = {
+            "l": first,
+            "r": second,
+            expression.BARE: {"rows": rows},
+        }
         row = {name: scalar(seen) for name, scalar in self.columns}
         return spec.Emission(spec.Outlet.MATCHED, row)

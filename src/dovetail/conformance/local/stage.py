@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail import spec
+from dovetail.conformance.local import outlets
 from dovetail.conformance.local.frames import (
     BEFORE,
     LABEL,
@@ -26,20 +27,18 @@ from dovetail.conformance.local.frames import (
     SideFrame,
     side_frames,
 )
-from dovetail.conformance.local.outlets import OutputRow, Writer, output_rows
 from dovetail.conformance.local.sets import SetWriter, as_sides
 from dovetail.engines.kernel_settings import Manner, kernel_settings
 from dovetail.engines.spark_stream.worker import bucket
 from dovetail.engines.spark_stream.worker.pack import heartbeat
 from dovetail.errors import LimitError
+from dovetail.kernels import state, store
 from dovetail.kernels.arrays.rows import MISSING
 from dovetail.kernels.arrival.arrival import Parcel
 from dovetail.kernels.candidates.choice import TooManyError
 from dovetail.kernels.lifetimes.lives import HANDED
 from dovetail.kernels.settings import JoinSettings
-from dovetail.kernels.state import JoinState, new_state
 from dovetail.kernels.step import Stepped
-from dovetail.kernels.store import Amount, Saved
 from dovetail.plan.local import refuse
 
 
@@ -68,7 +67,7 @@ class Stage:
     events: tuple[spec.Event, ...]
     openings: int
     frames: tuple[SideFrame, SideFrame]
-    writer: Writer | SetWriter
+    writer: outlets.Writer | SetWriter
     ends: tuple[int, ...]
     schema: pa.Schema
 
@@ -107,7 +106,7 @@ class Stage:
             (*play.opening, *play.events),
             len(play.opening),
             (left, right),
-            Writer.of(join, play.inputs),
+            outlets.Writer.of(join, play.inputs),
             told.ends or tuple(range(1, len(play.opening) + len(play.events) + 1)),
             # Streams refuse what asks for more than the head and both rows.
             bucket.result_schema((left.schema, right.schema), [*bucket.MORE, *HANDED]),
@@ -187,6 +186,7 @@ class Stage:
         """
         is_pause = not lines
         if self.settings.reads_clock:
+            # So the bucket learns the time also where no row came.
             lines = [*lines, bucket.Line._make(heartbeat(LABEL, clock))]
         delivery = self.delivery(lines, self.schemas)
         try:
@@ -199,7 +199,7 @@ class Stage:
         rows = [
             row
             for blob in blobs
-            for row in output_rows(bucket.unpacked(blob, self.schema), names)
+            for row in outlets.output_rows(bucket.unpacked(blob, self.schema), names)
         ]
         return Played(position, ran.stepped, rows, is_pause=is_pause)
 
@@ -213,6 +213,7 @@ class Stage:
     def _told(self, parcel: Parcel) -> Parcel:
         """Returns a parcel with what its lines cannot say."""
         report = parcel.report
+        # Lines have no room for it; on a stream it comes by a way of its own.
         known = self.frames[report.hand].told.get(report.position)
         if known is None:
             return parcel
@@ -226,7 +227,7 @@ class Played:
 
     position: int
     stepped: Stepped
-    rows: list[OutputRow]
+    rows: list[outlets.OutputRow]
     is_pause: bool
 
 
@@ -251,17 +252,17 @@ class InPlace:
 
     def __init__(self, stage: Stage) -> None:
         """Starts with nothing."""
-        self.state: JoinState = new_state(stage.schemas)
+        self.state: state.JoinState = state.new_state(stage.schemas)
 
-    def load(self, _parcels: list[Parcel], _now: int) -> JoinState:
+    def load(self, _parcels: list[Parcel], _now: int) -> state.JoinState:
         """Returns the state as the last step left it."""
         return self.state
 
-    def save(self, stepped: Stepped) -> Saved:
+    def save(self, stepped: Stepped) -> store.Saved:
         """Keeps what a step leaves behind."""
         self.state = stepped.state()
         left, right = (
-            Amount(
+            store.Amount(
                 len(self.state.alive[hand]) + len(self.state.waiting[hand]),
                 len(self.state.waiting[hand]),
                 int(np.count_nonzero(~kept[: stepped.present.old[hand]])),
@@ -269,10 +270,10 @@ class InPlace:
             )
             for hand, kept in enumerate(stepped.kept)
         )
-        return Saved(0, (left, right))
+        return store.Saved(0, (left, right))
 
 
-def batch_rows(stage: Stage) -> list[OutputRow]:
+def batch_rows(stage: Stage) -> list[outlets.OutputRow]:
     """Returns what comes out of a batch, in the order of the left rows.
 
     What takes no part comes before all.
@@ -287,7 +288,9 @@ def batch_rows(stage: Stage) -> list[OutputRow]:
     ]
 
 
-def _came(frames: tuple[SideFrame, SideFrame], row: OutputRow) -> tuple[int, int]:
+def _came(
+    frames: tuple[SideFrame, SideFrame], row: outlets.OutputRow
+) -> tuple[int, int]:
     """Returns the order in which rows came: data sets side by side, then by event."""
     left, right = row.numbers
     hand, number = (1, right) if left is None else (0, left)

@@ -20,10 +20,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from dovetail import spec
+from dovetail.conformance.oracle import store
 from dovetail.conformance.oracle.emission import mark
 from dovetail.conformance.oracle.parts import Parts
 from dovetail.conformance.oracle.sides import NEVER, LivingRow, NewRow, Pair
-from dovetail.conformance.oracle.store import Now, Store, arrival_life, expires_after
 
 
 class ArrivalClock:
@@ -33,10 +33,10 @@ class ArrivalClock:
         """Starts with empty sides."""
         self._parts = parts
         self._inner = {hand: ArrivalClock(inner) for hand, inner in parts.inner.items()}
-        self._stores = {hand: Store(parts.sides, hand) for hand in spec.HANDS}
+        self._stores = {hand: store.Store(parts.sides, hand) for hand in spec.HANDS}
         self._nulls = NullRows(parts)
         self._held = HeldPairs(parts, self._nulls)
-        self._now = Now()
+        self._now = store.Now()
         self._sent = 0
 
     def state(self, event: spec.Arrive) -> None:
@@ -103,7 +103,7 @@ class ArrivalClock:
     def _row(self, hand: spec.Hand, new: NewRow) -> LivingRow:
         """Returns the next row of a side with its life."""
         row = self._parts.row(hand, new, self._now.clock)
-        row.lives = (arrival_life(self._parts.sides[hand], row),)
+        row.lives = (store.arrival_life(self._parts.sides[hand], row),)
         return row
 
     def _enter(self, row: LivingRow, *, is_new: bool = True) -> Iterator[spec.Emission]:
@@ -136,7 +136,7 @@ class ArrivalClock:
         ]
         # By their last moments, whichever side they are on: so it does not matter how
         # often somebody has looked at the clock.
-        gone.sort(key=lambda row: (expires_after(sides, row), row.place))
+        gone.sort(key=lambda row: (store.expires_after(sides, row), row.place))
         yield from self._leave(gone)
 
     def _meet(self, row: LivingRow) -> Iterator[spec.Emission]:
@@ -192,6 +192,8 @@ class HeldPairs:
         """Takes in a candidate, in order of arrival; one too many may end the job."""
         pairs = self._pairs.setdefault(pair.left, [])
         pairs.append(pair)
+        # Judged as each candidate comes: the one that is too many ends the job,
+        # whatever follows.
         self._parts.refuse_excess(pair.left, len(self._parts.picker.candidates(pairs)))
 
     def judge(self, left: LivingRow) -> Iterator[spec.Emission]:
@@ -250,6 +252,7 @@ class NullRows:
     def at_once(self, row: LivingRow) -> list[spec.Emission]:
         """Returns the null row of a row that arrives and has no partner."""
         is_preserved = self._parts.kind.preserves(row.hand)
+        # Rows of the state never come here: they are there before anybody looks.
         if not self._parts.settings.is_eager or not is_preserved:
             return []
         self._early[row] = self._parts.writer.unmatched(row)

@@ -192,6 +192,7 @@ def changes(
     before: Sequence[TableRow], after: Sequence[TableRow]
 ) -> Iterator[spec.Emission]:
     """Yields the steps from one result to the next."""
+    # What stays the same is told neither as gone nor as new.
     old, new = without(before, after), without(after, before)
     for result in old:
         successor = successor_of(result, new)

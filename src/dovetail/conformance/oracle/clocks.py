@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Protocol
 
 from dovetail import spec
+from dovetail.conformance.oracle import batch
 from dovetail.conformance.oracle.arrival import ArrivalClock
-from dovetail.conformance.oracle.batch import play_batch, with_static_played
 from dovetail.conformance.oracle.changelog import ChangelogClock
 from dovetail.conformance.oracle.emission import late_row
 from dovetail.conformance.oracle.event import EventClock
@@ -30,7 +30,7 @@ def play(play: spec.Play) -> list[spec.Emission]:
     whole, join, late = playable(play)
     parts = Parts.of(whole, join)
     if join.clock is spec.Clock.BATCH:
-        return play_batch(parts, whole)
+        return batch.play_batch(parts, whole)
     clock = clock_of(parts)
     # No event has brought these: they come before all.
     found = [*late, *clock.start()]
@@ -51,7 +51,7 @@ def playable(play: spec.Play) -> tuple[spec.Play, spec.JoinSpec, list[spec.Emiss
     """
     if isinstance(play.join, spec.SetJoinSpec):
         raise UnsupportedError.not_yet("oracle", "a step of a join of several sets")
-    whole, join, late = with_static_played(play, play.join)
+    whole, join, late = batch.with_static_played(play, play.join)
     refuse(whole, join)
     return whole, join, late
 

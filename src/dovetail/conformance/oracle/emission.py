@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Self, assert_never
 
-from dovetail import spec
+from dovetail import expression, spec
 from dovetail.conformance.oracle.sides import (
     NEVER,
     Bindings,
@@ -20,12 +20,11 @@ from dovetail.conformance.oracle.sides import (
     sides_of,
     timestamp_of,
 )
-from dovetail.expression import BARE, Expression
 from dovetail.schema import Schema, blank, read_value
 
-Column = tuple[str, Expression]
+Column = tuple[str, expression.Expression]
 Select = tuple[tuple[str, PairScalar], ...]
-NOTHING = Expression("NULL")
+NOTHING = expression.Expression("NULL")
 OWN_PORT = {
     spec.Hand.LEFT: spec.Outlet.LEFT_UNMATCHED,
     spec.Hand.RIGHT: spec.Outlet.RIGHT_UNMATCHED,
@@ -116,6 +115,7 @@ class Writer:
 
         A row of a window of a size comes out at the end of that window.
         """
+        # An absent side shows what the join says stands for it.
         left, right = (there.get(hand, self.absent[hand]) for hand in spec.HANDS)
         start = row_time
         if math.isfinite(row_time):
@@ -128,7 +128,7 @@ class Writer:
             "window_start": timestamp_of(start),
             "window_end": timestamp_of(row_time),
         }
-        return {"l": left, "r": right, BARE: bare}
+        return {"l": left, "r": right, expression.BARE: bare}
 
     def _matched(self, select: Select, seen: Bindings) -> list[spec.Emission]:
         """Returns the row of the first port, nothing where it is skipped."""

@@ -20,9 +20,9 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from dovetail import spec
+from dovetail.conformance.oracle import lives
 from dovetail.conformance.oracle.emission import late_row
 from dovetail.conformance.oracle.horizon import Horizon, Judge
-from dovetail.conformance.oracle.lives import Version, give_lives
 from dovetail.conformance.oracle.parts import IN_TIME, Parts
 from dovetail.conformance.oracle.results import EarlyRow, Known, Result, Role
 from dovetail.conformance.oracle.sides import (
@@ -53,7 +53,7 @@ class EventClock:
         self._parts = parts
         self._inner = {hand: EventClock(inner) for hand, inner in parts.inner.items()}
         self._rows: dict[spec.Hand, list[LivingRow]] = {hand: [] for hand in spec.HANDS}
-        self._deletes: dict[spec.Hand, list[Version]] = {
+        self._deletes: dict[spec.Hand, list[lives.Version]] = {
             hand: [] for hand in spec.HANDS
         }
         self._pairs: list[Pair] = []
@@ -105,6 +105,7 @@ class EventClock:
             result
             for result in results
             if result.is_decided and result.identity not in self._emitted
+            # What has no row time waits for nobody: it has no place among the others.
             if result.row_time <= least or result.row_time == NEVER
         ]
         for result in sorted(due, key=in_order):
@@ -165,6 +166,8 @@ class EventClock:
     def _null_rows_at_once(self, row: LivingRow) -> Iterator[Step]:
         """Yields the null rows of a new row, if eager, for lives without a match."""
         is_preserved = self._parts.kind.preserves(row.hand)
+        # Asked as the row comes, by what is there already: who comes later takes it
+        # back, or does not.
         if not is_preserved or not self._parts.settings.is_eager:
             return
         for number in self._known().unmatched_lives(row):
@@ -195,7 +198,7 @@ class EventClock:
             # Found anew each time: a row that has come may have ended the life of any
             # other.
             if sides[hand].is_timed:
-                give_lives(sides[hand], self._rows[hand], self._deletes[hand])
+                lives.give_lives(sides[hand], self._rows[hand], self._deletes[hand])
         judge = Judge(self._parts, self.horizon)
         judgements = judge.of(self._rows[spec.Hand.LEFT], self._pairs)
         pairs = [*self._pairs, *self._late_pairs]
@@ -294,6 +297,7 @@ class Frontier:
         takes_back = (
             self.known.parts.settings.outer_rows is spec.OuterRows.EAGER_RETRACT
         )
+        # Pairs hold others back only where something comes of them.
         puts_out = (
             kind.gives_pairs or takes_back or any(map(kind.gives_once, spec.HANDS))
         )
@@ -316,7 +320,10 @@ class Frontier:
         if not self.known.horizon.can_meet(row) or self._is_settled(row):
             return False
         if self.known.parts.kind.gives_once(row.hand):
-            return not self._has_come_once(row)
+            earliest = self.known.horizon.least_meeting_with(row)
+            return not any(
+                one.row_time <= earliest for one in self.results if one.rows == (row,)
+            )
         return row.hand is spec.Hand.RIGHT or not self._is_full(row)
 
     def _is_settled(self, row: LivingRow) -> bool:
@@ -340,10 +347,3 @@ class Frontier:
             if one.role is Role.PAIR and one.is_decided and one.rows[0] is row
         }
         return len(sure) >= self.known.parts.picker.keep
-
-    def _has_come_once(self, row: LivingRow) -> bool:
-        """Tells whether no earlier partner of a row that comes out once can come."""
-        earliest = self.known.horizon.least_meeting_with(row)
-        return any(
-            one.row_time <= earliest for one in self.results if one.rows == (row,)
-        )

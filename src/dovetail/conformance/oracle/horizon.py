@@ -109,6 +109,7 @@ class Horizon:
             least = list(map(self.soonest, pair.rows, lives))
             row_time = max(life.birth for life in least)
             if row_time < min(life.death for life in lives):
+                # Even if both lives end as soon as they can, they still meet.
                 is_sure = row_time < min(life.death for life in least)
                 yield Overlap((one, other), row_time, is_sure)
 
@@ -126,6 +127,7 @@ class Horizon:
 
     def least_meeting(self) -> Moment:
         """Returns the least row time of a pair of which both rows are to come."""
+        # Both rows are to come: with one input at its end there is no such pair.
         if not all(map(self.can_come, spec.HANDS)):
             return NEVER
         timed = [hand for hand in spec.HANDS if self.sides[hand].is_timed]

@@ -22,10 +22,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from dovetail import spec
+from dovetail import schema, spec
 from dovetail.conformance.oracle import sides
 from dovetail.errors import UnsupportedError
-from dovetail.schema import from_microseconds, to_microseconds
 
 Lives = tuple[sides.Life, ...]
 
@@ -81,6 +80,7 @@ def own_life(side: sides.OneSide, time: int) -> sides.Life:
 
 def range_life(window: spec.Range, time: int) -> sides.Life:
     """Returns [time - following, time + preceding], by the calendar for months."""
+    # Both ends belong to the window, so death is a microsecond behind the end.
     end = window.preceding.after(time)
     return sides.Life(window.following.negated().after(time), end + 1, end)
 
@@ -163,8 +163,8 @@ def interval(
 
 def unit_life(unit: spec.HopUnitName, time: int) -> sides.Life:
     """Returns the life from a row time to the end of the unit in which it stands."""
-    start = unit_start(unit, from_microseconds(time))
-    end = spec.parse_span(f"1 {unit}").after(to_microseconds(start))
+    start = unit_start(unit, schema.from_microseconds(time))
+    end = spec.parse_span(f"1 {unit}").after(schema.to_microseconds(start))
     return sides.Life(time, end, end)
 
 
@@ -232,6 +232,8 @@ def latest_lives(
     Without row times only the newest version is there, and was always. Of a side that
     is its state at the end older versions have no life at all.
     """
+    # Later by row time, then by arrival: of two at one time the one that came last
+    # stays.
     times = later_times(own, versions)
     if side.is_state and times:
         return ()

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from dovetail import spec
+from dovetail.conformance.oracle import lives
 from dovetail.conformance.oracle.emission import Writer
-from dovetail.conformance.oracle.lives import Version, is_bad_interval
 from dovetail.conformance.oracle.picks import Picker
 from dovetail.conformance.oracle.sides import (
     NEVER,
@@ -169,12 +169,13 @@ class Parts:
         leaves once.
         """
         reason = self.bounds.rejection(self.inputs[event.input], event.row)
+        # State is never late, though rows of it have moved the bound.
         if reason == NULL_TIME or (reason == LATE and not is_state):
             return reason
         # Its own time decides before its interval: who is late for that is late once.
         row = self.new_row(event)
         sides = [side for side in self.leaves() if side.input.name == event.input]
-        is_bad = any(is_bad_interval(side, row) for side in sides)
+        is_bad = any(lives.is_bad_interval(side, row) for side in sides)
         return BAD_INTERVAL if is_bad else IN_TIME
 
     def rejection_of_result(self, hand: spec.Hand, row: NewRow) -> str:
@@ -182,7 +183,7 @@ class Parts:
         side = self.sides[hand]
         if side.input.is_timed and row.time is None:
             return NULL_TIME
-        return BAD_INTERVAL if is_bad_interval(side, row) else IN_TIME
+        return BAD_INTERVAL if lives.is_bad_interval(side, row) else IN_TIME
 
     def state(self) -> tuple[spec.Arrive, ...]:
         """Returns the rows that are there from the start; those of a stream arrive."""
@@ -208,17 +209,20 @@ class Parts:
         self.rows.append(row)
         return row
 
-    def delete(self, hand: spec.Hand, values: Plain) -> Version:
+    def delete(self, hand: spec.Hand, values: Plain) -> lives.Version:
         """Returns the delete of a key; without a time it takes the newest time seen."""
         side = self.sides[hand]
         time = self._time(side.input, values)
         if time is not None:
             self.bounds.see(side.input, time)
+        # Without a time of its own a delete happens at the newest time seen.
         newest = self.bounds.newest(side.input)
         # A delete stands in the order of arrival too: a version of its time that comes
         # behind it lives.
         place = next(self.places)
-        return Version(side.key_of(values), newest if time is None else time, place)
+        return lives.Version(
+            side.key_of(values), newest if time is None else time, place
+        )
 
     def refuse_excess(self, left: LivingRow, count: int) -> None:
         """Ends the job where a left row has more candidates than a fatal limit."""

@@ -201,6 +201,7 @@ class Nearest:
             time = measure(self.right(pair.right.values))
             if base is None or time is None or not self._fits(base, time):
                 continue
+            # At most one is the best by now, and the next must beat it.
             if all(self._beats(base, time, known) for known, _ in best):
                 best = [(time, pair)]
         return [pair for _, pair in best]

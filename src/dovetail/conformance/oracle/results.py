@@ -158,6 +158,7 @@ class Known:
         for counter, pair in enumerate(pairs, start=1):
             is_passed = judgement.is_picked or self.horizon.is_passed(pair.rows[1])
             is_sure = is_sure and pair.is_decided and is_passed
+            # One that meets in several windows counts once, and comes out in each.
             is_kept = pair.rows in kept or len(kept) < self.parts.picker.keep
             written = sides.Pair(*pair.rows), counter, pair.row_time
             if is_kept and not self.parts.writer.skips(*written):
@@ -276,6 +277,7 @@ class Known:
             life, horizon = first_life(there), self.horizon
             least = horizon.soonest(there, life)
             # Sure once no row can come that is met before this one, or ends it.
+            # No row of the table that is still to come could be met before this one.
             is_first = horizon.first_to_come(there.hand).birth >= life.birth
             is_sure = is_first and least.death > life.birth
             meeting = max(least.birth, row.lives[-1].birth)

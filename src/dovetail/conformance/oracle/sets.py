@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import Any, assert_never
 
-from dovetail import spec
+from dovetail import expression, spec
 from dovetail.conformance.oracle.sides import PairScalar, Plain, same
-from dovetail.expression import BARE, Scope, compiled
 from dovetail.schema import blank
 
 Active = tuple[Plain, ...]
@@ -40,16 +39,19 @@ class Sets:
     def of(cls, play: spec.Play, join: spec.SetJoinSpec) -> Sets:
         """Returns the parts of a play's join."""
         schema = spec.schema_of_sets(join, play.inputs)
-        pair = Scope((("l", schema), ("r", schema)))
-        scope = Scope(pair.sides, rows=schema)
+        pair = expression.Scope((("l", schema), ("r", schema)))
+        scope = expression.Scope(pair.sides, rows=schema)
         return cls(
             join,
             tuple(rows_of(play, play.inputs[name]) for name in join.sets),
             {column.name: blank(column.type) for column in schema.columns},
-            compiled(join.pair_condition, pair),
-            compiled(join.rows_condition, scope),
-            compiled(join.skip_when, scope),
-            {name: compiled(text, scope) for name, text in join.select.columns},
+            expression.compiled(join.pair_condition, pair),
+            expression.compiled(join.rows_condition, scope),
+            expression.compiled(join.skip_when, scope),
+            {
+                name: expression.compiled(text, scope)
+                for name, text in join.select.columns
+            },
         )
 
     def play(self) -> list[spec.Emission]:
@@ -113,14 +115,15 @@ class Sets:
         """Tells whether the conditions hold of neighbours, and of all together."""
         neighbours = pairwise(active)
         return all(
-            self.pair_condition({"l": one, "r": other, BARE: {}}) is True
+            self.pair_condition({"l": one, "r": other, expression.BARE: {}}) is True
             for one, other in neighbours
         ) and (self.rows_condition(self._sight(active)) is True)
 
     def _sight(self, active: Active) -> Mapping[str, Plain]:
         """Returns what an expression sees: the first rows, and all of them."""
+        # One that stands alone has blanks beside it.
         first, second, *_ = (*active, self.absent)
-        return {"l": first, "r": second, BARE: {"rows": list(active)}}
+        return {"l": first, "r": second, expression.BARE: {"rows": list(active)}}
 
     def _place(self, row: Plain, first: Plain) -> list[tuple[bool, bool, Any]]:
         """Returns where a row stands: nulls before values, and NaN behind them."""

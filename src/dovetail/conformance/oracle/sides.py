@@ -19,9 +19,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import product
 
-from dovetail import spec
+from dovetail import schema, spec
 from dovetail.expression import BARE, Expression, Scope, compiled
-from dovetail.schema import from_microseconds, to_microseconds
 from dovetail.spec.facts import is_state
 
 Moment = float  # whole microseconds, or one of the two infinities
@@ -112,12 +111,12 @@ class LivingRow:
 
 def moment_of(value: object) -> int | None:
     """Returns the microseconds since 1970 of a timestamp, None of a null."""
-    return to_microseconds(value) if isinstance(value, datetime) else None
+    return schema.to_microseconds(value) if isinstance(value, datetime) else None
 
 
 def timestamp_of(moment: Moment) -> datetime | None:
     """Returns the timestamp of a moment, None of one that never is."""
-    return None if math.isinf(moment) else from_microseconds(int(moment))
+    return None if math.isinf(moment) else schema.from_microseconds(int(moment))
 
 
 # What an expression sees: the rows `l` and `r`, and the names that stand bare.

@@ -22,7 +22,7 @@ from decimal import MAX_PREC, Decimal, localcontext
 from typing import Any
 
 from dovetail import spec
-from dovetail.conformance.oracle.lives import Version, range_life, version_of
+from dovetail.conformance.oracle import lives
 from dovetail.conformance.oracle.sides import (
     ALWAYS,
     NEVER,
@@ -45,7 +45,7 @@ class Store:
         self.rows: list[LivingRow] = []
         self._sides = sides
         self._side = sides[hand]
-        self._versions: list[Version] = []
+        self._versions: list[lives.Version] = []
         self._is_frozen = False
 
     def insert(self, row: LivingRow, now: Now) -> list[LivingRow]:
@@ -78,15 +78,15 @@ class Store:
 
     def is_newest(self, row: LivingRow) -> bool:
         """Tells whether a row lives at all: an older version of a key does not."""
-        return self._take_version(version_of(self._side, row))
+        return self._take_version(lives.version_of(self._side, row))
 
-    def delete(self, version: Version) -> list[LivingRow]:
+    def delete(self, version: lives.Version) -> list[LivingRow]:
         """Takes a key out, unless a newer version of it is known."""
         if not self._take_version(version):
             return []
         return self._out(of_key(self._side, self.rows, version.key))
 
-    def _take_version(self, version: Version) -> bool:
+    def _take_version(self, version: lives.Version) -> bool:
         """Tells whether no newer version of a key is known, and takes it in."""
         # A delete is remembered too: an older row that comes after it stays out.
         if (
@@ -102,6 +102,7 @@ class Store:
 
     def _evict(self, partitions: Sequence[Sequence[LivingRow]]) -> list[LivingRow]:
         """Takes whole partitions out, and returns their rows, which leave silently."""
+        # Marked before they are out: who leaves with its partition gives no null row.
         evicted = [row for rows in partitions for row in rows]
         for row in evicted:
             row.leaves_silently = True
@@ -228,7 +229,7 @@ class Now:
 def arrival_life(side: OneSide, row: LivingRow) -> Life:
     """Returns the row times that a row meets; outside `range` time is not looked at."""
     if isinstance(side.window, spec.Range) and row.time is not None:
-        return range_life(side.window, row.time)
+        return lives.range_life(side.window, row.time)
     return ALWAYS
 
 

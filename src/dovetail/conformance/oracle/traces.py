@@ -16,13 +16,12 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import chain
 
-from dovetail import spec
+from dovetail import expression, spec
+from dovetail.conformance.oracle import clocks, picks
 from dovetail.conformance.oracle.batch import meetings, play_batch
-from dovetail.conformance.oracle.clocks import clock_of, playable
 from dovetail.conformance.oracle.emission import Writer
 from dovetail.conformance.oracle.horizon import Horizon
 from dovetail.conformance.oracle.parts import Parts
-from dovetail.conformance.oracle.picks import Nearest, Picker, measure
 from dovetail.conformance.oracle.sides import (
     NEVER,
     PAST,
@@ -34,7 +33,6 @@ from dovetail.conformance.oracle.sides import (
     moment_of,
 )
 from dovetail.conformance.oracle.store import expires_after
-from dovetail.expression import Scope, parse
 from dovetail.schema import AtomicType
 
 _TIMES = {AtomicType.DATE, AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ}
@@ -132,7 +130,7 @@ class Trace:
 
 def trace(play: spec.Play) -> Trace:
     """Returns what became of every row of a play."""
-    whole, join, _ = playable(play)
+    whole, join, _ = clocks.playable(play)
     watched = Watched.of(whole, join)
     tracer = _Tracer(join, watched, axis_of(join, watched.parts))
     if join.clock is spec.Clock.BATCH:
@@ -169,7 +167,7 @@ class _Tracer:
 
     def follow(self, play: spec.Play) -> None:
         """Plays event by event and looks at the rows after each."""
-        clock = clock_of(self.parts)
+        clock = clocks.clock_of(self.parts)
         # What was there before event 0 counts down to it.
         first = -len(play.opening) if play.events else 0
         gone = rejected(self.parts, self.parts.state(), clock.start())
@@ -276,6 +274,7 @@ class _Tracer:
             case _ if any(part(row.values) is None for part in side.hard):
                 return "null in its key"
         others = [one for one in self.parts.rows if one.hand is row.hand.other]
+        # From here on it is not the row alone: the reason lies in who else was there.
         pairs = [Pair.of(row, other) for other in others]
         fitting = [pair for pair in pairs if hold(picker.condition, pair)]
         if not fitting:
@@ -337,11 +336,13 @@ def axis_of(join: spec.JoinSpec, parts: Parts) -> Axis:
             return Axis.ROW_TIME
         case spec.Clock.BATCH if any(side.is_timed for side in parts.sides.values()):
             return Axis.ROW_TIME
-        case spec.Clock.BATCH if isinstance(parts.picker.nearest, Nearest):
+        case spec.Clock.BATCH if isinstance(parts.picker.nearest, picks.Nearest):
             # Rows that are simply there are laid out by what the asof compares.
             compared = parts.picker.nearest.pick.left
             schema = parts.sides[spec.Hand.LEFT].input.schema
-            kind = parse(compared, Scope(((spec.Hand.LEFT.letter, schema),))).type
+            kind = expression.parse(
+                compared, expression.Scope(((spec.Hand.LEFT.letter, schema),))
+            ).type
             return Axis.AS_OF_TIME if kind in _TIMES else Axis.AS_OF_NUMBER
         case spec.Clock.BATCH if all(
             side.input.is_timed for side in parts.sides.values()
@@ -351,12 +352,12 @@ def axis_of(join: spec.JoinSpec, parts: Parts) -> Axis:
             return Axis.ARRIVAL
 
 
-def as_of(nearest: Nearest | spec.Unlimited, row: LivingRow) -> Moment:
+def as_of(nearest: picks.Nearest | spec.Unlimited, row: LivingRow) -> Moment:
     """Returns what an `asof` compares of a row, `NEVER` where that is nothing."""
-    if not isinstance(nearest, Nearest):
+    if not isinstance(nearest, picks.Nearest):
         return NEVER
     scalar = nearest.left if row.hand is spec.Hand.LEFT else nearest.right
-    measured = measure(scalar(row.values))
+    measured = picks.measure(scalar(row.values))
     return NEVER if measured is None else float(measured)
 
 
@@ -412,14 +413,14 @@ Together = tuple[LivingRow, LivingRow]
 
 
 @dataclass(frozen=True, slots=True)
-class WatchedPicker(Picker):
+class WatchedPicker(picks.Picker):
     """A picker that keeps the pairs that it looked at."""
 
     seen: set[Together] = field(default_factory=set)
 
     def may_count(self, pair: Pair) -> bool:
         """Tells whether a pair is one to look at, and remembers it if so."""
-        counts = Picker.may_count(self, pair)
+        counts = picks.Picker.may_count(self, pair)
         if counts:
             self.seen.add(pair.rows)
         return counts

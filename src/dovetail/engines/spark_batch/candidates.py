@@ -23,7 +23,7 @@ from dovetail.engines.spark import values
 from dovetail.engines.spark_batch.arrivals import PLACE
 from dovetail.engines.spark_batch.lives import BIRTH, DEATH, SINCE, UNTIL, Living
 from dovetail.kernels.arrays.names import reserved
-from dovetail.plan.batch import BatchPlan, Buckets, NoBuckets
+from dovetail.plan import batch
 
 BUCKET = reserved("bucket")
 HERE = reserved("here")
@@ -46,7 +46,7 @@ class Meeting:
     `failure` is said where a limit fails.
     """
 
-    plan: BatchPlan
+    plan: batch.BatchPlan
     join: spec.JoinSpec
     sides: Mapping[spec.Hand, Living]
     knows_row_time: bool
@@ -105,15 +105,15 @@ class Meeting:
         """
         frame = self.frame(hand)
         match self.plan.buckets:
-            case Buckets() as buckets if is_copied:
+            case batch.Buckets() as buckets if is_copied:
                 # An empty life meets nobody, and `sequence` would count backwards.
                 frame = frame.where(F.col(BIRTH) < F.col(DEATH))
                 ends = F.col(BIRTH) - buckets.reach(hand.other) + 1, F.col(DEATH) - 1
                 inside = F.sequence(*(_bucket(end, buckets) for end in ends))
                 frame = frame.withColumn(BUCKET, F.explode(inside))
-            case Buckets() as buckets:
+            case batch.Buckets() as buckets:
                 frame = frame.withColumn(BUCKET, _bucket(F.col(BIRTH), buckets))
-            case NoBuckets():
+            case batch.NoBuckets():
                 pass
         found = frame.alias(hand.letter)
         hint = _HINTS.get(self.join.picks.strategy, "")
@@ -147,7 +147,7 @@ class Meeting:
                 arrived = side_column(hand.other, PLACE)
                 yield side_column(hand, SINCE) < arrived
                 yield arrived < side_column(hand, UNTIL)
-        if isinstance(self.plan.buckets, Buckets):
+        if isinstance(self.plan.buckets, batch.Buckets):
             yield side_column(spec.Hand.LEFT, BUCKET) == side_column(
                 spec.Hand.RIGHT, BUCKET
             )
@@ -242,7 +242,7 @@ def _equal(equality: spec.Equality) -> Column:
     return F.expr(equality.left.text) == F.expr(equality.right.text)
 
 
-def _bucket(moment: Column, buckets: Buckets) -> Column:
+def _bucket(moment: Column, buckets: batch.Buckets) -> Column:
     """Returns the number of the bucket that a moment falls into, without rounding."""
     width = F.lit(buckets.width)
     return F.call_function("div", moment - F.pmod(moment, width), width)

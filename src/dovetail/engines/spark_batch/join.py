@@ -24,9 +24,9 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail import spec
 from dovetail.bind.schemas import schema_of
-from dovetail.engines.spark import values
-from dovetail.engines.spark.rules import pinned, plain_rules
-from dovetail.engines.spark_batch import lines, lives
+from dovetail.engines import tables
+from dovetail.engines.spark import rules, values
+from dovetail.engines.spark_batch import candidates, lines, lives
 from dovetail.engines.spark_batch.arrivals import (
     PLACE,
     WHAT,
@@ -35,13 +35,11 @@ from dovetail.engines.spark_batch.arrivals import (
     What,
     admit,
 )
-from dovetail.engines.spark_batch.candidates import Meeting, mentions
 from dovetail.engines.spark_batch.picks import pruned
 from dovetail.engines.spark_batch.sets import join_sets
 from dovetail.engines.spark_batch.stops import watched
-from dovetail.engines.tables import arrow_schema, plain_rows
 from dovetail.kernels.arrays.names import reserved
-from dovetail.plan.batch import AnyPlan, BatchPlan, SetsPlan
+from dovetail.plan import batch
 from dovetail.schema import Schema, quoted
 
 _NO_STOPS = spec.Stops()
@@ -61,15 +59,21 @@ class BatchRows:
 
 
 def join_batch(
-    plan: AnyPlan, frames: Mapping[str, Arrivals], *, stops: spec.Stops = _NO_STOPS
+    plan: batch.AnyPlan,
+    frames: Mapping[str, Arrivals],
+    *,
+    stops: spec.Stops = _NO_STOPS,
 ) -> BatchRows:
     """Returns the rows of a join; nothing runs before they are asked for."""
     spark = next(iter(frames.values())).frame.sparkSession
     # What the user computed before keeps the user's rules.
-    own = {name: replace(one, frame=pinned(one.frame)) for name, one in frames.items()}
-    with plain_rules(spark):
-        if isinstance(plan, SetsPlan):
-            together = pinned(join_sets(plan.join, plan.inputs, own))
+    own = {
+        name: replace(one, frame=rules.pinned(one.frame))
+        for name, one in frames.items()
+    }
+    with rules.plain_rules(spark):
+        if isinstance(plan, batch.SetsPlan):
+            together = rules.pinned(join_sets(plan.join, plan.inputs, own))
             return BatchRows({spec.Outlet.MATCHED: together}, {})
         rows = ordered_rows(plan, own, stops=stops)
         found = {}
@@ -79,19 +83,24 @@ def join_batch(
                 in_order = frame.sort(lines.ROW_TIME)
             elif plan.is_ordered and not rows.in_left_order:
                 in_order = _in_left_order(frame)
-            found[outlet] = pinned(in_order.drop(*lines.ORDER))
-        late = {name: pinned(frame.drop(PLACE)) for name, frame in rows.late.items()}
+            found[outlet] = rules.pinned(in_order.drop(*lines.ORDER))
+        late = {
+            name: rules.pinned(frame.drop(PLACE)) for name, frame in rows.late.items()
+        }
         return BatchRows(found, late)
 
 
 def sample(frame: DataFrame, schema: Schema, most: int) -> list[spec.Row]:
     """Returns at most so many rows, with times in UTC whatever the session says."""
-    table = frame.limit(most).toArrow().cast(arrow_schema(schema))
-    return [*plain_rows(table)]
+    table = frame.limit(most).toArrow().cast(tables.arrow_schema(schema))
+    return [*tables.plain_rows(table)]
 
 
 def ordered_rows(
-    plan: BatchPlan, frames: Mapping[str, Arrivals], *, stops: spec.Stops = _NO_STOPS
+    plan: batch.BatchPlan,
+    frames: Mapping[str, Arrivals],
+    *,
+    stops: spec.Stops = _NO_STOPS,
 ) -> BatchRows:
     """Returns the rows with the columns of ORDER; the plain rules are in force."""
     join, inputs = plan.join, plan.inputs
@@ -112,7 +121,7 @@ def ordered_rows(
     is_open = any(one.bound < values.LATEST for one in arrivals.values())
     by_time = plan.settings.order is spec.Order.ROW_TIME
     asked = _Asked(
-        row_time=is_open or by_time or mentions(join, "row_time"),
+        row_time=is_open or by_time or candidates.mentions(join, "row_time"),
         order=plan.is_ordered,
     )
     known = _Sources(inputs, arrivals, admitted, stops)
@@ -120,7 +129,7 @@ def ordered_rows(
     return replace(found, late={**late, **found.late})
 
 
-def plain_lines(plan: BatchPlan, frames: Mapping[str, DataFrame]) -> DataFrame:
+def plain_lines(plan: batch.BatchPlan, frames: Mapping[str, DataFrame]) -> DataFrame:
     """Returns the lines of a join without picks or times; a side may be a stream.
 
     Its rows have no places: nobody asks for them, and Spark numbers no stream's rows.
@@ -181,7 +190,9 @@ class _Incoming:
     late: Mapping[str, DataFrame]
 
 
-def _joined(plan: BatchPlan, known: _Sources, asked: _Asked, place: str) -> BatchRows:
+def _joined(
+    plan: batch.BatchPlan, known: _Sources, asked: _Asked, place: str
+) -> BatchRows:
     """Returns the rows of one join of the tree, which stands at a place in it."""
     meeting, late = _met(plan, known, asked, place)
     # Left rows that look for one right row in memory stay where they are.
@@ -191,15 +202,15 @@ def _joined(plan: BatchPlan, known: _Sources, asked: _Asked, place: str) -> Batc
 
 
 def _met(
-    plan: BatchPlan, known: _Sources, asked: _Asked, place: str
-) -> tuple[Meeting, dict[str, DataFrame]]:
+    plan: batch.BatchPlan, known: _Sources, asked: _Asked, place: str
+) -> tuple[candidates.Meeting, dict[str, DataFrame]]:
     """Returns how the rows of one join of the tree meet, and the late rows by name."""
     join = plan.join
     sides: dict[spec.Hand, lives.Living] = {}
     late: dict[str, DataFrame] = {}
     # Sorting what a join inside gives costs: it is done where the order is looked at.
     ends = any(join.side(hand).window.is_ended_by_rows for hand in spec.HANDS)
-    looks = join.picks != spec.Picks() or ends or mentions(join, "counter")
+    looks = join.picks != spec.Picks() or ends or candidates.mentions(join, "counter")
     wanted = _Asked(
         row_time=True, order=asked.order or looks, hidden=(*lines.ORDER, *lives.LASTING)
     )
@@ -209,13 +220,13 @@ def _met(
         seat = lives.Seat(hand, *of_side, spec.is_state(join, hand))
         sides[hand] = lives.give_lives(seat, came.admitted)
         late |= came.late
-    whole = Meeting(plan, join, sides, asked.row_time, known.stops.failure)
+    whole = candidates.Meeting(plan, join, sides, asked.row_time, known.stops.failure)
     # Unevenness is measured of all rows, so before any are pruned.
     return pruned(watched(whole, known.stops.skew)), late
 
 
 def _incoming(
-    plan: BatchPlan, hand: spec.Hand, known: _Sources, asked: _Asked, place: str
+    plan: batch.BatchPlan, hand: spec.Hand, known: _Sources, asked: _Asked, place: str
 ) -> _Incoming:
     """Returns what comes to a side; the rows of a join are an input of that name."""
     join, side = plan.join, plan.join.side(hand)

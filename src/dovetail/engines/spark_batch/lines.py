@@ -26,10 +26,10 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail import spec
 from dovetail.engines.spark import values
+from dovetail.engines.spark_batch import picks
 from dovetail.engines.spark_batch.arrivals import PLACE, TIME
 from dovetail.engines.spark_batch.candidates import HERE, Meeting, mentions, side_column
 from dovetail.engines.spark_batch.lives import BIRTH, DEATH, END, LAST, LASTING
-from dovetail.engines.spark_batch.picks import MATCH, OVER, Judged, judges
 from dovetail.expression import NEVER
 from dovetail.kernels.arrays.names import reserved
 from dovetail.plan.batch import Buckets
@@ -89,7 +89,7 @@ def result_lines(meeting: Meeting) -> DataFrame:
     """Returns every line that comes out: the inputs have come far enough for it."""
     kind, left, right = meeting.join.kind, spec.Hand.LEFT, spec.Hand.RIGHT
     parts: list[DataFrame] = []
-    if not judges(meeting.join):
+    if not picks.judges(meeting.join):
         parts += _plain_parts(meeting)
     else:
         from_left = kind.gives_pairs or kind.preserves(left) or kind.gives_once(left)
@@ -214,12 +214,12 @@ def _of_left(meeting: Meeting) -> DataFrame:
     """
     kind, is_transformed = meeting.join.kind, meeting.join.picks.transforms
     how = "left_outer" if kind.preserves(spec.Hand.LEFT) else "inner"
-    judged = Judged.of(meeting, spec.Hand.LEFT, how)
+    judged = picks.Judged.of(meeting, spec.Hand.LEFT, how)
     frame = _by_itself(judged, spec.Hand.LEFT).withColumn(_EXCEEDS, values.no())
     if is_transformed:
         first = _number(judged.of_row(spec.Hand.LEFT), spec.Hand.RIGHT) == 1
-        frame = frame.withColumn(_EXCEEDS, F.col(OVER) & first)
-    is_pair = F.col(MATCH) & F.lit(kind.gives_pairs)
+        frame = frame.withColumn(_EXCEEDS, F.col(picks.OVER) & first)
+    is_pair = F.col(picks.MATCH) & F.lit(kind.gives_pairs)
     is_line = is_pair | F.col(_ALONE) | F.col(_ONCE) | F.col(_EXCEEDS)
     right = _row_struct(meeting, spec.Hand.RIGHT)
     if kind is not spec.Kind.INNER or is_transformed:
@@ -256,7 +256,7 @@ def _of_right(meeting: Meeting) -> DataFrame:
     It has been met by left rows over their limit too.
     """
     how = "left_outer" if meeting.join.kind.preserves(spec.Hand.RIGHT) else "inner"
-    judged = Judged.of(meeting, spec.Hand.RIGHT, how)
+    judged = picks.Judged.of(meeting, spec.Hand.RIGHT, how)
     frame = _by_itself(judged, spec.Hand.RIGHT)
     met = _met_at(meeting)
     end = _life_part(meeting, spec.Hand.RIGHT, END)
@@ -288,13 +288,13 @@ def _own_life(meeting: Meeting, hand: spec.Hand, time: Column) -> tuple[Column, 
     return _either(F.col(_ONCE), _lasting(meeting, [hand]), _passing(time))
 
 
-def _by_itself(judged: Judged, hand: spec.Hand) -> DataFrame:
+def _by_itself(judged: picks.Judged, hand: spec.Hand) -> DataFrame:
     """Returns the lines, one of them marked for a row alone, or one for a row once."""
     kind = judged.meeting.join.kind
-    frame = judged.frame.withColumn(_MARK, F.col(MATCH) | F.col(OVER))
+    frame = judged.frame.withColumn(_MARK, F.col(picks.MATCH) | F.col(picks.OVER))
     if judged.is_single:
-        is_alone = ~F.col(MATCH) & F.lit(kind.preserves(hand))
-        is_once = F.col(MATCH) & F.lit(kind.gives_once(hand))
+        is_alone = ~F.col(picks.MATCH) & F.lit(kind.preserves(hand))
+        is_once = F.col(picks.MATCH) & F.lit(kind.gives_once(hand))
         return frame.withColumns({_ALONE: is_alone, _ONCE: is_once})
     frame = frame.withColumns({_ALONE: values.no(), _ONCE: values.no()})
     if kind.preserves(hand):
@@ -304,7 +304,7 @@ def _by_itself(judged: Judged, hand: spec.Hand) -> DataFrame:
         frame = frame.withColumn(_ALONE, ~is_met & first)
     if kind.gives_once(hand):
         # A left row over its limit does not come out; the right ones have been met.
-        mark = MATCH if hand is spec.Hand.LEFT else _MARK
+        mark = picks.MATCH if hand is spec.Hand.LEFT else _MARK
         met = _met_at(judged.meeting)
         own = judged.of_row(hand).orderBy(F.desc(mark), met)
         frame = frame.withColumn(_ONCE, F.col(mark) & (F.row_number().over(own) == 1))
@@ -424,7 +424,9 @@ def _counter(join: spec.JoinSpec) -> Column:
     # A line without a left row is a row met once: it counts for itself.
     pairs = Window.partitionBy(left, F.when(left.isNull(), right))
     time = F.col(ROW_TIME)
-    is_picked = join.clock is spec.Clock.BATCH or judges(join) or join.picks.most_kept
+    is_picked = (
+        join.clock is spec.Clock.BATCH or picks.judges(join) or join.picks.most_kept
+    )
     order = [*_picked_order(join.clock), time] if is_picked else [time, right]
     return F.when(_is_pair(), F.row_number().over(pairs.orderBy(*order))).otherwise(0)
 

@@ -33,7 +33,7 @@ from typing import assert_never
 from pyspark.sql import Column, DataFrame, Window, WindowSpec, types
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
-from dovetail import spec
+from dovetail import expression, spec
 from dovetail.engines.spark import values
 from dovetail.engines.spark_batch import lives
 from dovetail.engines.spark_batch.arrivals import PLACE, TIME
@@ -45,7 +45,6 @@ from dovetail.engines.spark_batch.candidates import (
     side_column,
 )
 from dovetail.engines.spark_batch.stops import stopped
-from dovetail.expression import ALWAYS, NEVER
 from dovetail.kernels.arrays.names import reserved
 from dovetail.schema import quoted
 
@@ -194,7 +193,11 @@ def pruned(meeting: Meeting) -> Meeting:
     if most:
         wanted = replace(wanted, at_most=nothing, limit=nothing)
     counts = any(it != nothing for it in (wanted.at_most, wanted.limit, wanted.asof))
-    is_plain = join.soft == ALWAYS and wanted.skip_when == NEVER and not counts
+    is_plain = (
+        join.soft == expression.ALWAYS
+        and wanted.skip_when == expression.NEVER
+        and not counts
+    )
     first = wanted.most_kept if is_plain and join.kind in _KEEP_KINDS else 0
     if not join.hard or not (most or first) or not meeting.is_by_key:
         return meeting

@@ -26,7 +26,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail import spec
 from dovetail.engines.spark import values
-from dovetail.engines.spark_batch.arrivals import PLACE, Arrivals, What
+from dovetail.engines.spark_batch import arrivals
 from dovetail.expression import BARE, NEVER, Expression, Scope, parse, tree
 from dovetail.expression.sql import written
 from dovetail.kernels.arrays.names import reserved
@@ -38,7 +38,7 @@ _WHOLE, _IS_ALONE = reserved("whole"), reserved("is_alone")
 
 
 def join_sets(
-    join: spec.SetJoinSpec, inputs: spec.Inputs, frames: Mapping[str, Arrivals]
+    join: spec.SetJoinSpec, inputs: spec.Inputs, frames: Mapping[str, arrivals.Arrivals]
 ) -> DataFrame:
     """Returns the rows of a join of several sets, sorted as it says."""
     schema = spec.schema_of_sets(join, inputs)
@@ -48,14 +48,16 @@ def join_sets(
         source, frame = inputs[name], frames[name].placed()
         if source.key:
             # Of a table with a key the newest row of each counts.
-            lines = frame.where(~What.BOUND.is_it() & ~What.END.is_it())
+            lines = frame.where(
+                ~arrivals.What.BOUND.is_it() & ~arrivals.What.END.is_it()
+            )
             own = Window.partitionBy(*(F.col(quoted(key)) for key in source.key))
-            newer = F.row_number().over(own.orderBy(F.desc(PLACE)))
+            newer = F.row_number().over(own.orderBy(F.desc(arrivals.PLACE)))
             # It may be a delete: then the key has no row, and it goes below.
             frame = lines.withColumn(_WHOLE, newer).where(F.col(_WHOLE) == 1)
         names = [quoted(column) for column in source.schema.names]
-        rows = frame.where(What.STATE.is_it() | What.ROW.is_it())
-        sets.append(together.renamed(rows.select(*names, PLACE), number))
+        rows = frame.where(arrivals.What.STATE.is_it() | arrivals.What.ROW.is_it())
+        sets.append(together.renamed(rows.select(*names, arrivals.PLACE), number))
     if join.kind is spec.SetKind.M_OF_N:
         found = together.of_some(sets)
     else:
@@ -85,7 +87,7 @@ class _Together:
             F.col(quoted(name)).alias(key)
             for key, name in zip(self.keys(number), self.join.stepped, strict=True)
         ]
-        return frame.select(*shown, *keys, F.col(PLACE).alias(_place(number)))
+        return frame.select(*shown, *keys, F.col(arrivals.PLACE).alias(_place(number)))
 
     def keys(self, number: int) -> list[str]:
         """Returns the names of the stepped columns of a set."""

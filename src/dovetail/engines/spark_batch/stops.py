@@ -29,7 +29,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail import spec
 from dovetail.engines.spark import values
-from dovetail.engines.spark_batch.candidates import Meeting, moved, side_column
+from dovetail.engines.spark_batch import candidates
 from dovetail.errors import LimitError
 from dovetail.kernels.arrays.names import reserved
 from dovetail.schema import quoted
@@ -83,7 +83,7 @@ def limits_told() -> Iterator[None]:
 
 
 def stopped(
-    meeting: Meeting, limit: spec.Limit, is_over: Column, count: Column
+    meeting: candidates.Meeting, limit: spec.Limit, is_over: Column, count: Column
 ) -> Column:
     """Returns true; where a left row has too many candidates Spark stops.
 
@@ -104,7 +104,7 @@ def stopped(
     return F.when(is_over, stop).otherwise(values.yes())
 
 
-def watched(meeting: Meeting, skew: spec.Skew) -> Meeting:
+def watched(meeting: candidates.Meeting, skew: spec.Skew) -> candidates.Meeting:
     """Returns the meeting, whose job stops where rows of a side lie too unevenly."""
     spark = meeting.sides[spec.Hand.LEFT].frame.sparkSession
     known = [spark.conf.get(name, None) or "" for name in _PARTS]
@@ -127,17 +127,17 @@ class _Evenness:
     skew: spec.Skew
     parts: int
 
-    def watched(self, meeting: Meeting, hand: spec.Hand) -> DataFrame:
+    def watched(self, meeting: candidates.Meeting, hand: spec.Hand) -> DataFrame:
         """Returns the rows of a hand behind the question if they lie evenly enough."""
         frame = meeting.sides[hand].frame
         part = F.pmod(F.hash(*meeting.keys(hand)), F.lit(self.parts))
         names = meeting.sides[hand].seat.source.schema.names
-        used = moved(meeting.join, hand, tuple(names))
+        used = candidates.moved(meeting.join, hand, tuple(names))
         kinds = dict(frame.select(*map(quoted, used)).dtypes)
         texts = [name for name, kind in kinds.items() if kind in {"string", "binary"}]
         others = F.lit(_VALUE_BYTES * (len(kinds) - len(texts))).cast("bigint")
         # The bytes of a row are those of its texts, and 8 for each other value.
-        lengths = (F.octet_length(side_column(hand, name)) for name in texts)
+        lengths = (F.octet_length(candidates.side_column(hand, name)) for name in texts)
         known = (F.coalesce(length, F.lit(0)) for length in lengths)
         size = reduce(Column.__add__, known, others)
         rows = frame.alias(hand.letter).select(part.alias(_PART), size.alias(_BYTES))

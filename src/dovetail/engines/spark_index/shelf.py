@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from pyspark.sql import SparkSession
 
-from dovetail.engines.spark_index.layout import Build, Sizes, newest
+from dovetail.engines.spark_index import layout
 from dovetail.engines.spark_index.reads import Read
 from dovetail.errors import EngineError
 from dovetail.schema import Column
@@ -47,7 +47,7 @@ class Shelf:
     """A folder with indexes; `readings` are what programs have read of them."""
 
     folder: str
-    sizes: Sizes = Sizes()
+    sizes: layout.Sizes = layout.Sizes()
     readings: list[Reading | Unaided] = field(default_factory=list)
 
     def place(self, file: str) -> str:
@@ -56,8 +56,8 @@ class Shelf:
 
     def has(self, spark: SparkSession, file: str, shape: Shape) -> bool:
         """Tells whether an index is there; one of another shape is refused."""
-        found = newest(spark, self.place(file))
-        if not isinstance(found, Build):
+        found = layout.newest(spark, self.place(file))
+        if not isinstance(found, layout.Build):
             return False
         fields = ((one.name, one.dataType.simpleString()) for one in found.schema)
         there = Shape.named(found.keys, fields)

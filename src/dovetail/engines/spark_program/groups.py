@@ -26,7 +26,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from dovetail import spec
+from dovetail import expression, spec
 from dovetail.engines.spark_program.lines import (
     ALONE,
     Book,
@@ -43,13 +43,7 @@ from dovetail.engines.spark_program.lines import (
     where,
     window,
 )
-from dovetail.expression import Scope, parse
-from dovetail.expression.kinds import BIGINT, columnar
-from dovetail.expression.sql import (
-    literal_text,
-    text_of,
-    written_tree,
-)
+from dovetail.expression import kinds, sql
 from dovetail.expression.tree import (
     BARE,
     Column,
@@ -74,8 +68,8 @@ def grouped(book: Book, rows: Rows, step: spec.Grouped) -> Rows:
     if not step.by:
         return replace(rows, groups=())
     rows = book.placed(rows)
-    scope = Scope.pair(rows.schema, _NO_COLUMNS)
-    values = [parse(one, scope).tree for one in step.by]
+    scope = expression.Scope.pair(rows.schema, _NO_COLUMNS)
+    values = [expression.parse(one, scope).tree for one in step.by]
     terms = neighbours_by(rows, values)
     if terms:
         return replace(rows, groups=terms)
@@ -123,13 +117,13 @@ def counted(book: Book, rows: Rows, step: spec.Counted) -> Rows:
     # The least place of a group is to be its first row's: so places must rise.
     if any(term.is_descending for term in rows.order):
         rows = book.numbered(rows)
-    scope = Scope((("l", rows.schema),), rows=rows.schema)
+    scope = expression.Scope((("l", rows.schema),), rows=rows.schema)
     counts, place = Counts(), book.hidden("place")
     columns = {
-        name: counts.rewritten(parse(text, scope).tree)
+        name: counts.rewritten(expression.parse(text, scope).tree)
         for name, text in step.select.columns
     }
-    texts = [aliased(written_tree(tree), name) for name, tree in columns.items()]
+    texts = [aliased(sql.written_tree(tree), name) for name, tree in columns.items()]
     # Names without blanks: a join reads the types of hidden columns, too.
     parts = (f"'at_{it}', {quoted(term.column)}" for it, term in enumerate(rows.order))
     at = f"named_struct({', '.join(parts)})"
@@ -164,14 +158,14 @@ def _seen(schema: Schema, trees: list[Node], place: str) -> tuple[list[Sql], lis
     sums, seen, row = [], [], quoted(ROW)
     if any(map(sees_first, trees)):
         pairs = (
-            f"{text_of(one.name)}, {literal_text(blank(one.type), one.type)}"
+            f"{sql.text_of(one.name)}, {sql.literal_text(blank(one.type), one.type)}"
             for one in schema.columns
         )
         sums.append(Sql(f"min_by({row}, {place}) AS l"))
         seen.append(f"coalesce(l, named_struct({', '.join(pairs)})) AS l")
     if any(map(sees_rows, trees)):
         parts = (
-            f"{text_of(name)}, {row}.{quoted(name)}"
+            f"{sql.text_of(name)}, {row}.{quoted(name)}"
             for name in listed(trees, schema.names)
         )
         of_it = f"named_struct({', '.join(parts)}) AS of_it"
@@ -209,7 +203,7 @@ def deduped(book: Book, rows: Rows, step: spec.Deduped) -> Rows:
     if values and step.is_all:
         keys = [book.hidden("key") for _ in values]
         texts = [
-            aliased(written_tree(value), key)
+            aliased(sql.written_tree(value), key)
             for value, key in zip(values, keys, strict=True)
         ]
         keyed = book.changed(rows, "keyed", as_row("l"), select("*", *texts))
@@ -228,7 +222,7 @@ def equal_values(text: str, schema: Schema) -> tuple[Node, ...]:
 
     Nothing where the text says anything else.
     """
-    tree = parse(text, Scope.pair(schema, schema)).tree
+    tree = expression.parse(text, expression.Scope.pair(schema, schema)).tree
     found: list[Node] = []
     for term in _terms(tree):
         match term:
@@ -377,7 +371,7 @@ class Counts:
         # None or one: what is no aggregate is looked into instead.
         for text in _aggregate(tree):
             name = self.found.setdefault(text, f"count {len(self.found) + 1}")
-            return Column(BARE, name, columnar(tree.type))
+            return Column(BARE, name, kinds.columnar(tree.type))
         return with_parts(tree, self.rewritten)
 
 
@@ -420,7 +414,7 @@ def _aggregate(tree: Node) -> Iterator[str]:
     """Gives the aggregate of Spark's that an expression is, if it is one."""
     match tree:
         case Applied("cast", (Applied("size", (Column() as rows,)),), kind) if (
-            _is_rows(rows) and kind == BIGINT
+            _is_rows(rows) and kind == kinds.BIGINT
         ):
             # More rows than an int can count are counted all the same.
             yield "count(1)"
@@ -433,7 +427,8 @@ def _aggregate(tree: Node) -> Iterator[str]:
             merge
         ):
             for value in _of_each(items):
-                yield f"coalesce(CAST(sum({value}) AS {kind}), {written_tree(zero)})"
+                nothing = sql.written_tree(zero)
+                yield f"coalesce(CAST(sum({value}) AS {kind}), {nothing})"
         case _:
             return
 
@@ -443,7 +438,7 @@ def _adds(merge: Node) -> bool:
     match merge:
         case Lambda(parameters, Applied("cast", (total,), DecimalType())):
             pass
-        case Lambda(parameters, total) if total.type == BIGINT:
+        case Lambda(parameters, total) if total.type == kinds.BIGINT:
             pass
         case _:
             return False
@@ -463,7 +458,7 @@ def _of_each(items: Node) -> Iterator[str]:
         case Applied("transform", (Column() as rows, Lambda((row,), body))) if _is_rows(
             rows
         ) and not sees_first(body):
-            yield written_tree(_of_row(body, row))
+            yield sql.written_tree(_of_row(body, row))
         case _:
             return
 
@@ -472,7 +467,7 @@ def _of_row(tree: Node, row: Variable) -> Node:
     """Returns the body of a lambda over the column that has the row."""
     match tree:
         case Variable() if tree == row:
-            return Column(BARE, ROW, columnar(row.type))
+            return Column(BARE, ROW, kinds.columnar(row.type))
         case _:
             return with_parts(tree, partial(_of_row, row=row))
 

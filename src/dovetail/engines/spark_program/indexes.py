@@ -16,10 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from dovetail import schema, spec
+from dovetail import expression, schema, spec
 from dovetail.engines.spark_index.shelf import Shape
 from dovetail.engines.spark_program import lines
-from dovetail.expression import BARE, NEVER, Scope, parse
 from dovetail.expression.sql import written_tree
 from dovetail.expression.tree import Call, Column, Node, on_side
 
@@ -59,10 +58,10 @@ def shape_of(index: spec.Indexed) -> Shape:
 
 def keys_of(index: spec.Indexed) -> Iterator[tuple[str, Node]]:
     """Yields the column on disk of each key, and what it is of a row `l`."""
-    scope = Scope((("l", index.source.schema),))
+    scope = expression.Scope((("l", index.source.schema),))
     # Rows that nothing sorts stand in the order of their numbers, which are the key.
     found = (
-        [parse(one.value, scope).tree for one in index.source.by]
+        [expression.parse(one.value, scope).tree for one in index.source.by]
         if isinstance(index.source, spec.Ordered)
         else [Column("l", name, index.schema[name].type) for name in index.keys]
     )
@@ -176,10 +175,10 @@ def _read(
 
 def _terms(index: spec.Indexed, join: spec.JoinSpec) -> Iterator[tuple[str, str]]:
     """Yields the keys that must be equal to something of the left row, and to what."""
-    scope = Scope((("r", index.schema),))
+    scope = expression.Scope((("r", index.schema),))
     keys = [(column, on_side(own, "r")) for column, own in keys_of(index)]
     for equality in join.counted:
-        right = parse(equality.right, scope).tree
+        right = expression.parse(equality.right, scope).tree
         match right:
             # So a key is compared with an unsigned number of 8 bytes, in its order.
             case Call("cast", (inner,), kind) if (
@@ -199,7 +198,7 @@ def kept(book: lines.Book, rows: lines.Rows, built: spec.Built) -> None:
     placed = book.numbered(rows)
     columns = index.schema.names
     extra = [
-        lines.aliased(written_tree(on_side(tree, BARE)), column)
+        lines.aliased(written_tree(on_side(tree, expression.BARE)), column)
         for column, tree in keys_of(index)
         if column not in columns
     ]
@@ -244,11 +243,11 @@ def _files(
                 yield step, {name: name for name in step.schema.names}
         case spec.Indexed(source) | spec.Ordered(source):
             yield from _files(book, source)
-        case spec.Projected(source, skip_when=skip) if skip == NEVER:
+        case spec.Projected(source, skip_when=skip) if skip == expression.NEVER:
             for file, own in _files(book, source):
-                scope = Scope((("l", source.schema),))
+                scope = expression.Scope((("l", source.schema),))
                 columns = (
-                    (name, parse(text, scope).tree)
+                    (name, expression.parse(text, scope).tree)
                     for name, text in step.select.columns
                 )
                 yield (

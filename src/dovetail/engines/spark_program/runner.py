@@ -15,12 +15,11 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail import spec
 from dovetail.bind.schemas import schema_of
-from dovetail.engines.spark.rules import pinned, plain_rules
+from dovetail.engines.spark import rules
 from dovetail.engines.spark_batch.arrivals import Arrivals
 from dovetail.engines.spark_batch.join import join_batch
 from dovetail.engines.spark_index import layout, reads, shelf
-from dovetail.engines.spark_program import lines
-from dovetail.engines.spark_program.indexes import indexes_of, shape_of
+from dovetail.engines.spark_program import indexes, lines
 from dovetail.engines.spark_program.program import Shelved, lowered
 from dovetail.errors import SpecError
 from dovetail.plan.batch import plan_batch
@@ -50,15 +49,17 @@ def frames(
         for name, frame in inputs.items()
     }
     # What the user computed before keeps the user's rules.
-    own = {name: pinned(frame) for name, frame in inputs.items()}
+    own = {name: rules.pinned(frame) for name, frame in inputs.items()}
     disk = kept if isinstance(kept, shelf.NoShelf) else _Disk(spark, kept)
     runner = _Runner(spark, own, disk)
     shelved: Shelved = shelf.NoShelf()
-    with plain_rules(spark):
+    with rules.plain_rules(spark):
         if isinstance(kept, shelf.Shelf):
             # The indexes that lie on disk and are not written anew, by their files.
             built = {one.index.file for one in program.builds}
-            shapes = {one.file: shape_of(one) for one in indexes_of(program)}
+            shapes = {
+                one.file: indexes.shape_of(one) for one in indexes.indexes_of(program)
+            }
             shelved = {
                 file: shape
                 for file, shape in shapes.items()
@@ -66,7 +67,7 @@ def frames(
             }
         for line in lowered(program, known, shelved):
             runner.run(line)
-        return {name: pinned(frame) for name, frame in runner.outputs.items()}
+        return {name: rules.pinned(frame) for name, frame in runner.outputs.items()}
 
 
 def met(

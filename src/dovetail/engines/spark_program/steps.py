@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dovetail import spec
+from dovetail import expression, spec
 from dovetail.engines.spark_program import lines
 from dovetail.engines.spark_program.lines import (
     ALONE,
@@ -20,8 +20,7 @@ from dovetail.engines.spark_program.lines import (
     window,
 )
 from dovetail.errors import SchemaError
-from dovetail.expression import NEVER, Expression, Scope, parse
-from dovetail.expression.sql import literal_text, text_of
+from dovetail.expression import sql
 from dovetail.plan.features import ORDERED
 from dovetail.schema import (
     ArrayType,
@@ -36,7 +35,7 @@ from dovetail.schema import (
 # More rows than this are not gathered by one task to be sorted there.
 _FEW = 100_000
 _NO_COLUMNS = Schema(())
-Hidden = tuple[tuple[str, Expression], ...]
+Hidden = tuple[tuple[str, expression.Expression], ...]
 _UNKNOWN: Terms = ()
 
 
@@ -70,7 +69,7 @@ def taken(book: Book, step: spec.Given) -> Rows:
             # Nothing is null and no text ends in blanks: what goes in is made so.
             text = f"CAST({quoted(column.name)} AS {column.type})"
             text, nothing = trimmed(text, column.type), blank(column.type)
-            text = f"coalesce({text}, {literal_text(nothing, column.type)})"
+            text = f"coalesce({text}, {sql.literal_text(nothing, column.type)})"
             columns.append(aliased(text, column.name))
     if not step.position:
         return book.changed(given, f"{name}_rows", select(*columns))
@@ -106,7 +105,7 @@ def trimmed(text: str, kind: Type, depth: int = 0) -> str:
             return f"transform({text}, {item} -> {trimmed(item, element, depth + 1)})"
         case StructType(fields):
             pairs = (
-                f"{text_of(name)}, {trimmed(f'{text}.{quoted(name)}', part, depth)}"
+                f"{sql.text_of(name)}, {trimmed(f'{text}.{quoted(name)}', part, depth)}"
                 for name, part in fields
             )
             return f"IF({text} IS NULL, NULL, named_struct({', '.join(pairs)}))"
@@ -134,7 +133,7 @@ def projected(book: Book, rows: Rows, step: spec.Projected) -> Rows:
     """Returns what is made of each row."""
     columns = [aliased(text, name) for name, text in step.select.columns]
     # Null is not true: such a row stays.
-    skips = step.skip_when != NEVER
+    skips = step.skip_when != expression.NEVER
     calls = [where(f"NOT coalesce({step.skip_when}, false)")] if skips else []
     if not counts_rows(step):
         chosen = select(*columns, *rows.hidden)
@@ -152,9 +151,13 @@ def projected(book: Book, rows: Rows, step: spec.Projected) -> Rows:
 def ordered(book: Book, rows: Rows, step: spec.Ordered) -> Rows:
     """Returns the rows with another order; equal ones stay as they were."""
     before = book.placed(rows) if id(step) in book.asked else rows
-    scope = Scope.pair(before.schema, _NO_COLUMNS)
+    scope = expression.Scope.pair(before.schema, _NO_COLUMNS)
     by = tuple(
-        Term(book.hidden("key"), one.is_descending, parse(one.value, scope).tree)
+        Term(
+            book.hidden("key"),
+            one.is_descending,
+            expression.parse(one.value, scope).tree,
+        )
         for one in step.by
     )
     texts = [
@@ -283,7 +286,7 @@ def _places(
         return places, order
     # Right rows alone have no left place to stand by: one more column puts them last.
     side = book.hidden("side")
-    alone = (side, Expression("IF(matched_left, 0, 1)"))
+    alone = (side, expression.Expression("IF(matched_left, 0, 1)"))
     return (alone, *places), (Term(side), *order)
 
 
@@ -299,7 +302,7 @@ def _carried(
     return tuple(
         (
             other.column,
-            Expression(form.format(f"{hand.letter}.{quoted(term.column)}")),
+            expression.Expression(form.format(f"{hand.letter}.{quoted(term.column)}")),
         )
         for term, other in zip(terms, others, strict=True)
     )

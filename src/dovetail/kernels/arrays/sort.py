@@ -64,7 +64,12 @@ def _order(number: Distance, room: int) -> Whole:
 
 def _folded(keys: list[Whole]) -> list[tuple[Distance, int]]:
     """Returns the keys in as few numbers as can be, and below what room each is."""
-    (number, room), *others = map(_from_zero, keys)
+    distances = []
+    for key in keys:
+        # From the least on: unsigned, the difference of any two numbers has room.
+        least = int(key.min())
+        distances.append(((key - least).view(np.uint64), int(key.max()) - least + 1))
+    (number, room), *others = distances
     folded = []
     for distance, width in others:
         if width == 1:
@@ -75,9 +80,3 @@ def _folded(keys: list[Whole]) -> list[tuple[Distance, int]]:
             folded.append((number, room))
             number, room = distance, width
     return [*folded, (number, room)]
-
-
-def _from_zero(key: Whole) -> tuple[Distance, int]:
-    """Returns numbers as distances from the least, and how many there may be."""
-    least = int(key.min())
-    return (key - least).view(np.uint64), int(key.max()) - least + 1

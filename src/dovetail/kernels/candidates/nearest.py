@@ -392,7 +392,12 @@ def _first_passing(walk: _Walk, test: Test) -> Matches:
     length = walk.stop - walk.start
     open_rows, tried, step, taken = np.flatnonzero(length > 0), 0, 1, [NO_MATCHES]
     while len(open_rows):
-        number, at = _next_on(walk, open_rows, tried, step)
+        count = np.minimum(length[open_rows] - tried, step)
+        # Counted from 0 for each of the left rows.
+        before = np.repeat(np.cumsum(count) - count, count)
+        turn = tried + np.arange(int(count.sum())) - before
+        number = np.repeat(open_rows, count)
+        at = walk.stop[number] - 1 - turn if walk.back else walk.start[number] + turn
         passed = test(Matches(walk.left[number], walk.right[at]))
         number, at = number[passed], at[passed]
         is_first = starts_of(number)
@@ -404,17 +409,6 @@ def _first_passing(walk: _Walk, test: Test) -> Matches:
         # Twice as many each time: few rounds, at most twice as many tries as it takes.
         tried, step = tried + step, step * 2
     return join_matches(taken)
-
-
-def _next_on(walk: _Walk, rows: Whole, tried: int, step: int) -> tuple[Whole, Whole]:
-    """Returns the next steps of the walks of some left rows: whose, and where."""
-    count = np.minimum(walk.stop[rows] - walk.start[rows] - tried, step)
-    # Counted from 0 for each of the left rows.
-    turn = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
-    number = np.repeat(rows, count)
-    if walk.back:
-        return number, walk.stop[number] - 1 - tried - turn
-    return number, walk.start[number] + tried + turn
 
 
 def outdated_by(

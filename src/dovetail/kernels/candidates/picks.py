@@ -179,7 +179,11 @@ def _first(horizon: Horizon, memo: Memo, known: Sureness) -> Picked:
     pairs = join_matches([waiting, known.sure])
     if waits_for_turn(settings):
         return replace(picked, held=pairs, open_pairs=known.open_pairs, counts=counts)
-    is_sure = _are_passed(horizon, pairs)
+    is_sure = np.ones(len(pairs), bool)
+    if settings.picks.by_time:
+        # Until the bound has passed a right row, others may come before it.
+        times = row_times(settings, present.rows[1])[pairs.right]
+        is_sure = (times <= horizon.bound(1)) & before_unborn(horizon, pairs)
     if len(known.open_pairs):
         rank = right_order(settings, present.rows[1])
         count = len(present.rows[0])
@@ -198,16 +202,6 @@ def _first(horizon: Horizon, memo: Memo, known: Sureness) -> Picked:
         settled=full,
         counts=numbered.counts,
     )
-
-
-def _are_passed(horizon: Horizon, pairs: Matches) -> Mask:
-    """Tells of which pairs no other of the same left row can come before them."""
-    settings = horizon.settings
-    if not settings.picks.by_time:
-        return np.ones(len(pairs), bool)
-    times = row_times(settings, horizon.present.rows[1])[pairs.right]
-    passed: Mask = times <= horizon.bound(1)
-    return passed & before_unborn(horizon, pairs)
 
 
 def _judged(horizon: Horizon, memo: Memo) -> Picked:

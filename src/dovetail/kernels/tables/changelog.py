@@ -271,16 +271,10 @@ def _in_turn(hands: tuple[_Groups, _Groups], gone: Whole, come: Whole) -> Whole:
     for number in gone.tolist():
         keys = [(hand, int(groups.gone[number])) for hand, groups in enumerate(hands)]
         lines = [waiting[key] for key in keys if key[1] != ABSENT]
-        found.append(_first(lines, taken))
+        # Who has been taken from one line still stands in the other, up to its head.
+        for line in lines:
+            while line and line[0] in taken:
+                line.popleft()
+        found.append(next((line[0] for line in lines if line), ABSENT))
         taken.add(found[-1])
     return np.array(found, np.int64)
-
-
-def _first(lines: list[deque[int]], taken: set[int]) -> int:
-    """Returns the first of the first line in which somebody is left, or ABSENT."""
-    for line in lines:
-        while line and line[0] in taken:
-            line.popleft()
-        if line:
-            return line[0]
-    return ABSENT

@@ -32,6 +32,7 @@ from dovetail.kernels.candidates.nearest import near
 from dovetail.kernels.candidates.picks import Picked, waits_for_turn
 from dovetail.kernels.horizon import BoundsByPlace, Horizon, meeting_times
 from dovetail.kernels.lifetimes.births import ends
+from dovetail.kernels.lifetimes.successors import starts_of
 from dovetail.kernels.pairs import results
 from dovetail.kernels.pairs.formulas import that_hold
 from dovetail.kernels.pairs.matches import NO_MATCHES, Matches, join_matches, overlaps
@@ -242,7 +243,12 @@ class _Search:
         over = self.horizon.past[self.hand]
         if self.hand == 0 and settings.event_clock and settings.picks.waits:
             over = over | self.picked.closed
-        pairs = self._first(self._fitting(seeks))
+        found = self._fitting(seeks)
+        waiter, comer = self._ours(found)
+        # Of each row the first of the table by the clock; of one moment the first that
+        # came.
+        order = sorted_by(waiter, table.birth[comer], table.place[comer])
+        pairs = found.take(order[starts_of(waiter[order])])
         mine, theirs = self._ours(pairs)
         is_sure = over[mine] & (table.birth[theirs] <= least)
         sure, pending = pairs.take(is_sure), pairs.take(~is_sure)
@@ -322,17 +328,6 @@ class _Search:
             found = near(nearest, self.present.rows, found)
         return found
 
-    def _first(self, found: Matches) -> Matches:
-        """Returns of each row that waits the first pair."""
-        waiter, comer = self._ours(found)
-        table = self.present.rows[1 - self.hand]
-        # The first of the table by the clock; of one moment the first that came.
-        order = sorted_by(waiter, table.birth[comer], table.place[comer])
-        waiter = waiter[order]
-        first = np.ones(len(waiter), bool)
-        first[1:] = waiter[1:] != waiter[:-1]
-        return found.take(order[first])
-
     def _marked(self, sure: Matches) -> Present:
         """Returns the rows; those of the table that are met at last have a partner.
 
@@ -360,7 +355,12 @@ class _Search:
         back = replace(back, turn=results.Turn.DUE, change=Change.DELETE)
         due, counter = np.zeros_like(when), np.ones_like(when)
         if not settings.event_clock:
-            rank = self._ranks()[mine]
+            last = last_moments(settings, self.hand, rows)
+            order = np.lexsort((rows.place, last, rows.death, self.line.since))
+            ranks = np.empty(len(order), np.int64)
+            ranks[order] = np.arange(len(order))
+            # Those that waited longest go first: in the order in which they left.
+            rank = ranks[mine]
             due, counter = 2 * rank + 1, self._counters(sure, rank)
             back = replace(back, turn=results.Turn.LATE_PAIR, due=2 * rank)
         absent = np.full(len(when), results.ABSENT)
@@ -383,15 +383,6 @@ class _Search:
         if settings.marks_early:
             back = back.take(rows.null_emitted[mine])
         return [*pairs, back]
-
-    def _ranks(self) -> Whole:
-        """Returns for each row how many stand before it in the order of leaving."""
-        rows = self.present.rows[self.hand]
-        last = last_moments(self.horizon.settings, self.hand, rows)
-        order = np.lexsort((rows.place, last, rows.death, self.line.since))
-        ranks = np.empty(len(order), np.int64)
-        ranks[order] = np.arange(len(order))
-        return ranks
 
     def _counters(self, sure: Matches, rank: Whole) -> Whole:
         """Returns which pair of its left row each late pair is.

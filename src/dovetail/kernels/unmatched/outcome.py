@@ -96,7 +96,13 @@ def outcome(horizon: Horizon, present: Present, hand: int, picked: Picked) -> Ou
     kept = (~done & ~is_out & ~rows.removes) | open_rows | needed
     if side.once:
         is_open = ~rows.removes & ~paired & ~rows.emitted
-        open_rows |= is_open & ~_awaits(settings, present, hand, other, picked)
+        if settings.inherits:
+            # Nobody to come can precede the pair for which such a row waits.
+            soonest = np.full(len(rows), NEVER)
+            when = meeting_times(present, picked.held)
+            np.minimum.at(soonest, (picked.held.left, picked.held.right)[hand], when)
+            is_open &= soonest > np.maximum(rows.birth, other)
+        open_rows |= is_open
     return Outcome(
         leaving=tuple(
             part
@@ -183,20 +189,6 @@ def _once(
         when = meeting_times(present, picked.held)
         np.minimum.at(earliest, (picked.held.left, picked.held.right)[hand], when)
     return is_open & (first <= copies.least(earliest))
-
-
-def _awaits(
-    settings: JoinSettings, present: Present, hand: int, other: Whole, picked: Picked
-) -> Mask:
-    """Tells which rows given once wait for a pair that none to come can precede."""
-    rows = present.rows[hand]
-    if not settings.inherits:
-        return np.zeros(len(rows), bool)
-    soonest = np.full(len(rows), NEVER)
-    when = meeting_times(present, picked.held)
-    np.minimum.at(soonest, (picked.held.left, picked.held.right)[hand], when)
-    awaits: Mask = soonest <= np.maximum(rows.birth, other)
-    return awaits
 
 
 def _earliest(window: windows.Window, rows: Rows, paired: Mask) -> Whole:
