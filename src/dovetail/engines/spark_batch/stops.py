@@ -83,14 +83,14 @@ def limits_told() -> Iterator[None]:
 
 
 def stopped(
-    meeting: candidates.Meeting, limit: spec.Limit, is_over: Column, count: Column
+    meeting: candidates.Meeting, most: int, is_over: Column, count: Column
 ) -> Column:
     """Returns true; where a left row has too many candidates Spark stops.
 
     On the event clock that is at the first one too many, so no more are told.
     """
     if meeting.join.clock is spec.Clock.EVENT:
-        count = F.lit(limit.count + 1)
+        count = F.lit(most + 1)
     shown = [F.coalesce(key.cast("string"), F.lit("None")) for key in meeting.key]
     own = f"; the program says \u201c{meeting.failure}\u201d" if meeting.failure else ""
     facts = F.concat(
@@ -98,7 +98,7 @@ def stopped(
         F.concat_ws(", ", *shown),
         F.lit(" has "),
         count.cast("string"),
-        F.lit(f" candidates; expected at most {limit.count}{own}"),
+        F.lit(f" candidates; expected at most {most}{own}"),
     )
     stop = F.raise_error(facts).cast("boolean")
     return F.when(is_over, stop).otherwise(values.yes())
