@@ -163,11 +163,11 @@ class Layout:
 
     def joined(self, streaming: Streaming, names: Sequence[str]) -> Lines:
         """Returns the rows of a join with these columns, and how far it has come."""
-        self._copy_tables(streaming)
+        place = self._copy_tables(streaming)
         number = next(self.numbers)
         beats = streaming.ticks(ends=bool(self.ends)) if self._beats(streaming) else ()
         counters = f"{COUNTERS}.{number}" if self.joins else COUNTERS
-        rows, joins = streaming.lines(self.checkpoint, beats, counters)
+        rows, joins = streaming.lines(place, beats, counters)
         self.joins += joins
         name = f"join {number}"
         said = {
@@ -186,19 +186,24 @@ class Layout:
         """Tells whether a join has a source for the time, and for its end."""
         return self.ends is not None or streaming.beats
 
-    def _copy_tables(self, streaming: Streaming) -> None:
-        """Copies the tables of a join at the first start of its query."""
+    def _copy_tables(self, streaming: Streaming) -> Checkpoint:
+        """Copies the tables of a join at the first start; returns where they lie.
+
+        It is the checkpoint, or of further joins a folder in it.
+        """
         found = streaming.tables
-        if not found:
-            return
-        self.tables += 1
-        if self.tables > 1 or any(it.side.refresh != spec.NO_TIME for it in found):
-            told = "several joins with tables, or refresh, in a text of several steps"
+        if any(it.side.refresh != spec.NO_TIME for it in found):
+            told = "refresh of a table in a text of several steps"
             raise UnsupportedError.not_yet("stream", told)
+        self.tables += bool(found)
+        place = self.checkpoint
+        if self.tables > 1 and place.path:
+            place = replace(place, path=f"{place.path}/joins/{self.tables}")
         # A start that was cut off before its first batch copies them again.
-        if self.checkpoint.path and self.checkpoint.is_new:
+        if place.path and place.is_new:
             for table in found:
-                table.copy(self.checkpoint.path)
+                table.copy(place.path)
+        return place
 
 
 class Source(Protocol):
