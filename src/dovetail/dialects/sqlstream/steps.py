@@ -95,7 +95,8 @@ def sorted_rows(
 ) -> Made:
     """Returns rows in row time, those of one time by columns, which then are no more.
 
-    With a stretch all that fall into one are sorted, and have its end as their time.
+    With a stretch all that fall into one are sorted, and have its end as their time; by
+    no column they stand as they did.
     """
     flags = {name: f"{name} is null" for name, _ in by}
     names = made.step.schema.names
@@ -111,7 +112,7 @@ def sorted_rows(
         keys.append((flags[name], bool(one.args.get("nulls_first"))))
         keys.append((name, bool(one.args.get("desc"))))
     size = stretch.microseconds
-    if size:
+    if size and keys:
         until = spec.firing.Tumbling(spec.firing.ByTime(stretch))
         gives = spec.firing.Arranged(tuple(keys))
         source = spec.InRowTime(step, ROWTIME)
