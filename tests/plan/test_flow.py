@@ -33,6 +33,10 @@ def join(name, left, right):
 J = join("J", "A", "B")
 TIMED = """stream<int32 k, int32 v> G = Aggregate(A) { window A: tumbling, time(10); }
 """
+TWICE = """(stream<A> P; stream<A> Q) = Custom(A as I) {
+  logic onTuple I: { submit(I, P); I.v = 0; submit(I, Q); }
+}
+"""
 KEPT = "stream<A> F = Filter(A) { param filter: v > 1; }\n"
 
 
@@ -49,6 +53,7 @@ REFUSED = {
     FlowLimit.MIXED_PORT: (J + join("K", "J, C", "B"), IN_SEQUENCE, False),
     FlowLimit.MIXED_OUTPUT: (J + "stream<J> U = Union(J; C) {}", IN_SEQUENCE, False),
     FlowLimit.SEVERAL_WAYS: (J + join("K", "J", "J"), IN_SEQUENCE, False),
+    FlowLimit.SHARED: (TWICE + join("K", "P", "Q"), IN_SEQUENCE, False),
     FlowLimit.NO_SEQUENCE: (KEPT + join("K", "F", "A"), in_order, False),
     FlowLimit.ENDS: (J + join("K", "J", "C"), IN_SEQUENCE, True),
     FlowLimit.TIME: (TIMED + join("K", "G", "C"), IN_SEQUENCE, False),
@@ -61,6 +66,32 @@ def test_what_streams_lack_is_refused_by_name(limit):
     with pytest.raises(UnsupportedError) as refused:
         planned(text, leaf, ends=ends)
     assert refused.value.missing == (limit.value,)
+
+
+ROUTED = TWICE.replace(
+    "submit(I, P); I.v = 0;", "I.v++; if (I.v > 1) submit(I, P); else"
+)
+GROUPED = """stream<A> G = Aggregate(A) {
+  window A: tumbling, count(2); param groupBy: k;
+}
+"""
+
+
+def test_ports_of_code_may_meet_where_a_tuple_goes_one_way():
+    (query,) = planned(ROUTED + join("K", "P", "Q"))
+    assert isinstance(query, JoinQuery)
+
+
+def test_ports_of_code_do_not_meet_at_an_operator_that_keeps_rows():
+    both = "stream<int32 n> N = Aggregate(P, Q as I) { window I: tumbling, count(2); "
+    with pytest.raises(UnsupportedError):
+        planned(TWICE + both + "output N: n = Count(); }")
+
+
+def test_groups_of_a_window_do_not_go_two_ways_to_a_join():
+    with pytest.raises(UnsupportedError):
+        planned(GROUPED + join("K", "G", "G"))
+    planned(GROUPED.replace("param groupBy: k;", "") + join("K", "G", "G"))
 
 
 def test_of_two_ways_of_a_row_the_one_that_stands_first_goes_first():

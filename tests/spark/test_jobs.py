@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ from dovetail.bind.files.columns import fitted
 from dovetail.bind.files.frames import coming
 from dovetail.bind.jobs import read_job
 from dovetail.cli.main import app
+from dovetail.dialects.spl import translate
 from dovetail.engines.spark.rules import plain_rules
 from dovetail.engines.tables import plain_rows
 from tests.bind.files.files import GOOD, given, write
@@ -192,8 +194,12 @@ def session_of_its_own():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_example_gives_the_rows_of_the_definition(spark, name):
+def test_an_example_gives_the_rows_of_the_definition(spark, tmp_path, name):
     text, job = text_of(name)
+    # Beside its own files: what is bound comes before what the text says.
+    outputs = [one.name for one in translate(text, {}).outputs]
+    into = {one: dt.folder(tmp_path / one) for one in outputs}
+    job = replace(job, sinks={**into, **job.sinks})
     with jobs.outcome_of(spark, text, job, jobs.bound(text, job)) as outcome:
         outcome.run()
         found = {

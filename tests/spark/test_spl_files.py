@@ -163,3 +163,39 @@ def test_a_script_reads_what_its_run_reads(folder):
 def test_a_sequence_without_files_is_refused():
     with pytest.raises(dt.SpecError, match="sequence"):
         dt.spl(TEXT, {"A": None}, sequence="n")
+
+
+OWN = """\
+stream<int32 k, int32 most> Limits = Beacon() {
+  logic state : mutable int32 most = 5;
+  param iterations : 3; period : 0.5;
+  output Limits : k = (int32) IterationCount(), most = most++;
+}
+stream<rstring s, int32 k> A = FileSource() { param file : "a.csv"; }
+stream<rstring s, int32 n> Numbered = Functor(A) {
+  logic state : mutable int32 n = 0;
+  output Numbered : n = n++;
+}
+stream<rstring s, int32 most> J = Join(A as L; Limits as R) {
+  window L : sliding, count(0); R : sliding, count(1), partitioned;
+  param equalityLHS : L.k; equalityRHS : R.k; partitionByRHS : R.k;
+}
+() as S = FileSink(Numbered) { param file : "numbered.txt"; format : txt; }
+() as T = FileSink(J) { param file : "joined.csv"; }
+"""
+
+
+@SPARK
+def test_a_program_counts_and_writes_itself(tmp_path):
+    (tmp_path / "a.csv").write_text('"x,y",1\nz,2\n')
+    flow = dt.spl(OWN, {}, data=tmp_path)
+    for _ in range(2):
+        # What has been written once a start that goes on does not write again.
+        for query in flow.write(
+            checkpoint=tmp_path / "state", trigger={"availableNow": True}
+        ):
+            query.awaitTermination()
+        numbered = (tmp_path / "numbered.txt").read_text()
+        assert numbered == '{s="x,y",n=0}\n{s="z",n=1}\n'
+        joined = (tmp_path / "joined.csv").read_text()
+        assert sorted(joined.splitlines()) == ['"x,y",6', '"z",7']

@@ -76,3 +76,28 @@ def test_cases_of_windows_come_out(split, names):
         assert not isinstance(found, Exception), f"{name}: {found}"
         wanted = cases[name].lines(EngineName.ORACLE)
         assert rows(found, *facts) == rows(wanted, *facts), name
+
+
+HANDED = ("newest_of_a_key", "two_inputs", "behind_a_join", "sets_and_tuples")
+MADE = ("beacon_with_state", "beacons_in_order")
+
+
+@pytest.mark.timeout(HOUR)
+@pytest.mark.parametrize(
+    ("split", "code", "sources"),
+    [
+        ("random:3", HANDED, MADE),
+        *(
+            pytest.param(split, (), (), marks=pytest.mark.long)
+            for split in ("whole", "each")
+        ),
+    ],
+)
+def test_cases_of_code_come_out(split, code, sources):
+    cases = flow_cases("spl_code.json", code) | flow_cases("spl_sources.json", sources)
+    named = [NamedFlow(name, flow, in_order=True) for name, flow in cases.items()]
+    facts = ("out", "after") if split == "each" else ("out",)
+    for name, found in streamed(named, parse_split(split)):
+        assert not isinstance(found, Exception), f"{name}: {found}"
+        wanted = cases[name].lines(EngineName.ORACLE)
+        assert rows(found, *facts) == rows(wanted, *facts), name

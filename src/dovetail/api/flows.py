@@ -6,7 +6,7 @@ each stream that comes out without a join has a query of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from dovetail import spec
 from dovetail.api.joined import SinkLike, sink_given, start_given
+from dovetail.bind.files.tuple_sinks import AnyFile
 from dovetail.bind.sinks import Sink, refuse_shared
 from dovetail.engines.kernel_settings import reads_all, stream_settings
 from dovetail.engines.spark.rules import plain_rules
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from dovetail.api.streams import Rows
 
 _PLACE = reserved("given_place")
+_NO_SINKS: Mapping[str, SinkLike] = {}
 _ONCE = (
     "each batch's offsets, state and rows are one: after a crash it comes again, and "
     "each row is in its folder once, as in a consistent region; a function is called "
@@ -56,6 +58,13 @@ _PLAIN = "stream: by Spark itself, row by row, without state"
 
 
 AnyQuery = planned.Query | RowTimeQuery
+Files = Callable[[Collection[str]], Mapping[str, AnyFile]]
+"""Into which files the text itself puts streams, but those that are bound."""
+
+
+def _no_files(_: Collection[str]) -> Mapping[str, AnyFile]:
+    """Returns no file."""
+    return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +74,7 @@ class Flow:
     program: spec.Program
     queries: tuple[AnyQuery, ...]
     sources: Mapping[str, Rows]
+    files: Files = _no_files
 
     def __repr__(self) -> str:
         """Returns what comes out, and of what."""
@@ -137,7 +147,7 @@ class Flow:
     @arguments.public
     def write(
         self,
-        sinks: Mapping[str, SinkLike],
+        sinks: Mapping[str, SinkLike] = _NO_SINKS,
         *,
         checkpoint: arguments.AnyPath,
         trigger: Mapping[str, object] | None = None,
@@ -147,25 +157,32 @@ class Flow:
     ) -> tuple[StreamingQuery, ...]:
         """Returns the running queries that write each stream into its own sink.
 
-        Sinks go by the names of streams, `{"Bargain": dt.folder("out/bargain")}`. After
-        a crash each row is in its sink once. A query keeps its state in the folder of
-        the checkpoint that has the name of its first stream, in so many `partitions`.
-        With a `name` each query has it, and that of its first stream behind a dot.
+        Sinks go by the names of streams, `{"Bargain": dt.folder("out/bargain")}`; of a
+        text that has its own folder of `data` a stream without one goes into the file
+        of its FileSink. After a crash each row is in its sink once. A query keeps its
+        state in the folder of the checkpoint that has the name of its first stream, in
+        so many `partitions`. With a `name` each query has it, and that of its first
+        stream behind a dot.
 
         `finish` says that all streams end with what is there now, as it does of a join:
         rows that wait for others in the order of their times come out.
         """
         how = start_given(checkpoint, trigger, name, finish=finish)
         example = '{"Bargain": dt.folder("out/bargain")}'
-        given = arguments.mapping("sinks", sinks, example)
+        given: Mapping[object, object] = {}
+        # A text whose sinks are all its own needs none.
+        if sinks != {} or {*self.files(())} != {*self.outputs}:
+            given = arguments.mapping("sinks", sinks, example)
         for stream in given:
             self._query(str(stream))
+        own = self.files({*map(str, given)})
         for stream in self.outputs:
-            if stream not in given:
+            if stream not in given and stream not in own:
                 found = f'the stream "{stream}" has no sink: its rows would be lost'
                 hint = f'{{"{stream}": dt.folder(path)}} keeps them'
                 raise SpecError(found, f'a sink for "{stream}"', hint)
-        known = {str(it): sink_given(str(it), one) for it, one in given.items()}
+        said = {str(it): sink_given(str(it), one) for it, one in given.items()}
+        known: dict[str, Sink] = {**own, **said}
         # Asked of all at once: the queries know nothing of each other's sinks.
         refuse_shared(known.values())
         wanted = 0

@@ -56,6 +56,11 @@ def bound(text: str, job: jobs.Job) -> tuple[Bound, ...]:
     program = spl.translate(text, {})
     _refuse_unknown(job, program)
     named = {it.input: job.stream(it.input) for it in spec.givens_of(program)}
+    # What the job has files for the text does not count itself.
+    taken = {name: schema.Schema(()) for name, how in named.items() if how is not None}
+    program = spl.translate(text, taken)
+    counted = spec.stretches_of(program)
+    named = {name: how for name, how in named.items() if name not in counted}
     known = {name for name, how in named.items() if how is not None}
     own = tuples.text_files(
         text, known, data=job.data, sequence=job.words.get("sequence", "")
@@ -148,10 +153,14 @@ def _sequence(text: str, job: jobs.Job, bound: Collection[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class JobOutcome:
-    """A program of streams on its files; `run` reads what is there."""
+    """A program of streams on its files; `run` reads what is there.
+
+    `named` are the paths of the streams that the job, or the text, has a sink for.
+    """
 
     flow: Flow
-    sinks: Mapping[str, sinks.Folder]
+    sinks: Mapping[str, sinks.Sink]
+    named: Mapping[str, str]
     checkpoint: str
     finish: bool
     spark: SparkSession
@@ -182,6 +191,7 @@ class JobOutcome:
     def first(self, name: str, count: int) -> Sequence[spec.Row]:
         """Returns the first rows of a stream that came out."""
         sink = self.sinks[name]
+        assert isinstance(sink, sinks.Folder)  # noqa: S101 - what is printed has one
         reader = self.spark.read.schema(spec.schema_of(self.program, name).to_sql())
         return texts.first_rows(
             reader.format(sink.format).load(f"{sink.path}/*"), count
@@ -200,10 +210,14 @@ def outcome_of(
     flow = flow_on(spark, text, job=job, found=found)
     # What is only printed has no folder of its own; Spark writes it all the same.
     with TemporaryDirectory(prefix="dovetail-run-") as scratch:
-        into = {name: sinks.folder(f"{scratch}/out/{name}") for name in flow.outputs}
+        into: dict[str, sinks.Sink] = {
+            name: sinks.folder(f"{scratch}/out/{name}") for name in flow.outputs
+        }
+        named = {**flow.files({*job.sinks}), **job.sinks}
+        paths = {name: sink.path for name, sink in named.items()}
         place = job.checkpoint or f"{scratch}/checkpoint"
         last = _is_last(job, found)
-        yield JobOutcome(flow, {**into, **job.sinks}, place, last, spark)
+        yield JobOutcome(flow, {**into, **named}, paths, place, last, spark)
 
 
 _HEAD = """\
@@ -280,6 +294,7 @@ def job_script(text: str, job: jobs.Job, found: Sequence[Bound]) -> str:
         if name in job.sinks
         else "show"
         for name in outputs
+        if name in job.sinks or name not in spl.sinks_of(text)
     }
     order = _sequence(text, job, {one.name for one in found})
     # What the job binds nothing to the text reads, as it does in a run.

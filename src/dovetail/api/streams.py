@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame, SparkSession
@@ -14,7 +15,9 @@ from dovetail.api.flows import Flow, flow_of
 from dovetail.api.joined import Joined, streaming_of
 from dovetail.api.sets import Together
 from dovetail.bind.files import tuples
+from dovetail.bind.files.tuple_sinks import text_sinks
 from dovetail.bind.schemas import frame_given, refusing_beyond, schema_of
+from dovetail.bind.tick import counted
 from dovetail.dialects import sql as dialects
 from dovetail.dialects.spl import translate
 from dovetail.engines.spark.functions import register_functions
@@ -484,7 +487,7 @@ def spl(
 
     With a folder of `data` other streams are read from the files that each `FileSource`
     of the text names, in the order of its attribute `sequence`; a lone one without any
-    is read in the order of its lines.
+    is read in the order of its lines. What has a `FileSink` goes into its file there.
     """
     arguments.text("text", text, "a text in SPL", "dt.spl(path.read_text(), {..})")
     example = '{"Quotes": dt.stream(frame)}'
@@ -506,27 +509,56 @@ def spl(
             hint = "leave window out: the text says how long rows live"
             raise arguments.wrong(label, rows, "rows without a window", hint)
         register_functions(rows.frame.sparkSession)
+    place = ""
     if data:
         place = arguments.path("data", data, 'dt.spl(text, {}, data="data")')
         sources = {**sources, **_files(text, sources, data=place, sequence=sequence)}
     program = translate(text, {it: one.source.schema for it, one in sources.items()})
+    sources = {**sources, **_counted(program, sources)}
     for given in spec.givens_of(program):
         _refuse_others(given, sources)
     _refuse_half_a_sequence_of({it.input for it in spec.givens_of(program)}, sources)
     givens = {one.input: one for one in spec.givens_of(program)}
     kept = {name: _in_range(sources[name], one) for name, one in givens.items()}
-    return flow_of(program, {**sources, **kept})
+    flow = flow_of(program, {**sources, **kept})
+    return replace(flow, files=partial(text_sinks, text, place)) if data else flow
+
+
+_COUNTED = "place"
+
+
+def _counted(program: spec.Program, sources: Mapping[str, Rows]) -> Mapping[str, Rows]:
+    """Returns the rows that the program gives itself, in their order."""
+    stretches = spec.stretches_of(program)
+    if not stretches:
+        return {}
+    spark = _session(sources, "a Beacon with iterations")
+    schemas = {one.input: one.schema for one in spec.givens_of(program)}
+    found = {}
+    for name, stretch in stretches.items():
+        columns = (*schemas[name].names, _COUNTED)
+        found[name] = stream(counted(spark, stretch, columns), sequence=_COUNTED)
+    return found
+
+
+def _session(sources: Mapping[str, Rows], what: str) -> SparkSession:
+    """Returns the session of the rows, or else the one at work."""
+    for rows in sources.values():
+        if isinstance(rows.frame, DataFrame):
+            return rows.frame.sparkSession
+    spark = SparkSession.getActiveSession()
+    if spark is None:
+        hint = "SparkSession.builder.getOrCreate() before it"
+        raise SpecError(f"{what} without a session of Spark", "one", hint)
+    register_functions(spark)
+    return spark
 
 
 def _files(
     text: str, sources: Mapping[str, Rows], *, data: str, sequence: str
 ) -> Mapping[str, Rows]:
     """Returns the rows of streams that the text reads from files of its own."""
-    spark = SparkSession.getActiveSession()
-    if spark is None:
-        hint = "SparkSession.builder.getOrCreate() before it"
-        raise SpecError("data=.. of dt.spl without a session of Spark", "one", hint)
-    register_functions(spark)
+    spark = _session({}, "data=.. of dt.spl")
     found = {}
     for name, one in tuples.text_files(
         text, {*sources}, data=data, sequence=sequence

@@ -14,7 +14,7 @@ batch that is repeated is the last one again:
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -31,6 +31,7 @@ from pyspark.sql.streaming.datasource import (
 )
 from pyspark.sql.types import StructType
 
+from dovetail import schema, spec
 from dovetail.bind.travel import register
 
 NAME, TICK, ENDED = "dovetail_tick", "tick", "ended"
@@ -45,6 +46,29 @@ def ticks(spark: SparkSession, seconds: float, *, ends: bool = False) -> DataFra
     register(spark, Tick)
     source = spark.readStream.format(NAME).option("seconds", seconds)
     return source.option("ends", ends).load()
+
+
+_BLOCK = 10_000
+
+
+def counted(
+    spark: SparkSession, stretch: spec.Stretch, names: Sequence[str]
+) -> DataFrame:
+    """Returns a stream of numbers from 0, which is there once, and their places.
+
+    Whoever goes on from a checkpoint does not hear of them again.
+    """
+    number, place = map(schema.quoted, names)
+    last = stretch.count - 1
+    once = ticks(spark, NO_BEAT, ends=True).where(f"{last} >= 0")
+    # Block by block: no list of all numbers is ever there.
+    blocks = once.selectExpr(
+        f"explode(sequence(0L, {max(last, 0) // _BLOCK}L)) AS block"
+    )
+    end = f"least(block * {_BLOCK} + {_BLOCK - 1}, {last}L)"
+    rows = blocks.selectExpr(f"explode(sequence(block * {_BLOCK}, {end})) AS {number}")
+    at = f"{number} * {stretch.step}L + ({stretch.first}L)"
+    return rows.selectExpr(number, f"{at} AS {place}")
 
 
 class Tick(DataSource):

@@ -61,8 +61,8 @@ class StreamProgram:
             with terminal.watched(outcome, ", ".join(outcome.flow.outputs)):
                 outcome.run()
             for name in outcome.flow.outputs:
-                if name in job.sinks:
-                    out.print(f"{name}: {job.sinks[name].path}")
+                if name in outcome.named:
+                    out.print(f"{name}: {outcome.named[name]}")
                 else:
                     terminal.print_first(outcome, name, show)
             for one in outcome.program.remarks:

@@ -91,7 +91,7 @@ class FlowPlay:
             case EngineName.LOCAL:
                 from dovetail.conformance import local  # noqa: PLC0415 - Arrow is slow
 
-                players = oracle.Players(local.play, local.fire)
+                players = oracle.Players(local.play, local.fire, local.carry_out)
             case _:
                 raise UnsupportedError.not_yet(
                     engine.value, "a text that is more than one join"
@@ -279,6 +279,19 @@ def spl_program(text: str, given: CaseData) -> spec.Program:
     return translate(text, schemas)
 
 
+def _counted(program: spec.Program) -> Iterator[spec.Arrive]:
+    """Yields the rows that a program gives itself, in their order."""
+    schemas = {one.input: one.schema for one in spec.givens_of(program)}
+    found = [
+        (one.first + number * one.step, name, number)
+        for name, one in spec.stretches_of(program).items()
+        for number in range(one.count)
+    ]
+    for _, name, number in sorted(found):
+        (column,) = schemas[name].names
+        yield spec.Arrive(name, {column: number})
+
+
 def spl_play(text: str, given: CaseData) -> JoinPlay | FlowPlay:
     """Returns an SPL text with the rows and events that a case gives."""
     program = spl_program(text, given)
@@ -304,10 +317,13 @@ def spl_play(text: str, given: CaseData) -> JoinPlay | FlowPlay:
                 rule="case_file",
             )
     events = read_events(given.events_data, inputs)
-    opening = tuple(
-        spec.Arrive(source.name, row)
-        for source in inputs.values()
-        for row in source.rows
+    opening = (
+        *_counted(program),
+        *(
+            spec.Arrive(source.name, row)
+            for source in inputs.values()
+            for row in source.rows
+        ),
     )
     for number, event in enumerate((*opening, *events)):
         if isinstance(event, spec.Arrive) and event.input in givens:

@@ -46,6 +46,8 @@ from dovetail.spec.windows import (
 
 KIND, NOW, CAUSE = reserved("event"), reserved("now"), reserved("cause")
 """What a line is, and when it comes; of a result the place of its line in the batch."""
+ORDER = reserved("order")
+"""Where a result stands among all of its line, also those that go elsewhere."""
 Key = tuple[Any, ...]
 _Saved = Any
 """What is known of rows that stay, as plain values: it goes into a checkpoint."""

@@ -128,6 +128,7 @@ class FlowLimit(Enum):
     MIXED_PORT = "a port on which rows of a join run together with others"
     MIXED_OUTPUT = "a stream that comes out, of rows of a join's outlet and others"
     SEVERAL_WAYS = "rows of a join that come to another one on several ways"
+    SHARED = "rows that an operator gives several of at once, and that go several ways"
     NO_SEQUENCE = "streams without a sequence that run together, or go several ways"
     ENDS = "the end of a stream in front of several joins, or together with others"
     TIME = "a window of time of an operator in front of a join, or behind one"

@@ -181,6 +181,7 @@ class _Tree:
     def query(self, step: spec.Joined, exits: tuple[Exit, ...]) -> JoinQuery:
         """Returns the query of a last join."""
         self._visit(step, "", ())
+        ways.refuse_shared(way for routes in self.sides.values() for way in routes)
         leaves = [
             (place, number, way)
             for number, (way, place) in enumerate(

@@ -11,7 +11,7 @@ runs a program looks at a join, and at what happens in front of it and behind it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from dovetail import spec
@@ -21,9 +21,10 @@ from dovetail.plan.features import FlowLimit
 from dovetail.schema import Schema
 
 # What of a plan travels to workers names single nodes: see `stream.py`.
-from dovetail.spec.firing import Arranged, ByMark, ByTime, Sliding, Tumbling
+from dovetail.spec.code import most_submitted
+from dovetail.spec.firing import Arranged, ByMark, ByTime, Lists, Sliding, Tumbling
 from dovetail.spec.inputs import Outlet
-from dovetail.spec.program import Windowed
+from dovetail.spec.program import Coded, Windowed
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +62,14 @@ class Punctuated:
 class Fired:
     """Rows go on as an operator gives them that keeps some for a while."""
 
-    step: spec.Windowed | spec.Aligned
+    step: spec.Windowed | spec.Aligned | spec.Coded
 
     @property
     def looks_at_marks(self) -> bool:
         """Tells whether marks make a difference."""
         step = self.step
+        if isinstance(step, Coded):
+            return bool(step.code.on_mark)
         until_mark = Tumbling(ByMark())
         return isinstance(step, Windowed) and step.window == until_mark
 
@@ -74,6 +77,8 @@ class Fired:
     def looks_at_ends(self) -> bool:
         """Tells whether rows that are kept come out at the end."""
         step = self.step
+        if isinstance(step, Coded):
+            return bool(step.code.on_end)
         if not isinstance(step, Windowed):
             return False
         is_sliding = isinstance(step.window, Sliding)
@@ -87,6 +92,25 @@ class Fired:
             return False
         policies = (step.window.keeps, step.window.fires)
         return any(isinstance(one, ByTime) for one in policies)
+
+    @property
+    def operator(self) -> int:
+        """Returns what tells operators apart; the ports of one have the same."""
+        return id(self.step.code if isinstance(self.step, Coded) else self.step)
+
+    @property
+    def gives_several(self) -> bool:
+        """Tells whether a row may let several out at once."""
+        match self.step:
+            case Coded(code=known):
+                # At the end, and with a mark, rows stand apart from all others.
+                return most_submitted(known.on_row) > 1
+            case Windowed(gives=Lists(groups=groups), by=by):
+                return bool(groups or by)
+            case Windowed():
+                return True
+            case _:
+                return False
 
 
 Change = Kept | Reshaped | Punctuated | Fired
@@ -219,6 +243,24 @@ class Way:
 Place = tuple[int, ...]
 
 
+def refuse_shared(ways: Iterable[Way]) -> None:
+    """Refuses an operator of which several ways have rows that come out together.
+
+    They go by turns there, row by row, where each way has all of its own at once.
+    """
+    seen: set[int] = set()
+    waiting = [*ways]
+    while waiting:
+        way = waiting.pop()
+        if isinstance(way.begin, Together):
+            waiting += way.begin.ways
+        for change in way.changes:
+            if isinstance(change, Fired) and change.gives_several:
+                if change.operator in seen:
+                    raise FlowLimit.SHARED.refused()
+                seen.add(change.operator)
+
+
 def ways_to(step: spec.Step, numbers: Mapping[int, int]) -> Iterator[Way]:
     """Yields the ways on which the rows of a step come, as they stand in the program.
 
@@ -236,14 +278,15 @@ def ways_to(step: spec.Step, numbers: Mapping[int, int]) -> Iterator[Way]:
                 yield replace(
                     way, changes=(*way.changes, change), numbers=(*way.numbers, own)
                 )
-        case spec.Marked() | spec.Windowed() | spec.Aligned():
+        case spec.Marked() | spec.Windowed() | spec.Aligned() | spec.Coded():
             yield from _kept_on(step, numbers)
         case _:
             raise UnsupportedError.not_yet("stream", f"{type(step).__name__} of a text")
 
 
 def _kept_on(
-    step: spec.Marked | spec.Windowed | spec.Aligned, numbers: Mapping[int, int]
+    step: spec.Marked | spec.Windowed | spec.Aligned | spec.Coded,
+    numbers: Mapping[int, int],
 ) -> Iterator[Way]:
     """Yields the ways behind a step that marks rows, or keeps some."""
     own = numbers[id(step)]
@@ -257,6 +300,7 @@ def _kept_on(
             # Rows of a join have turns among those of one number, others have none.
             if any(isinstance(one, spec.Joined) for one in begins):
                 raise FlowLimit.MIXED_PORT.refused()
+            refuse_shared(ways)
             ways = (Way(Together(ways), (), ()),)
     for way in ways:
         yield replace(way, changes=(*way.changes, change), numbers=(*way.numbers, own))

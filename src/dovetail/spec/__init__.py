@@ -5,7 +5,7 @@ name is from. What travels to workers by value imports single nodes: a room that
 function names would travel whole.
 """
 
-from dovetail.spec import firing
+from dovetail.spec import code, firing
 from dovetail.spec.facts import (
     absent_row,
     columns_of,
@@ -93,7 +93,9 @@ from dovetail.spec.program import (
     Built,
     By,
     Chosen,
+    Coded,
     Counted,
+    Counting,
     CsvLayout,
     Deduped,
     Filtered,
@@ -113,11 +115,13 @@ from dovetail.spec.program import (
     NumberRange,
     Ordered,
     Output,
+    Outside,
     Program,
     Projected,
     Retimed,
     SetJoined,
     Step,
+    Stretch,
     TimedInput,
     Told,
     Unfolded,
@@ -132,6 +136,7 @@ from dovetail.spec.program import (
     set_name,
     sources_of,
     steps_of,
+    stretches_of,
 )
 from dovetail.spec.references import (
     Reference,
@@ -198,8 +203,10 @@ __all__ = [
     "Change",
     "Chosen",
     "Clock",
+    "Coded",
     "Columns",
     "Counted",
+    "Counting",
     "CsvLayout",
     "Deduped",
     "Delta",
@@ -257,6 +264,7 @@ __all__ = [
     "OuterRows",
     "Outlet",
     "Output",
+    "Outside",
     "Pause",
     "Picks",
     "Plainly",
@@ -281,6 +289,7 @@ __all__ = [
     "Step",
     "Stops",
     "Strategy",
+    "Stretch",
     "Tie",
     "TimedInput",
     "Told",
@@ -293,6 +302,7 @@ __all__ = [
     "Written",
     "absent_row",
     "bare_names",
+    "code",
     "columns_of",
     "counting_columns",
     "data_set_of",
@@ -325,5 +335,6 @@ __all__ = [
     "source_names",
     "sources_of",
     "steps_of",
+    "stretches_of",
     "without_static",
 ]

@@ -22,7 +22,7 @@ from enum import Enum
 from dovetail.errors import SchemaError, UnsupportedError
 from dovetail.expression import NEVER, Expression
 from dovetail.schema import Schema
-from dovetail.spec import firing
+from dovetail.spec import code, firing
 from dovetail.spec.inputs import Outlet
 from dovetail.spec.join import (
     HANDS,
@@ -126,6 +126,26 @@ def refuse_beyond(
 
 
 @dataclass(frozen=True, slots=True)
+class Outside:
+    """Somebody gives the rows of an input."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """So many rows that a program gives itself: each has its number, from 0.
+
+    The first one comes after a `delay`, each other one after a `period`, in
+    microseconds. Of one moment the lower number is first, then the lower `rank`. All
+    of them come before the rows from outside.
+    """
+
+    count: int
+    delay: int
+    period: int
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
 class Given:
     """The rows of an input; `position` is the column that numbers them, if any.
 
@@ -143,6 +163,7 @@ class Given:
     ranges: tuple[NumberRange, ...] = ()
     exact: bool = False
     optional: tuple[str, ...] = ()
+    origin: Outside | Counting = Outside()
 
     @property
     def input(self) -> str:
@@ -394,6 +415,28 @@ class Marked:
 
 
 @dataclass(frozen=True, slots=True)
+class Coded:
+    """What code hands on by one of its ports, of rows that come one by one.
+
+    Steps of the same `code` and source are its ports: it is carried out once.
+    """
+
+    source: Step
+    code: code.Code
+    port: int = 0
+
+    @property
+    def schema(self) -> Schema:
+        """Returns the columns of what goes out by the port."""
+        return self.code.ports[self.port]
+
+    @property
+    def seen(self) -> Schema:
+        """Returns the columns that the code sees: those of a row, and variables."""
+        return Schema((*self.source.schema.columns, *self.code.variables.columns))
+
+
+@dataclass(frozen=True, slots=True)
 class Alone:
     """No index beside the right rows of a join has their positions."""
 
@@ -516,6 +559,7 @@ Step = (
     | Windowed
     | Aligned
     | Marked
+    | Coded
     | InRowTime
     | Retimed
     | Joined
@@ -591,6 +635,49 @@ def steps_of(program: Program) -> tuple[Step, ...]:
 def givens_of(program: Program) -> tuple[Given, ...]:
     """Returns the inputs that a program takes."""
     return tuple(step for step in steps_of(program) if isinstance(step, Given))
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """The places of rows by their numbers: `first`, and each other `step` behind."""
+
+    count: int
+    first: int
+    step: int
+
+
+_MOST_PLACE = 1 << 62
+
+
+def stretches_of(program: Program) -> dict[str, Stretch]:
+    """Returns where in the order of arrival rows stand that a program gives itself.
+
+    All stand below 0, which is where rows from outside begin.
+    """
+    found = {
+        one.input: one.origin
+        for one in givens_of(program)
+        if isinstance(one.origin, Counting)
+    }
+    most = max((one.count for one in found.values()), default=0) + 1
+    ranks = max((one.rank for one in found.values()), default=0) + 1
+    # The moment counts most, then the number, then the rank.
+    places = {
+        name: Stretch(
+            one.count,
+            one.delay * most * ranks + one.rank,
+            (one.period * most + 1) * ranks,
+        )
+        for name, one in found.items()
+    }
+    past = max((it.first + it.count * it.step for it in places.values()), default=0)
+    if past > _MOST_PLACE:
+        told = "rows that a program gives itself last too long to be numbered"
+        raise SchemaError(told, "fewer of them, or a shorter period")
+    return {
+        name: Stretch(one.count, one.first - past, one.step)
+        for name, one in places.items()
+    }
 
 
 def schema_of(program: Program, name: str) -> Schema:

@@ -19,7 +19,10 @@ from tests.mistakes import is_told, mutated
 from tests.spl_texts import drawn
 
 COUNT = 500
-FILES = [TESTS / f"cases/spl_{name}.json" for name in ("document", "steps", "language")]
+FILES = [
+    TESTS / f"cases/spl_{name}.json"
+    for name in ("document", "steps", "language", "code")
+]
 WRITTEN = [case.join for case in read_cases(FILES) if isinstance(case.join, Script)]
 SIGNS = ';:{}()<>,."$0a+'
 

@@ -101,7 +101,10 @@ def test_what_has_no_effect_is_said():
     )
 
 
-def test_what_would_write_a_file_is_a_name_for_a_sink():
-    text = join("match: true;") + '() as Sink = FileSink(Out) { param file: "o"; }'
+def test_what_is_no_file_is_a_name_for_a_sink():
+    text = join("match: true;") + "() as Sink = TCPSink(Out) { param role: server; }"
     (remark,) = translate(text, {}).remarks
-    assert remark.startswith("line 1: FileSink does nothing here: Out comes out, and")
+    assert remark.startswith("line 1: TCPSink does nothing here: Out comes out, and")
+    file = text.replace("TCPSink", "FileSink")
+    (remark,) = translate(file, {}).remarks
+    assert remark.startswith("line 1: Out goes into the file of its FileSink where")

@@ -79,7 +79,9 @@ def text_files(
     order of its lines.
     """
     files = spl.files_of(text)
-    names = [one.input for one in spec.givens_of(spl.translate(text, {}))]
+    givens = spec.givens_of(spl.translate(text, {}))
+    # What the text counts itself comes first: it needs no place beside the lines.
+    names = [one.input for one in givens if isinstance(one.origin, spec.Outside)]
     found = {}
     for name in names:
         if name in bound or name not in files:

@@ -8,6 +8,7 @@ for.
 from dovetail.conformance.oracle.clocks import play
 from dovetail.conformance.oracle.firing import Sign
 from dovetail.conformance.oracle.flow import (
+    Coder,
     Firer,
     Item,
     Players,
@@ -35,6 +36,7 @@ from dovetail.conformance.oracle.traces import (
 
 __all__ = [
     "Axis",
+    "Coder",
     "Firer",
     "Item",
     "Line",

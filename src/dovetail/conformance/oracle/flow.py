@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from dovetail import spec
-from dovetail.conformance.oracle import firing
+from dovetail.conformance.oracle import code, firing
 from dovetail.conformance.oracle.firing import Sign
 from dovetail.conformance.oracle.program import JoinPlayer, changed_by
 from dovetail.spec.rules import checked
@@ -45,12 +45,19 @@ Firer = Callable[
 """Plays an operator that keeps rows; what comes out has the number of its cause."""
 
 
+Coder = Callable[
+    [spec.Coded, Sequence[firing.Given]], Iterable[tuple[int, code.Handed]]
+]
+"""Carries out code; what it hands on has its port and the number of its cause."""
+
+
 @dataclass(frozen=True, slots=True)
 class Players:
-    """Who plays what of a program remembers rows."""
+    """Who plays what of a program remembers rows, or is code."""
 
     join: JoinPlayer
     fire: Firer
+    code: Coder = code.coded
 
 
 def fire(
@@ -75,7 +82,7 @@ def play_flow(
     # What was there before event 0 counts down to it, so that all places stand in one
     # order.
     moments = [(at - len(opening), one) for at, one in enumerate((*opening, *events))]
-    player = _Player(moments, players.join, players.fire)
+    player = _Player(moments, players)
     # The number of a step is a part of every place behind it.
     player.numbers = {id(one): at for at, one in enumerate(spec.steps_of(program))}
     found = [
@@ -93,11 +100,11 @@ class _Player:
     """Plays steps; what has been played is remembered by the step itself."""
 
     moments: Sequence[tuple[int, spec.Event]]
-    join: JoinPlayer
-    fire: Firer
+    players: Players
     numbers: dict[int, int] = field(default_factory=dict)
     played: dict[int, list[Item]] = field(default_factory=dict)
     met: dict[int, list[tuple[spec.Outlet, Item]]] = field(default_factory=dict)
+    handed: dict[int, list[tuple[int, Item]]] = field(default_factory=dict)
 
     def items(self, step: spec.Step) -> list[Item]:
         """Returns what goes along the stream of a step, in order."""
@@ -122,6 +129,8 @@ class _Player:
                 return self._punctuated(step)
             case spec.Windowed() | spec.Aligned():
                 return self._fired(step)
+            case spec.Coded():
+                return self._coded(step)
             case _:
                 raise TypeError(step)
 
@@ -169,17 +178,42 @@ class _Player:
             ((at, -2, number), (event.clock, firing.Passing.TIME))
             for at, event in self.moments
         ]
-        came += [
-            ((*item.place, number), (item.clock, item.content))
-            for item in self.items(step.source)
-        ]
+        came += self._coming(step.source, number)
         # By place alone: what has come, rows and signs, has no order of its own.
         came.sort(key=lambda one: one[0])
         counts: dict[int, int] = {}
-        for at, content in self.fire(step, [given for _, given in came]):
+        for at, content in self.players.fire(step, [given for _, given in came]):
             counts[at] = counts.get(at, -1) + 1
             place, (clock, _) = came[at]
             yield Item((*place, counts[at]), clock, content)
+
+    def _coming(
+        self, step: spec.Step, number: int
+    ) -> Iterator[tuple[Place, firing.Given]]:
+        """Yields what comes to the operator of a number, each at its place."""
+        for item in self.items(step):
+            yield (*item.place, number), (item.clock, item.content)
+
+    def _coded(self, step: spec.Coded) -> Iterator[Item]:
+        """Yields what code hands on by a port; the end goes by all of them."""
+        # The ports of one operator share its code: one has the number of all.
+        if id(step.code) not in self.handed:
+            self.handed[id(step.code)] = list(self._carried_out(step))
+        for port, item in self.handed[id(step.code)]:
+            if port == step.port or item.content is Sign.END:
+                yield item
+
+    def _carried_out(self, step: spec.Coded) -> Iterator[tuple[int, Item]]:
+        """Yields what code hands on, each with its port."""
+        came = [*self._coming(step.source, self.numbers[id(step)])]
+        counts: dict[int, int] = {}
+        for at, (port, found) in self.players.code(step, [it for _, it in came]):
+            counts[at] = counts.get(at, -1) + 1
+            place, (clock, _) = came[at]
+            yield port, Item((*place, counts[at]), clock, found)
+        for place, (clock, content) in came:
+            if content is Sign.END:
+                yield step.port, Item((*place, _LAST), clock, Sign.END)
 
     def _joined(self, step: spec.Joined) -> Iterator[Item]:
         """Yields what one port of a join gives; marks stand on the first."""
@@ -208,7 +242,7 @@ class _Player:
         arrived = sorted(found, key=lambda one: one[0])
         alone = joined_alone(step, [event for _, event in arrived])
         counts: dict[int, int] = {}
-        for one in self.join(alone):
+        for one in self.players.join(alone):
             place, event = arrived[one.after]
             counts[one.after] = counts.get(one.after, -1) + 1
             is_mark = one.outlet is spec.Outlet.MARKS

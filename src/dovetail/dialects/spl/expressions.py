@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Context, Decimal
 from functools import reduce
 
@@ -68,6 +68,9 @@ class Scope:
     values: Mapping[str, Value] = field(default_factory=dict)
     # Types of what is to be given, whose words are known, too.
     wanted: tuple[types.SplType, ...] = ()
+    # Of code: its variables hide what has their names, and functions of no arguments.
+    variables: Mapping[str, Value] = field(default_factory=dict)
+    functions: Mapping[str, Value] = field(default_factory=dict)
 
     def port(self, name: str) -> PortView | None:
         """Returns the port of a name, if there is one."""
@@ -76,7 +79,8 @@ class Scope:
     def kinds_of(self, word: str) -> list[types.Enumerated]:
         """Returns the types of attributes and values of which a word is a value."""
         known = [*(port.type for port in self.ports), *self.wanted]
-        known += [value.type for value in self.values.values()]
+        named = (*self.values.values(), *self.variables.values())
+        known += [value.type for value in (*named, *self.functions.values())]
         found = (kind for one in known for kind in types.words_in(one))
         return [kind for kind in dict.fromkeys(found) if word in kind.words]
 
@@ -93,8 +97,15 @@ def bind(node: syntax.Node, scope: Scope) -> Value:
             return _member(of, name, scope, place)
         case syntax.Cast(type=kind, value=value):
             return _cast(scope.read_type(kind), value, scope, place)
+        case syntax.Call(of=syntax.Name(text=name), arguments=()) if (
+            name in scope.functions
+        ):
+            return replace(scope.functions[name], place=place)
         case syntax.Call(of=of, arguments=arguments):
             return _call(of, [bind(one, scope) for one in arguments], place)
+        case syntax.Stepped(sign=sign):
+            expected = "code of a Custom, a Functor or a Beacon whose variable it is"
+            raise types.refused(place, f"{sign} in this expression", expected)
         case syntax.Part(of=of, at=at):
             return elements.element(bind(of, scope), bind(at, scope), place)
         case syntax.Slice(of=of, start=start, end=end):
@@ -153,6 +164,8 @@ def _named(text: str, scope: Scope, place: Place) -> Value:
         return values.literal(text == "true", types.BOOLEAN, place)
     if text == "null":
         return values.literal(None, types.NULL, place)
+    if text in scope.variables:
+        return replace(scope.variables[text], place=place)
     # An attribute hides a port of its name: only before a point does the port win.
     found = [port for port in scope.ports if port.type.get(text) is not None]
     if len(found) > 1:
@@ -171,7 +184,7 @@ def _named(text: str, scope: Scope, place: Place) -> Value:
             raise types.refused(place, f'"{text}" is a word of several types', known)
         return values.literal(text, kinds[0], place)
     names = dict.fromkeys(name for port in scope.ports for name in port.type.names)
-    known = ", ".join([*names, *scope.values])
+    known = ", ".join([*names, *scope.values, *scope.variables])
     raise types.refused(
         place, f'no "{text}" is known here', f"one of {known}" * bool(known)
     )
@@ -179,7 +192,12 @@ def _named(text: str, scope: Scope, place: Place) -> Value:
 
 def _member(owner: syntax.Node, name: str, scope: Scope, place: Place) -> Value:
     """Returns an attribute of a port, or of a tuple."""
-    if isinstance(owner, syntax.Name) and (port := scope.port(owner.text)):
+    is_variable = isinstance(owner, syntax.Name) and owner.text in scope.variables
+    if (
+        isinstance(owner, syntax.Name)
+        and not is_variable
+        and (port := scope.port(owner.text))
+    ):
         return port.attribute(name, place)
     whole = bind(owner, scope)
     kind = whole.type.get(name) if isinstance(whole.type, types.Tuple) else None

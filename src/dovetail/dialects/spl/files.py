@@ -1,7 +1,7 @@
-"""The file of a FileSource, as the operator's own parameters describe it.
+"""The files of FileSource and FileSink, as the operators' own parameters describe them.
 
-Nobody asks for it where the stream is bound by its name. So what is wrong with a
-parameter is told when the file is to be read, and not before.
+Nobody asks for one where the stream is bound by its name. So what is wrong with a
+parameter is told when the file is to be read or written, and not before.
 """
 
 from __future__ import annotations
@@ -57,14 +57,9 @@ _ELSEWHERE = {
 
 def text_file(call: syntax.Invocation, kind: types.Tuple, scope: Scope) -> TextFile:
     """Returns the file that a FileSource reads, or refuses what is said of it."""
-    said = _Said.of(call, scope)
-    for clause in (*call.outputs, *call.logics):
-        told = "an output or logic clause of a FileSource that is read"
-        raise types.refused(clause.place, told, "none: use a Functor", said.hint)
-    if "file" not in said.settings:
-        raise types.refused(
-            call.place, "a FileSource without a file", "file", said.hint
-        )
+    hint = _BIND.format(call.heads[0].name)
+    said = _Said.of(call, scope, known=_KNOWN, hint=hint)
+    said.need_file(call)
     parsing = said.word("parsing", ("strict", "permissive", "fast"), "strict")
     found = TextFile(
         type=kind,
@@ -88,13 +83,69 @@ def text_file(call: syntax.Invocation, kind: types.Tuple, scope: Scope) -> TextF
         if name in said.settings:
             place, word = said.settings[name].place, found.format.value
             raise types.refused(place, f"{name} of the format {word}", "csv")
-    names = [it for it, part in kind.attributes if _has_blob(part)]
-    is_line = found.format is TextFormat.LINE
-    if is_line and [types.loose(it) for _, it in kind.attributes] != [types.RSTRING]:
-        raise types.refused(call.place, f"the format line of {kind}", "one rstring")
-    if names:
-        told = f'a blob in a text, the attribute "{names[0]}"'
-        raise types.refused(call.place, told, "other types", said.hint)
+    said.need_texts(call, kind, layout=found.format)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class TextSink:
+    """A file into which a tuple goes a line, in the words of FileSink.
+
+    `path` may begin at the folder of the data. `names` are the attributes that are
+    written. Texts stand between quotes, `is_quoted`; inside of other values always.
+    """
+
+    type: types.Tuple
+    names: tuple[str, ...]
+    path: str
+    format: TextFormat
+    separator: str
+    end: str
+    encoding: str
+    is_quoted: bool
+    appends: bool
+
+
+_SINK_KNOWN = (
+    *("file", "format", "separator", "quoteStrings", "eolMarker", "encoding", "append"),
+    *("suppress", "flush", "flushOnPunctuation", "hasDelayField", "writePunctuations"),
+)
+_SINK = 'bind a sink: [sinks.{}] with folder = ".." in a job file, or dt.folder'
+
+
+def text_sink(call: syntax.Invocation, kind: types.Tuple, scope: Scope) -> TextSink:
+    """Returns the file that a FileSink writes, or refuses what is said of it."""
+    (port,) = call.ports
+    said = _Said.of(call, scope, known=_SINK_KNOWN, hint=_SINK.format(port.name))
+    said.need_file(call)
+    if len(port.sources) > 1:
+        told = f"a FileSink of {len(port.sources)} streams on one port"
+        raise types.refused(call.place, told, "one: a Union before it", said.hint)
+    for name in ("hasDelayField", "writePunctuations"):
+        if said.truth(name):
+            place = said.settings[name].place
+            told = f"{name}, of which a batch knows nothing"
+            raise types.refused(place, told, "false", said.hint)
+    said.value("flush", types.UINT32, 0)
+    said.truth("flushOnPunctuation")
+    left_out = said.names("suppress", kind)
+    found = TextSink(
+        type=kind,
+        names=tuple(name for name in kind.names if name not in left_out),
+        path=said.text("file"),
+        format=TextFormat(said.word("format", [it.value for it in TextFormat], "csv")),
+        separator=said.text("separator", ","),
+        end=said.text("eolMarker", "\n"),
+        encoding=said.encoding(),
+        is_quoted="quoteStrings" not in said.settings or said.truth("quoteStrings"),
+        appends=said.truth("append"),
+    )
+    for name in ("separator", "quoteStrings"):
+        if name in said.settings and found.format is not TextFormat.CSV:
+            place, word = said.settings[name].place, found.format.value
+            raise types.refused(place, f"{name} of the format {word}", "csv")
+    shown = types.Tuple(tuple((it, dict(kind.attributes)[it]) for it in found.names))
+    said.need_texts(call, shown, layout=found.format)
     return found
 
 
@@ -126,20 +177,51 @@ class _Said:
     hint: str
 
     @classmethod
-    def of(cls, call: syntax.Invocation, scope: Scope) -> _Said:
-        """Returns the parameters of an operator."""
-        hint = _BIND.format(call.heads[0].name)
+    def of(
+        cls, call: syntax.Invocation, scope: Scope, *, known: Sequence[str], hint: str
+    ) -> _Said:
+        """Returns the parameters of an operator, which has no clauses beside them."""
+        for clause in (*call.outputs, *call.logics):
+            told = f"an output or logic clause of a {call.kind} that has its file"
+            raise types.refused(clause.place, told, "none: use a Functor", hint)
         found: dict[str, syntax.Setting] = {}
         for one in call.params:
-            if one.name not in _KNOWN:
-                told = f'"{one.name}" of a FileSource is not supported'
-                raise types.refused(
-                    one.place, told, f"one of {', '.join(_KNOWN)}", hint
-                )
-            if one.name in found or len(one.values) != 1:
+            if one.name not in known:
+                told = f'"{one.name}" of a {call.kind} is not supported'
+                raise types.refused(one.place, told, f"one of {', '.join(known)}", hint)
+            if one.name in found or (len(one.values) != 1 and one.name != "suppress"):
                 raise types.refused(one.place, f"two values of {one.name}", "one", hint)
             found[one.name] = one
         return cls(found, scope, hint)
+
+    def need_file(self, call: syntax.Invocation) -> None:
+        """Refuses an operator that does not name its file."""
+        if "file" not in self.settings:
+            found = f"a {call.kind} without a file"
+            raise types.refused(call.place, found, "file", self.hint)
+
+    def need_texts(
+        self, call: syntax.Invocation, kind: types.Tuple, *, layout: TextFormat
+    ) -> None:
+        """Refuses attributes that no line of a text has."""
+        loose = [types.loose(it) for _, it in kind.attributes]
+        if layout is TextFormat.LINE and loose != [types.RSTRING]:
+            raise types.refused(call.place, f"the format line of {kind}", "one rstring")
+        for name, part in kind.attributes:
+            if _has_blob(part):
+                told = f'a blob in a text, the attribute "{name}"'
+                raise types.refused(call.place, told, "other types", self.hint)
+
+    def names(self, name: str, kind: types.Tuple) -> tuple[str, ...]:
+        """Returns attributes that a parameter names."""
+        found = []
+        for node in self.settings[name].values if name in self.settings else ():
+            word = node.text if isinstance(node, syntax.Name) else ""
+            if word not in kind.names:
+                expected = f"some of {', '.join(kind.names)}"
+                raise types.refused(node.place, f"{name} of this", expected)
+            found.append(word)
+        return tuple(found)
 
     def value(self, name: str, kind: types.SplType, usual: object) -> object:
         """Returns a value that is known without a tuple."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from dovetail import spec
-from dovetail.dialects.spl import files, operators, syntax, windowed
+from dovetail.dialects.spl import coded, files, operators, syntax, windowed
 from dovetail.dialects.spl.expressions import Scope, bind
 from dovetail.dialects.spl.joins import join
 from dovetail.dialects.spl.operators import Made, Operator, Stream, fed, made_of
@@ -29,7 +29,7 @@ from dovetail.dialects.spl.types import (
     scalar,
     schema_of,
 )
-from dovetail.dialects.spl.values import Value
+from dovetail.dialects.spl.values import Value, blank
 from dovetail.errors import Place
 from dovetail.schema import Schema
 
@@ -41,7 +41,7 @@ _OPERATORS: Mapping[str, Callable[[Operator], list[Stream]]] = {
     "Filter": operators.filtered,
     "Functor": operators.functor,
     "Union": operators.union,
-    "Custom": operators.custom,
+    "Custom": coded.custom,
     "Split": operators.split,
     "Throttle": operators.throttle,
     "Delay": operators.delay,
@@ -49,6 +49,11 @@ _OPERATORS: Mapping[str, Callable[[Operator], list[Stream]]] = {
     "Sort": windowed.sort,
     "Punctor": windowed.punctor,
     "Barrier": windowed.barrier,
+}
+_WITH_CODE: Mapping[str, Callable[[Operator], list[Stream]]] = {
+    "Custom": coded.custom,
+    "Filter": coded.filtered,
+    "Functor": coded.functor,
 }
 _OUTSIDE = "bind its result by name: leave the operator out, and give an input {}"
 
@@ -61,8 +66,12 @@ class World:
     inputs: Inputs
     givens: dict[str, Stream] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
+    sinks: dict[str, list[Callable[[], files.TextSink]]] = field(default_factory=dict)
+    """The files into which streams go that come out, as the text names them."""
     files: dict[str, Callable[[], files.TextFile]] = field(default_factory=dict)
     """The files of streams from outside that an operator of the text names."""
+    counted: int = 0
+    """How many streams come from a Beacon of the text itself."""
     sunk: list[spec.Output] = field(default_factory=list)
     """What comes out of composites beside the streams that they give."""
 
@@ -165,27 +174,40 @@ class Graph:
             found = f"the operator {call.operator} is not supported"
             raise refused(call.place, found, f"one of {known}", hint)
         operator = Operator(
-            call,
-            feeds,
-            made,
-            self.read_type,
-            {**self.values, **dict(self._state(call))},
-            self.world.remarks.append,
+            call, feeds, made, self.read_type, self.values, self.world.remarks.append
         )
-        for logic in call.logics:
-            if logic.words[0] != "state" and call.kind != "Custom":
-                hint = "do it in a Custom or Functor before the join"
-                raise refused(logic.place, f"code of a {call.kind}", "none", hint)
+        if coded.has_code(call) and call.kind in _WITH_CODE:
+            bound = _WITH_CODE[call.kind]
+        elif code := [one for one in call.logics if one.words[0] != "state"]:
+            hint = "do it in a Custom or Functor before it"
+            raise refused(code[0].place, f"code of a {call.kind}", "none", hint)
+        # Where no code changes them, variables are constants.
+        if bound not in _WITH_CODE.values() or not coded.is_stateful(call):
+            constants = dict(self._state(call))
+            operator = replace(operator, values={**self.values, **constants})
         if bound and call.heads:
             return bound(operator)
         # Without an output it is where streams go out.
-        if call.params:
+        if call.kind == "FileSink" and len(call.ports) == 1:
+            self._sink(call, feeds[0])
+        elif call.params or call.logics:
             told = ", ".join(one.name for one in feeds)
             self.world.remarks.append(
                 f"line {call.place.line}: {call.kind} does nothing here: {told} comes "
                 "out, and goes where its sink says"
             )
         return []
+
+    def _sink(self, call: syntax.Invocation, feed: Stream) -> None:
+        """Keeps the file of a FileSink, for which whoever runs the text asks."""
+        scope = Scope(self.read_type, (), self.values)
+        for source in call.ports[0].sources:
+            told = partial(files.text_sink, call, feed.type, scope)
+            self.world.sinks.setdefault(source.name, []).append(told)
+            self.world.remarks.append(
+                f"line {call.place.line}: {source.name} goes into the file of its "
+                "FileSink where there is a folder of data, and no sink is bound to it"
+            )
 
     def _made(self, head: syntax.Head) -> Made:
         """Returns a stream that an operator must give."""
@@ -221,6 +243,13 @@ class Graph:
 
     def _sources(self, call: syntax.Invocation, made: tuple[Made, ...]) -> list[Stream]:
         """Returns streams from outside, whatever the text reads them by."""
+        is_given = made[0].name in self.world.inputs
+        if call.kind == "Beacon" and coded.is_counted(call) and not is_given:
+            operator = Operator(
+                call, (), made, self.read_type, self.values, self.world.remarks.append
+            )
+            self.world.counted += 1
+            return [coded.beacon(operator, self.world.counted)]
         if call.kind == "FileSource" and len(made) == 1:
             scope = Scope(self.read_type, (), self.values)
             told = partial(files.text_file, call, made[0].type, scope)
@@ -282,10 +311,13 @@ class Graph:
                 continue
             body = logic.body
             for one in body.statements if isinstance(body, syntax.Block) else (body,):
-                if not isinstance(one, syntax.Variable) or len(one.values) != 1:
+                if not isinstance(one, syntax.Variable):
                     raise refused(one.place, "code in state", "type name = value;")
-                value = bind(one.values[0], Scope(self.read_type, (), self.values))
                 kind = self.read_type(one.type)
+                value = blank(kind, one.place)
+                if one.values:
+                    scope = Scope(self.read_type, (), self.values)
+                    value = bind(one.values[0], scope)
                 if value.type != kind:
                     raise refused(value.place, f"{one.name} is {value.type}", str(kind))
                 yield one.name, value
@@ -380,6 +412,11 @@ class Graph:
         expected = f"one of {', '.join(types)}" if types else "a type, or a stream"
         raise refused(place, f'no type "{text}"', expected)
 
+    def _makes(self, call: syntax.Invocation) -> bool:
+        """Tells whether an operator makes tuples, which come in by no other."""
+        (stream, *_) = self._streams(call)
+        return bool(call.ports) or not isinstance(stream.step, spec.Given)
+
     def outputs(self) -> list[spec.Output]:
         """Returns what comes out: what goes into a sink, and what nothing takes.
 
@@ -401,7 +438,7 @@ class Graph:
             head.name
             for call in self.composite.graph
             for head in call.heads
-            if head.name in sunk or (head.name not in taken and call.ports)
+            if head.name in sunk or (head.name not in taken and self._makes(call))
         ]
         names = dict.fromkeys([*made, *ends, *sunk])
         place = self.composite.place

@@ -33,7 +33,7 @@ from dovetail.dialects.spl.types import (
     schema_of,
 )
 from dovetail.dialects.spl.values import Value
-from dovetail.errors import Place
+from dovetail.errors import DialectError, Place
 from dovetail.expression.functions import build
 from dovetail.expression.functions.logic import REQUIRED
 from dovetail.schema import Schema
@@ -269,6 +269,15 @@ def delay(operator: Operator) -> list[Stream]:
     return [Stream(made.name, made.type, feed.step)]
 
 
+def no_value(operator: Operator, number: int, name: str, kind: SplType) -> DialectError:
+    """Returns the error for an attribute of a port that nothing gives a value."""
+    return refused(
+        operator.call.heads[number].place,
+        f'the output attribute "{name}" has no value',
+        f"{name} = .., or an input attribute {kind} {name}",
+    )
+
+
 def selected(
     operator: Operator, number: int, ports: Sequence[PortView]
 ) -> spec.Columns:
@@ -279,11 +288,7 @@ def selected(
     for name, kind in operator.made[number].type.attributes:
         value = given.get(name) or forwarded(name, kind, ports)
         if value is None:
-            raise refused(
-                operator.call.heads[number].place,
-                f'the output attribute "{name}" has no value',
-                f"{name} = .., or an input attribute {kind} {name}",
-            )
+            raise no_value(operator, number, name, kind)
         columns.append((name, value.expression))
     return spec.Columns(tuple(columns))
 
@@ -316,11 +321,11 @@ def union(operator: Operator) -> list[Stream]:
     ports = zip(operator.views(), operator.feeds, strict=True)
     parts = [projected(operator, 0, feed.step, [view]) for view, feed in ports]
     # Marks go into it and not on: as they stand, between tuples of one port.
-    united = spec.Marked(_appended([part.step for part in parts]))
+    united = spec.Marked(appended([part.step for part in parts]))
     return [replace(parts[0], step=united)]
 
 
-def _appended(steps: Sequence[spec.Step]) -> spec.Step:
+def appended(steps: Sequence[spec.Step]) -> spec.Step:
     """Returns the tuples of several streams as they come."""
     return steps[0] if len(steps) == 1 else spec.Appended(tuple(steps))
 
@@ -332,7 +337,7 @@ def fed(streams: Sequence[Stream], port: syntax.Port) -> Stream:
             found = f"{stream.name} is {stream.type}"
             expected = f"the type of {streams[0].name}: {streams[0].type}"
             raise refused(source.place, found, expected)
-    step = _appended([stream.step for stream in streams])
+    step = appended([stream.step for stream in streams])
     return Stream(port.name, streams[0].type, step)
 
 
@@ -375,7 +380,7 @@ def custom(operator: Operator) -> list[Stream]:
             raise refused(head.place, found, f"submit(.., {made.name}) in onTuple")
     # Code that says nothing of marks hands none on.
     return [
-        Stream(made.name, made.type, spec.Marked(_appended(branches[made.name])))
+        Stream(made.name, made.type, spec.Marked(appended(branches[made.name])))
         for made in operator.made
     ]
 

@@ -42,12 +42,10 @@ _WORD = re.compile(
     r"""(?P<passed>"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/)|(?P<word>[A-Za-z_]\w*)""",
     re.DOTALL,
 )
-_CODE = "code that loops or changes state runs before the join: bind its stream by name"
 _REFUSED = {
-    **dict.fromkeys(("while", "for", "break", "continue", "return", "switch"), _CODE),
+    "switch": "if and else say it",
     "function": "write the value out where the function is called",
-    "onPunct": "window marks are made by the join itself",
-    "onProcess": _CODE,
+    "onProcess": "bind what the operator makes by its name",
 }
 
 
@@ -149,6 +147,8 @@ class Nodes(Transformer[Token, Any]):
         )
     )
     assignment = _one(syntax.Assignment)
+    each = _one(syntax.Each)
+    jump = _one(syntax.Jump)
     definition = _one(syntax.Definition)
     name = _one(syntax.Name)
     number = _one(syntax.Number)
@@ -258,7 +258,19 @@ class Nodes(Transformer[Token, Any]):
 
     def change(self, meta: Meta, parts: Parts) -> syntax.Change:
         """Returns an assignment to a variable."""
-        return syntax.Change(self.at(meta), _words(parts), parts[-1])
+        target, sign, value = parts
+        return syntax.Change(self.at(meta), str(sign), target, value)
+
+    def stepped(self, meta: Meta, parts: Parts) -> syntax.Stepped:
+        """Returns a variable that is one more or less."""
+        sign, target = sorted(parts, key=lambda one: not isinstance(one, Token))
+        return syntax.Stepped(self.at(meta), str(sign), target, parts[0] is sign)
+
+    step = stepped
+
+    def loop(self, meta: Meta, parts: Parts) -> syntax.Loop:
+        """Returns a `while`."""
+        return syntax.Loop(self.at(meta), *parts)
 
     def variable(self, meta: Meta, parts: Parts) -> syntax.Variable:
         """Returns a variable."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from dovetail import spec
 from dovetail.dialects.spl import parser, syntax
 from dovetail.dialects.spl.expressions import Scope, bind
-from dovetail.dialects.spl.files import TextFile
+from dovetail.dialects.spl.files import TextFile, TextSink
 from dovetail.dialects.spl.graph import Graph, Inputs, World
 from dovetail.dialects.spl.types import Tuple, refused
 from dovetail.dialects.spl.values import Value
@@ -27,6 +27,14 @@ def files_of(text: str) -> Mapping[str, Callable[[], TextFile]]:
     What is wrong with one is told when it is asked for.
     """
     return _whole(text, {})[1].files
+
+
+def sinks_of(text: str) -> Mapping[str, Sequence[Callable[[], TextSink]]]:
+    """Returns by the names of streams that come out the files into which they go.
+
+    What is wrong with one is told when it is asked for.
+    """
+    return _whole(text, {})[1].sinks
 
 
 def _whole(text: str, inputs: Inputs) -> tuple[spec.Program, World]:

@@ -216,6 +216,40 @@ class Block(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
+class Loop(_Placed):
+    """A `while`: its condition, and what is done again and again."""
+
+    condition: Node
+    body: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Each(_Placed):
+    """A `for`: a variable of a type that has each element, and what is done with it."""
+
+    name: str
+    type: Node
+    elements: Node
+    body: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Jump(_Placed):
+    """`break`, `continue` or `return`."""
+
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stepped(_Placed):
+    """A variable that is 1 more or less: before its value is read, or behind it."""
+
+    sign: str
+    of: Node
+    is_before: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Choice(_Placed):
     """An `if`: its condition, then what is done, then what else."""
 
@@ -235,7 +269,8 @@ class Action(_Placed):
 class Change(_Placed):
     """A variable or attribute that gets another value."""
 
-    path: tuple[str, ...]
+    sign: str
+    target: Node
     value: Node
 
 
@@ -354,6 +389,10 @@ Node = (
     | Logic
     | Block
     | Choice
+    | Loop
+    | Each
+    | Jump
+    | Stepped
     | Action
     | Change
     | Variable

@@ -29,7 +29,7 @@ from dovetail.expression.tree import (
     on_side,
     walk,
 )
-from dovetail.schema import AtomicType
+from dovetail.schema import AtomicType, read_value
 
 TRUE = Literal(value=True, type=AtomicType.BOOLEAN)
 
@@ -393,6 +393,12 @@ def default_of(kind: types.SplType) -> object:
             return {name: default_of(it) for name, it in attributes}
         case types.Bounded(of):
             return default_of(of)
+
+
+def blank(kind: types.SplType, place: Place) -> Value:
+    """Returns the value of a type that nobody gives another one."""
+    stored = types.stored(kind)
+    return literal(read_value(default_of(kind), stored, str(kind)), kind, place)
 
 
 def literal(value: object, kind: types.SplType, place: Place) -> Value:

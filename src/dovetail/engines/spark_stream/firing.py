@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import cast
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
@@ -16,6 +17,7 @@ from pyspark.sql.types import ArrayType, DataType, IntegerType, StructField, Str
 
 from dovetail import spec
 from dovetail.bind.travel import Carried, travel_by_value
+from dovetail.engines.code_settings import code_settings
 from dovetail.engines.kernel_settings import firing_settings, in_row_time
 from dovetail.engines.spark_stream.types import as_nullable
 from dovetail.engines.spark_stream.worker import firing, relay
@@ -39,7 +41,7 @@ class Riding:
 
 
 def fired(
-    frame: DataFrame, step: spec.Windowed | spec.Aligned, riding: Riding
+    frame: DataFrame, step: spec.Windowed | spec.Aligned | spec.Coded, riding: Riding
 ) -> DataFrame:
     """Returns rows as an operator gives them."""
     own, beside = step.source.schema.names, riding.columns
@@ -50,7 +52,10 @@ def fired(
     names = tuple(lines.columns[len(own) :])
     # Plays that share a query know nothing of each other.
     scope = relay.SCOPE if relay.SCOPE in beside else ""
-    stage = firing.Stage(firing_settings(step), riding.place, names)
+    settings = (
+        code_settings(step) if isinstance(step, spec.Coded) else firing_settings(step)
+    )
+    stage = firing.Stage(settings, riding.place, names)
     known = {field.name: field.dataType for field in lines.schema}
     rows = _staged(lines, stage, _types(step, known), scope=scope)
     return rows.select(*map(quoted, (*step.schema.names, *beside)))
@@ -102,7 +107,7 @@ def _staged(
 
 
 def _types(
-    step: spec.Windowed | spec.Aligned, known: dict[str, DataType]
+    step: spec.Windowed | spec.Aligned | spec.Coded, known: dict[str, DataType]
 ) -> dict[str, DataType]:
     """Returns the types of what an operator gives."""
     match step:
@@ -114,6 +119,9 @@ def _types(
             return lists | {gives.counts: ArrayType(IntegerType())} | last
         case spec.Windowed():
             return {name: known[name] for name in step.source.schema.names}
+        case spec.Coded(schema=schema):
+            whole = cast("StructType", StructType.fromDDL(schema.to_sql()))
+            return {one.name: one.dataType for one in whole.fields}
         case spec.Aligned(parts=parts):
             return {name: known[name] for name in parts}
 

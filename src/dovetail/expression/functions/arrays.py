@@ -127,7 +127,9 @@ def _struct_rule(arguments: entry.Arguments) -> entry.Signature | None:
 
 def _map_rule(arguments: entry.Arguments) -> entry.Signature | None:
     """Types MAP: keys and values in turn, each in their wider type."""
-    if len(arguments) % 2 or not arguments:
+    if not arguments:
+        return entry.Signature((), schema.MapType(kinds.NULL, kinds.NULL))
+    if len(arguments) % 2:
         return None
     key, value = (kinds.widest(entry.types(arguments[start::2])) for start in (0, 1))
     if key is None or value is None or isinstance(key, schema.MapType):

@@ -78,24 +78,26 @@ def _field(text: str) -> pa.Field:
 def constant(value: object, text: str) -> pa.Scalar:
     """Returns a constant; decimals are written as texts, times as counts."""
     kind = arrow_type(text)
-    return pa.scalar(_read(value, kind), kind)
+    return pa.scalar(arrow_value(value, kind), kind)
 
 
-def _read(value: Any, kind: pa.DataType) -> Any:  # noqa: ANN401 - of any type
+def arrow_value(value: Any, kind: pa.DataType) -> Any:  # noqa: ANN401 - of any type
     """Returns a constant's value as Arrow takes it, decimals made of their texts."""
     if value is None:
         return None
     if pa.types.is_decimal(kind):
         return Decimal(str(value))
     if pa.types.is_list(kind):
-        return [_read(item, kind.value_type) for item in value]
+        return [arrow_value(item, kind.value_type) for item in value]
     if pa.types.is_map(kind):
         return [
-            (_read(key, kind.key_type), _read(item, kind.item_type))
+            (arrow_value(key, kind.key_type), arrow_value(item, kind.item_type))
             for key, item in value.items()
         ]
     if pa.types.is_struct(kind):
-        return {field.name: _read(value.get(field.name), field.type) for field in kind}
+        return {
+            field.name: arrow_value(value.get(field.name), field.type) for field in kind
+        }
     return value
 
 
@@ -199,7 +201,7 @@ def _looped(
     found = [None if strict and None in row else function(*row) for row in rows]
     # Arrow takes maps as pairs, and a field that a record lacks as null
     if pa.types.is_nested(kind):
-        found = [_read(value, kind) for value in found]
+        found = [arrow_value(value, kind) for value in found]
     return pa.array(found, kind)
 
 

@@ -21,10 +21,12 @@ import pyarrow.compute as pc
 from dovetail.kernels.arrays.blobs import read_batch, write_batch
 from dovetail.kernels.arrays.names import TURN, LineKind
 from dovetail.kernels.arrival.arrival import in_order as as_turns
+from dovetail.kernels.code import Coding, carry_out
 from dovetail.kernels.firing import (
     CAUSE,
     KIND,
     NOW,
+    ORDER,
     Kept,
     Queues,
     Windows,
@@ -66,7 +68,7 @@ class Stage:
     there may be none.
     """
 
-    known: Windows | Queues | None
+    known: Windows | Queues | Coding | None
     place: tuple[str, ...]
     riding: tuple[str, ...]
     order: RowOrder | None = None
@@ -200,7 +202,7 @@ class _Keeps:
     """The rows that an operator keeps, on a shelf."""
 
     shelf: Shelf
-    known: Windows | Queues
+    known: Windows | Queues | Coding
     is_new: bool
 
     def read(self, schema: pa.Schema) -> Kept:
@@ -222,7 +224,12 @@ def _operated(stage: Stage, keeps: _Keeps, lines: pa.RecordBatch) -> pa.RecordBa
     beside = {*stage.riding, KIND, NOW}
     shown = [name for name in lines.schema.names if name not in beside]
     kept = keeps.read(lines.select(shown).schema)
-    kept, found = advance(keeps.known, kept, lines.select([*shown, KIND, NOW]))
+    own = lines.select([*shown, KIND, NOW])
+    if isinstance(keeps.known, Coding):
+        saved, found = carry_out(keeps.known, kept.saved, own)
+        kept = Kept(kept.rows, saved)
+    else:
+        kept, found = advance(keeps.known, kept, own)
     keeps.write(kept)
     return _with_others(stage, lines, found)
 
@@ -240,7 +247,7 @@ def _with_others(
     columns = {
         name: _with_nulls(found.column(name), len(others)).take(pa.array(order))
         for name in found.schema.names
-        if name not in {CAUSE, KIND}
+        if name not in {CAUSE, KIND, ORDER}
     }
     said = [*found.column(KIND).to_pylist(), *kinds.take(others).to_pylist()]
     columns |= {

@@ -1,0 +1,221 @@
+"""Code that is carried out row by row, statement by statement, over plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any, assert_never
+
+from dovetail import spec
+from dovetail.conformance.oracle.firing import Content, Given, Passing, Sign
+from dovetail.errors import EngineError
+from dovetail.expression import BARE, Expression, Scope, compiled
+from dovetail.schema import Schema
+from dovetail.spec import code
+
+Handed = tuple[int, Content]
+"""A port, and what goes out by it."""
+_Step = code.Field | code.Element
+_Run = Generator[Handed, None, code.Jump | None]
+
+
+def coded(step: spec.Coded, given: Sequence[Given]) -> Iterator[tuple[int, Handed]]:
+    """Yields what goes out, each with the number of what has come just then."""
+    machine = _Machine(step)
+    machine.begin()
+    known = step.code
+    for number, (_, content) in enumerate(given):
+        match content:
+            case Passing.TIME:
+                continue
+            case Sign.MARK:
+                found = machine.carry_out({}, known.on_mark)
+            case Sign.END:
+                found = machine.carry_out({}, known.on_end)
+            case _:
+                found = machine.carry_out(content, known.on_row)
+        for handed in found:
+            yield number, handed
+
+
+@dataclass(slots=True)
+class _Machine:
+    """The variables of code, and what its expressions mean."""
+
+    step: spec.Coded
+    values: dict[str, Any] = field(default_factory=dict)
+    lasting: dict[str, Any] = field(default_factory=dict)
+    known: dict[str, Any] = field(default_factory=dict)
+    turns: int = 0
+
+    def begin(self) -> None:
+        """Gives the variables that last their first values."""
+        self.values = dict.fromkeys(self.step.seen.names)
+        for one in self.step.code.state:
+            self._assign(one.target, self._copied(one.value))
+        self._keep()
+
+    def _keep(self) -> None:
+        """Remembers the variables that last."""
+        self.lasting = {name: self.values[name] for name in self.step.code.lasting}
+
+    def carry_out(
+        self, row: spec.Row, statements: Sequence[code.Statement]
+    ) -> Iterator[Handed]:
+        """Yields what goes out of some statements, of which new variables are gone."""
+        self.turns = 0
+        self.values = {
+            **dict.fromkeys(self.step.seen.names),
+            **deepcopy(dict(row)),
+            **self.lasting,
+        }
+        yield from self._run(statements)
+        self._keep()
+
+    def _run(self, statements: Sequence[code.Statement]) -> _Run:
+        """Yields what goes out, and returns where a statement has jumped to."""
+        for one in statements:
+            match one:
+                case code.Jumped(to):
+                    return to
+                case code.Branched(condition, then, otherwise):
+                    holds = self._value(condition) is True
+                    jump = yield from self._run(then if holds else otherwise)
+                    if jump:
+                        return jump
+                case code.Repeated() | code.ForEach():
+                    jump = yield from self._loop(one)
+                    if jump:
+                        return jump
+                case code.Submitted() | code.Punctuated():
+                    yield self._handed(one)
+                case code.Assigned(target, value):
+                    self._assign(target, self._copied(value))
+                case code.Changed():
+                    self._change(one)
+                case _:
+                    assert_never(one)
+        return None
+
+    def _handed(self, one: code.Submitted | code.Punctuated) -> Handed:
+        """Returns a row that goes out, or a mark."""
+        if isinstance(one, code.Punctuated):
+            return one.port, Sign.MARK
+        values = one.columns.columns
+        return one.port, {name: self._copied(text) for name, text in values}
+
+    def _loop(self, loop: code.Repeated | code.ForEach) -> _Run:
+        """Yields what goes out of all turns of a loop; only a return goes on."""
+        for _ in self._turns(loop):
+            self.turns += 1
+            if self.turns > code.MOST_TURNS:
+                told = f"the loops of one tuple take more than {code.MOST_TURNS} turns"
+                raise EngineError(told)
+            jump = yield from self._run(loop.body)
+            if jump is code.Jump.BREAK:
+                break
+            if jump is code.Jump.RETURN:
+                return jump
+        return None
+
+    def _turns(self, loop: code.Repeated | code.ForEach) -> Iterator[None]:
+        """Yields as many times as a loop goes round."""
+        if isinstance(loop, code.ForEach):
+            # Of the list as it is now, whatever becomes of it in the loop.
+            for element in self._copied(loop.elements):
+                self.values[loop.name] = element
+                yield
+        else:
+            while self._value(loop.condition) is True:
+                yield
+
+    def _value(self, expression: Expression) -> Any:  # noqa: ANN401 - of any type
+        """Returns the value of an expression now."""
+        if expression.text not in self.known:
+            scope = Scope.pair(self.step.seen, Schema(()))
+            self.known[expression.text] = compiled(expression, scope)
+        return self.known[expression.text]({"l": self.values, BARE: {}})
+
+    def _copied(self, expression: Expression) -> Any:  # noqa: ANN401 - of any type
+        """Returns a value that no variable shares."""
+        return deepcopy(self._value(expression))
+
+    def _assign(self, target: code.Target, value: object) -> None:
+        """Gives a variable, or a part of it, a value."""
+        if not target.within:
+            self.values[target.name] = value
+            return
+        *outer, last = target.within
+        holder = self._reached(target.name, outer)
+        key = self._key(last)
+        if isinstance(holder, list) and not 0 <= key < len(holder):
+            raise EngineError(_told(f"a list of {len(holder)} at {key}"))
+        holder[key] = value
+
+    def _reached(self, name: str, steps: Sequence[_Step]) -> Any:  # noqa: ANN401
+        """Returns the part of a variable that is to be changed."""
+        found = self.values[name]
+        for step in steps:
+            key = self._key(step)
+            is_there = (
+                0 <= key < len(found) if isinstance(found, list) else key in found
+            )
+            if not is_there:
+                raise EngineError(_told(f"an element {key!r} that is not there"))
+            found = found[key]
+        return found
+
+    def _key(self, step: _Step) -> Any:  # noqa: ANN401
+        """Returns by what a part is found in what holds it."""
+        return step.name if isinstance(step, code.Field) else self._value(step.at)
+
+    def _change(self, one: code.Changed) -> None:
+        """Changes a list, a set or a map."""
+        holder = self._reached(one.target.name, one.target.within)
+        values = [self._copied(value) for value in one.values]
+        _CHANGES[one.change](holder, *values)
+
+
+def _insert(items: list[object], item: object, place: int) -> None:
+    """Puts an element in front of the one at a place, or behind the last one."""
+    if not 0 <= place <= len(items):
+        raise EngineError(_told(f"a list of {len(items)} at {place}"))
+    items.insert(place, item)
+
+
+def _remove_at(items: list[object], place: int) -> None:
+    """Takes out the element at a place."""
+    if not 0 <= place < len(items):
+        raise EngineError(_told(f"a list of {len(items)} at {place}"))
+    del items[place]
+
+
+def _add(items: list[object], item: object) -> None:
+    """Adds an element to a set that does not have it."""
+    if item not in items:
+        items.append(item)
+
+
+def _remove(items: list[object], item: object) -> None:
+    """Takes an element out of a set that has it."""
+    if item in items:
+        items.remove(item)
+
+
+_CHANGES: Mapping[code.Change, Callable[..., object]] = {
+    code.Change.APPEND: list.append,
+    code.Change.EXTEND: list.extend,
+    code.Change.INSERT: _insert,
+    code.Change.ADD: _add,
+    code.Change.PUT: dict.__setitem__,
+    code.Change.REMOVE_AT: _remove_at,
+    code.Change.REMOVE: _remove,
+    code.Change.REMOVE_KEY: lambda items, key: items.pop(key, None),
+    code.Change.CLEAR: lambda items: items.clear(),
+}
+
+
+def _told(what: str) -> str:
+    """Returns that code changes what is not there."""
+    return f"code changes {what}"

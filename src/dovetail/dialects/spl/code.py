@@ -1,0 +1,500 @@
+"""Code of `logic` clauses: variables, branches, loops and submits, bound to a program.
+
+    logic state   : mutable int32 n = 0;            lasts from tuple to tuple
+          onTuple I : { n++; submit({k = n}, Out); }  for each tuple
+          onPunct I : submit(currentPunct(), Out);    for each mark, and at the end
+
+Each variable is a column beside those of the tuple. Names of variables have a blank, so
+none is an attribute's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any
+
+from dovetail import spec
+from dovetail.dialects.spl import syntax, types, values
+from dovetail.dialects.spl.casts import converted
+from dovetail.dialects.spl.expressions import (
+    PortView,
+    Scope,
+    bind,
+    need_boolean,
+    number,
+)
+from dovetail.dialects.spl.operators import ROW, Operator
+from dovetail.dialects.spl.types import BOOLEAN, INT32, Holder, SplType, Tuple, refused
+from dovetail.dialects.spl.values import Value
+from dovetail.errors import Place
+from dovetail.expression.evaluation import folded
+from dovetail.expression.functions import build
+from dovetail.expression.tree import Column, Literal
+from dovetail.schema import Column as SchemaColumn
+from dovetail.spec import code
+
+Statements = tuple[code.Statement, ...]
+WINDOW, FINAL = "WindowMarker", "FinalMarker"
+MARKS = types.Enumerated((WINDOW, FINAL))
+NOWHERE = Place("", 1, 1)
+_SYSTEM = Tuple(((WINDOW, MARKS), (FINAL, MARKS)))
+_WORDS = (values.literal(word, MARKS, NOWHERE).tree for word in _SYSTEM.names)
+SYSTEM = Value(_SYSTEM, values.structured(_SYSTEM, _WORDS), NOWHERE)
+"""What `Sys` is: the marks by their names."""
+# What only people or files see changes no tuple.
+_SILENT = frozenset(
+    ("println", "print", "printString", "printStringLn", "appTrc", "appLog", "log")
+)
+_PORT, _PART = "from port", "port {}"
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A name of code: what it is of, and whether code may change it."""
+
+    target: code.Target
+    type: SplType
+    is_mutable: bool
+
+
+Names = Mapping[str, Variable]
+
+
+@dataclass(slots=True)
+class Writer:
+    """Code of an operator while it is bound.
+
+    `outputs` are the ports by the names that code has for them. `sees` is what
+    expressions see beside the variables, which `columns` has all of.
+    """
+
+    operator: Operator
+    sees: Scope
+    outputs: Mapping[str, int] = field(default_factory=dict)
+    columns: list[SchemaColumn] = field(default_factory=list)
+    lasting: dict[str, Variable] = field(default_factory=dict)
+
+    def variable(self, name: str, kind: SplType, *, is_mutable: bool) -> Variable:
+        """Returns a new variable, of a name or of none."""
+        column = f"{name or 'value'} {len(self.columns)}"
+        self.columns.append(SchemaColumn(column, types.stored(kind)))
+        return Variable(code.Target(column), kind, is_mutable)
+
+    def state(self, logic: syntax.Logic) -> Iterator[code.Assigned]:
+        """Yields the first values of the variables of a `state` clause."""
+        body = logic.body
+        for one in body.statements if isinstance(body, syntax.Block) else (body,):
+            if not isinstance(one, syntax.Variable):
+                raise refused(one.place, "code in state", "type name = value;")
+            if one.name in self.lasting:
+                raise refused(one.place, f"a second variable {one.name}", "one")
+            bound, found = self._declared(one, self.lasting)
+            self.lasting[one.name] = found
+            yield from bound
+
+    def _declared(
+        self, one: syntax.Variable, names: Names
+    ) -> tuple[list[code.Assigned], Variable]:
+        """Returns a variable with its first value: without one the type's own."""
+        kind = self.operator.read_type(one.type)
+        found = self.variable(one.name, kind, is_mutable=one.is_mutable)
+        if one.values:
+            value = self.typed(one.values[0], kind, names, one.name)
+        elif one.is_mutable:
+            value = values.blank(kind, one.place)
+        else:
+            told = f"{one.name} has no value, and no code can give it one"
+            raise refused(one.place, told, f"mutable, or {one.name} = ..")
+        return [code.Assigned(found.target, value.expression)], found
+
+    def typed(self, node: syntax.Node, kind: SplType, names: Names, what: str) -> Value:
+        """Returns a value for what has a type; an empty list is one of it."""
+        is_empty = isinstance(node, syntax.Items | syntax.Braces) and not node.values
+        loose = types.loose(kind)
+        if is_empty and isinstance(loose, Holder) and loose.word != "optional":
+            return values.blank(kind, node.place)
+        scope = replace(self.scope(names), wanted=(kind,))
+        return values.assigned(bind(node, scope), kind, what)
+
+    def scope(self, names: Names) -> Scope:
+        """Returns what expressions see."""
+        known = {name: read(one) for name, one in names.items()}
+        return replace(self.sees, variables={**self.sees.variables, **known})
+
+    def statements(self, node: syntax.Node, names: Names | None = None) -> Statements:
+        """Returns what a statement of the text is; a block is all that it holds."""
+        listed = node.statements if isinstance(node, syntax.Block) else (node,)
+        known = dict(self.lasting if names is None else names)
+        found: list[code.Statement] = []
+        for one in listed:
+            if isinstance(one, syntax.Variable):
+                steps, plain = self.lifted(one, known)
+                assert isinstance(plain, syntax.Variable)  # noqa: S101 - as it was
+                bound, variable = self._declared(plain, known)
+                known[one.name] = variable
+                found += [*steps.before, *bound, *steps.behind]
+            else:
+                found += self._statement(one, known)
+        return tuple(found)
+
+    def _statement(self, node: syntax.Node, names: Names) -> Iterable[code.Statement]:
+        """Returns what a statement is, with the steps of variables in it."""
+        match node:
+            case syntax.Block():
+                return self.statements(node, names)
+            case syntax.Choice():
+                return self._choice(node, names)
+            case syntax.Loop() | syntax.Each():
+                return [self._loop(node, names)]
+            case syntax.Jump(word=word):
+                return [code.Jumped(code.Jump(word))]
+            case syntax.Stepped():
+                return [self._step(node, names)]
+            case syntax.Action(name=name) if name in _SILENT:
+                line = node.place.line
+                self.operator.remark(
+                    f"line {line}: {name} changes no tuple: it is left out"
+                )
+                return []
+            case syntax.Action() | syntax.Change():
+                steps, plain = self.lifted(node, names)
+                if isinstance(plain, syntax.Change):
+                    done = [self._change(plain, names)]
+                else:
+                    assert isinstance(plain, syntax.Action)  # noqa: S101 - as it was
+                    done = [*self._action(plain, names)]
+                return [*steps.before, *done, *steps.behind]
+            case _:
+                raise refused(node.place, "this statement", "if, submit, x = y;")
+
+    def condition(self, node: syntax.Node, names: Names) -> Value:
+        """Returns a condition, in which no variable changes."""
+        for one in nodes(node):
+            if isinstance(one, syntax.Stepped):
+                expected = "a statement of its own before it"
+                raise refused(one.place, f"{one.sign} in a condition", expected)
+        found = bind(node, self.scope(names))
+        need_boolean(found, "the condition")
+        return found
+
+    def _choice(self, node: syntax.Choice, names: Names) -> Iterable[code.Statement]:
+        """Returns an `if`; of one that is known before the run one branch alone."""
+        steps, condition = self.lifted(node.condition, names)
+        holds = self.condition(condition, names)
+        then, otherwise = (
+            self.statements(one, names) for one in (*node.branches, _EMPTY)[:2]
+        )
+        simple = folded(holds.tree)
+        if isinstance(simple, Literal) and not (steps.before or steps.behind):
+            return then if simple.value is True else otherwise
+        if not steps.behind:
+            return [*steps.before, code.Branched(holds.expression, then, otherwise)]
+        # What changes behind the condition does so before the branch.
+        kept = self.variable("", BOOLEAN, is_mutable=False)
+        decided = code.Assigned(kept.target, holds.expression)
+        branched = code.Branched(read(kept).expression, then, otherwise)
+        return [*steps.before, decided, *steps.behind, branched]
+
+    def _loop(self, node: syntax.Loop | syntax.Each, names: Names) -> code.Statement:
+        """Returns a `while`, or a `for`; of a map it goes through the keys."""
+        if isinstance(node, syntax.Loop):
+            holds = self.condition(node.condition, names)
+            body = self.statements(node.body, names)
+            return code.Repeated(holds.expression, body)
+        whole = bind(node.elements, self.scope(names))
+        kind = whole.type
+        if not isinstance(kind, Holder) or kind.word == "optional":
+            found = f"a for over {kind}"
+            raise refused(node.elements.place, found, "a list, a set or a map")
+        declared = self.operator.read_type(node.type)
+        if declared != types.loose(kind.of[0]):
+            raise refused(
+                node.type.place, f"{node.name} is {declared}", str(kind.of[0])
+            )
+        elements = whole
+        if kind.word == "map":
+            keys = Holder("list", kind.of[:1])
+            elements = values.of_type(keys, "map_keys(x)", node.place, x=whole.tree)
+        item = self.variable(node.name, declared, is_mutable=False)
+        body = self.statements(node.body, {**names, node.name: item})
+        return code.ForEach(item.target.name, elements.expression, body)
+
+    # What changes.
+
+    def target(self, node: syntax.Node, names: Names) -> Variable:
+        """Returns the variable, or the part of one, that a statement changes."""
+        match node:
+            case syntax.Name(text=name) if name in names:
+                found = names[name]
+                if not found.is_mutable:
+                    hint = f"mutable {found.type} {name} = ..; in front of it"
+                    raise refused(node.place, f"{name} is no mutable", "one", hint)
+                return found
+            case syntax.Member(of=syntax.Name(text=port), name=name) if (
+                port not in names and (view := self.sees.port(port))
+            ):
+                return self._attribute(view, name, node.place)
+            case syntax.Member(of=of, name=name):
+                whole = self.target(of, names)
+                kind = whole.type.get(name) if isinstance(whole.type, Tuple) else None
+                if kind is None:
+                    raise refused(node.place, f'{whole.type} has no "{name}"')
+                return _within(whole, code.Field(name), kind)
+            case syntax.Part(of=of, at=at):
+                return self._element(self.target(of, names), at, names)
+            case _:
+                known = [name for name, one in names.items() if one.is_mutable]
+                expected = f"one of {', '.join(known)}" if known else "mutable int32 n"
+                raise refused(node.place, "no variable that code can change", expected)
+
+    def _attribute(self, view: PortView, name: str, place: Place) -> Variable:
+        """Returns an attribute of a tuple, which a Custom may change."""
+        kind = view.type.get(name)
+        if kind is None:
+            known = ", ".join(view.type.names)
+            raise refused(place, f'"{view.name}" has no "{name}"', f"one of {known}")
+        if self.operator.call.kind != "Custom":
+            found = f"a tuple is changed by code of a {self.operator.call.kind}"
+            raise refused(place, found, "a Custom, or an output clause")
+        if view.within:
+            part = code.Field(name)
+            return Variable(code.Target(view.within, (part,)), kind, is_mutable=True)
+        return Variable(code.Target(name), kind, is_mutable=True)
+
+    def _element(self, whole: Variable, at: syntax.Node, names: Names) -> Variable:
+        """Returns what a list has at a place, or a map for a key."""
+        key = bind(at, self.scope(names))
+        match types.loose(whole.type):
+            case Holder("map", (kind, item)) if key.type == types.loose(kind):
+                return _within(whole, code.Element(key.expression), item)
+            case Holder("list", (item,)) if key.type in {INT32, types.UINT32}:
+                return _within(whole, code.Element(key.expression), item)
+            case kind:
+                found = f"an element of {kind} by {key.type}"
+                raise refused(at.place, found, "the key of a map, or an int32")
+
+    def _change(self, node: syntax.Change, names: Names) -> code.Statement:
+        """Returns an assignment."""
+        target = self.target(node.target, names)
+        if node.sign == "=":
+            value = self.typed(node.value, target.type, names, "the variable")
+        else:
+            own = bind(node.target, self.scope(names))
+            other = bind(node.value, self.scope(names))
+            made = values.arithmetic(node.sign[:-1], own, other, node.place)
+            value = values.assigned(made, target.type, "the variable")
+        return code.Assigned(target.target, value.expression)
+
+    def _step(self, node: syntax.Stepped, names: Names) -> code.Statement:
+        """Returns that a variable is 1 more or less."""
+        target = self.target(node.of, names)
+        own = bind(node.of, self.scope(names))
+        if own.type not in types.NUMBERS:
+            raise refused(node.place, f"{node.sign} of {own.type}", "a number")
+        one = converted(number("1", node.place), own.type, node.place)
+        value = values.arithmetic(node.sign[:1], own, one, node.place)
+        return code.Assigned(target.target, value.expression)
+
+    def lifted(self, node: syntax.Node, names: Names) -> tuple[_Steps, syntax.Node]:
+        """Returns a node without its `n++`, and the steps before and behind it.
+
+        Where it may not be reached, or is read beside it, it has no one meaning.
+        """
+        found = [one for one in nodes(node) if isinstance(one, syntax.Stepped)]
+        if not found:
+            return _Steps(), node
+        _refuse_unsure(node, found)
+        before = [self._step(one, names) for one in found if one.is_before]
+        behind = [self._step(one, names) for one in found if not one.is_before]
+        plain = _without_steps(node)
+        return _Steps(tuple(before), tuple(behind)), plain
+
+    # What goes out.
+
+    def _action(self, node: syntax.Action, names: Names) -> Iterator[code.Statement]:
+        """Yields what a call as a statement does."""
+        match node.name, node.arguments:
+            case "submit", (what, syntax.Name(text=target)):
+                if target not in self.outputs:
+                    known = " or ".join(self.outputs)
+                    raise refused(node.place, f'no output port "{target}"', known)
+                yield from self._submit(what, self.outputs[target], names)
+            case name, (_, *_) if name in _CHANGES:
+                yield self._changed(node, names)
+            case _:
+                known = ", ".join(("submit", *_CHANGES))
+                raise refused(
+                    node.place,
+                    f"code of a {self.operator.call.kind} that calls {node.name}",
+                    f"one of {known}",
+                    "compute it before, and bind the stream by its name",
+                )
+
+    def _submit(
+        self, what: syntax.Node, port: int, names: Names
+    ) -> Iterator[code.Statement]:
+        """Yields that a tuple goes out, or a mark; the end goes by itself."""
+        scope, made = self.scope(names), self.operator.made[port]
+        names_of = getattr(what, "parts", ())
+        if names_of and {it.name for it in names_of} == {*made.type.names}:
+            parts = {it.name: bind(it.value, scope) for it in names_of}
+            yield code.Submitted(port, self.columns_of(port, parts))
+            return
+        view = self.sees.port(what.text) if isinstance(what, syntax.Name) else None
+        if view is not None and view.type == made.type:
+            own = {it: view.attribute(it, what.place) for it in made.type.names}
+            yield code.Submitted(port, self.columns_of(port, own))
+            return
+        whole = bind(what, scope)
+        if whole.type == MARKS:
+            if whole.constant("what is submitted") == WINDOW:
+                yield code.Punctuated(port)
+            return
+        if whole.type != made.type:
+            found = f"a tuple of the type {whole.type} is submitted to {made.name}"
+            raise refused(what.place, found, str(made.type))
+        parts = {
+            name: Value(kind, build("field", whole.tree, values.text(name)), what.place)
+            for name, kind in made.type.attributes
+        }
+        yield code.Submitted(port, self.columns_of(port, parts))
+
+    def columns_of(self, port: int, parts: Mapping[str, Value]) -> spec.Columns:
+        """Returns the values of a tuple that goes out by a port."""
+        made = self.operator.made[port].type.attributes
+        found = []
+        for name, kind in made:
+            value = parts[name]
+            # What is cut to a bound already is of the type.
+            if value.type != kind:
+                value = values.assigned(value, kind, name)
+            found.append((name, value.expression))
+        return spec.Columns(tuple(found))
+
+    def _changed(self, node: syntax.Action, names: Names) -> code.Statement:
+        """Returns a function that changes its first argument."""
+        first, *rest = node.arguments
+        whole = self.target(first, names)
+        kind = types.loose(whole.type)
+        found = _CHANGES[node.name].get((getattr(kind, "word", ""), len(rest)))
+        if found is None or isinstance(whole.type, types.Bounded):
+            raise refused(
+                node.place, f"{node.name} of {whole.type} and {len(rest)} more"
+            )
+        assert isinstance(kind, Holder)  # noqa: S101 - it has a word
+        wanted = {_ITEM: kind.of[-1], _KEY: kind.of[0], _PLACE: INT32}
+        change, expected = found
+        given = [bind(one, self.scope(names)) for one in rest]
+        if change is code.Change.APPEND and given[0].type == kind:
+            change, wanted[_ITEM] = code.Change.EXTEND, kind
+        parts = [
+            values.assigned(value, wanted[what], f"an argument of {node.name}")
+            for value, what in zip(given, expected, strict=True)
+        ]
+        return code.Changed(whole.target, change, tuple(it.expression for it in parts))
+
+
+_ITEM, _KEY, _PLACE = "item", "key", "place"
+_CHANGES: Mapping[
+    str, Mapping[tuple[str, int], tuple[code.Change, tuple[str, ...]]]
+] = {
+    "appendM": {("list", 1): (code.Change.APPEND, (_ITEM,))},
+    "insertM": {
+        ("list", 2): (code.Change.INSERT, (_ITEM, _PLACE)),
+        ("set", 1): (code.Change.ADD, (_ITEM,)),
+        ("map", 2): (code.Change.PUT, (_KEY, _ITEM)),
+    },
+    "removeM": {
+        ("list", 1): (code.Change.REMOVE_AT, (_PLACE,)),
+        ("set", 1): (code.Change.REMOVE, (_ITEM,)),
+        ("map", 1): (code.Change.REMOVE_KEY, (_KEY,)),
+    },
+    "clearM": {(word, 0): (code.Change.CLEAR, ()) for word in ("list", "set", "map")},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Steps:
+    """Variables that are 1 more or less, before a statement and behind it."""
+
+    before: Statements = ()
+    behind: Statements = ()
+
+
+_EMPTY = syntax.Block(NOWHERE, ())
+
+
+def read(one: Variable) -> Value:
+    """Returns the value that a variable has."""
+    tree = Column(ROW, one.target.name, types.stored(one.type))
+    return Value(types.loose(one.type), tree, NOWHERE)
+
+
+def _within(
+    whole: Variable, part: code.Field | code.Element, kind: SplType
+) -> Variable:
+    """Returns a part of a variable."""
+    target = replace(whole.target, within=(*whole.target.within, part))
+    return Variable(target, kind, whole.is_mutable)
+
+
+def nodes(node: object) -> Iterator[syntax.Node]:
+    """Yields a node and all that it is made of."""
+    if isinstance(node, tuple):
+        for one in node:
+            yield from nodes(one)
+    elif is_dataclass(node) and not isinstance(node, Place | type):
+        yield node  # type: ignore[misc]
+        for one in fields(node):
+            yield from nodes(getattr(node, one.name))
+
+
+def _without_steps(node: Any) -> Any:  # noqa: ANN401 - a node, or a tuple of them
+    """Returns a node in which `n++` is n."""
+    if isinstance(node, tuple):
+        return tuple(map(_without_steps, node))
+    if isinstance(node, syntax.Stepped):
+        return node.of
+    if is_dataclass(node) and not isinstance(node, Place | type):
+        parts = {it.name: getattr(node, it.name) for it in fields(node)}
+        return replace(node, **{name: _without_steps(it) for name, it in parts.items()})
+    return node
+
+
+def _refuse_unsure(node: syntax.Node, steps: Sequence[syntax.Stepped]) -> None:
+    """Refuses a variable that changes where its value is not sure."""
+    for one in nodes(node):
+        if isinstance(one, syntax.Operation) and one.sign in {"&&", "||", "?"}:
+            for inner in nodes(one.operands[1:]):
+                if isinstance(inner, syntax.Stepped):
+                    found = f"{inner.sign} where it may not be reached"
+                    raise refused(inner.place, found, "a statement of its own")
+    for one in steps:
+        name = getattr(one.of, "text", "")
+        named = [
+            it for it in nodes(node) if isinstance(it, syntax.Name) and it.text == name
+        ]
+        if not name or len(named) > 1:
+            found = f"{name or 'what'} changes and is read in one statement"
+            raise refused(one.place, found, "two statements")
+
+
+def is_plain(node: syntax.Node) -> bool:
+    """Tells whether code only hands tuples on, under conditions, and keeps nothing."""
+    match node:
+        case syntax.Block(statements=statements):
+            return all(map(is_plain, statements))
+        case syntax.Choice(condition=condition, branches=branches):
+            return not _steps_in(condition) and all(map(is_plain, branches))
+        case syntax.Action(name="submit", arguments=(what, _)):
+            return not _steps_in(what) and (
+                isinstance(what, syntax.TupleText | syntax.Name)
+            )
+        case _:
+            return False
+
+
+def _steps_in(node: syntax.Node) -> bool:
+    """Tells whether a variable changes in an expression."""
+    return any(isinstance(one, syntax.Stepped) for one in nodes(node))

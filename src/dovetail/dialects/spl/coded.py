@@ -1,0 +1,313 @@
+"""Operators with code: Custom, and Filter and Functor where variables change in them.
+
+Code of a tuple is carried out before the operator looks at it. So a Filter with code is
+code that goes on with `if (..) submit(..)`, and a Functor one that makes its tuples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from dovetail import spec
+from dovetail.dialects.spl import operators, syntax, types, values
+from dovetail.dialects.spl.code import (
+    FINAL,
+    MARKS,
+    NOWHERE,
+    SYSTEM,
+    WINDOW,
+    Statements,
+    Writer,
+    is_plain,
+    nodes,
+    read,
+)
+from dovetail.dialects.spl.expressions import PortView, bind
+from dovetail.dialects.spl.operators import ROW, Operator, Stream
+from dovetail.dialects.spl.types import BOOLEAN, INT32, Holder, SplType, Tuple, refused
+from dovetail.dialects.spl.values import Value
+from dovetail.expression.tree import Column
+from dovetail.schema import Schema
+from dovetail.spec import code
+
+_PORT, _PART = "from port", "port {}"
+
+
+def has_code(call: syntax.Invocation) -> bool:
+    """Tells whether code of an operator does more than name constants."""
+    return is_stateful(call) or any(it.words[0] != "state" for it in call.logics)
+
+
+def is_stateful(call: syntax.Invocation) -> bool:
+    """Tells whether an operator has variables that change and last."""
+    states = (logic.body for logic in call.logics if logic.words[0] == "state")
+    return any(
+        isinstance(one, syntax.Variable) and one.is_mutable
+        for body in states
+        for one in nodes(body)
+    )
+
+
+def custom(operator: Operator) -> list[Stream]:
+    """Returns the streams of a Custom: what its code hands on."""
+    call = operator.call
+    codes = [logic for logic in call.logics if logic.words[0] != "state"]
+    is_simple = all(it.words[0] == "onTuple" and is_plain(it.body) for it in codes)
+    if is_simple and not is_stateful(call):
+        return operators.custom(operator)
+    operator.params(())
+    whole = _Coding.of(operator)
+    submits = {it.port for it in _statements(whole.code) if hasattr(it, "port")}
+    for at, (head, made) in enumerate(zip(call.heads, operator.made, strict=True)):
+        if at not in submits:
+            found = f"no code submits a tuple to {made.name}"
+            raise refused(head.place, found, f"submit(.., {made.name}) in onTuple")
+    return whole.streams()
+
+
+def filtered(operator: Operator) -> list[Stream]:
+    """Returns the streams of a Filter with code, which is carried out first."""
+    operator.need_ports("1", "1..2")
+    operators.refuse_changes(operator)
+    params = operator.params(("filter",))
+    whole = _Coding.of(operator)
+    writer, view = whole.writer, operator.views()[0]
+    parts = {name: view.attribute(name, NOWHERE) for name in view.type.names}
+    goes = [
+        (code.Submitted(port, writer.columns_of(port, parts)),)
+        for port in range(len(operator.made))
+    ]
+    if "filter" not in params:
+        return whole.passing(goes[0]).streams()
+    holds = writer.condition(params["filter"].values[0], writer.lasting)
+    return whole.passing((code.Branched(holds.expression, *goes),)).streams()
+
+
+def functor(operator: Operator) -> list[Stream]:
+    """Returns the streams of a Functor with code, which is carried out first."""
+    operator.need_ports("1", "1..")
+    params = operator.params(("filter",))
+    whole = _Coding.of(operator)
+    done = whole.given(operator.views())
+    if "filter" in params:
+        holds = whole.writer.condition(params["filter"].values[0], whole.writer.lasting)
+        done = (code.Branched(holds.expression, done),)
+    return whole.passing(done).streams()
+
+
+_ITERATION = "iteration number"
+_INTEGRAL = frozenset(types.INTEGERS)
+
+
+def is_counted(call: syntax.Invocation) -> bool:
+    """Tells whether a Beacon says how many tuples it makes."""
+    return any(one.name == "iterations" for one in call.params)
+
+
+def beacon(operator: Operator, rank: int) -> Stream:
+    """Returns the stream of a Beacon that makes its tuples itself."""
+    operator.need_ports("0", "1")
+    params = operator.params(("iterations", "initDelay", "period", "triggerCount"))
+    scope, place = operator.scope(()), operator.call.place
+    found: dict[str, int] = {}
+    for name, setting in params.items():
+        value = bind(setting.values[0], scope)
+        is_time = name in {"initDelay", "period"}
+        if value.type not in ({types.FLOAT64} if is_time else _INTEGRAL):
+            expected = "a float64, seconds" if is_time else "a whole number"
+            raise refused(value.place, f"{name} is {value.type}", expected)
+        given = Decimal(str(value.constant(name)))
+        if given < 0:
+            raise refused(value.place, f"{name} is {given}", "0 or more")
+        found[name] = int(given * (10**6 if is_time else 1))
+    made = spec.Counting(
+        found["iterations"], found.get("initDelay", 0), found.get("period", 0), rank
+    )
+    # A tuple of its own for each iteration: only IterationCount looks at it.
+    kind = Tuple(((_ITERATION, types.INT64),))
+    name = operator.made[0].name
+    step = spec.Given(name, types.schema_of(kind, place), exact=True, origin=made)
+    source = syntax.Source(place, _ITERATION, ())
+    call = replace(operator.call, ports=(syntax.Port(place, (source,), ""),))
+    fed = replace(operator, call=call, feeds=(Stream(_ITERATION, kind, step),))
+    whole = _Coding.of(fed)
+    done = whole.given(whole.writer.sees.ports, has_defaults=True)
+    if not is_stateful(call):
+        (submitted,) = done
+        assert isinstance(submitted, code.Submitted)  # noqa: S101 - nothing changes
+        schema = operator.made[0].schema
+        projected = spec.Projected(step, schema, submitted.columns)
+        return Stream(name, operator.made[0].type, projected)
+    return whole.passing(done).streams()[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Coding:
+    """An operator that is code: the step of what comes to it, and the code."""
+
+    writer: Writer
+    source: spec.Step
+    code: code.Code
+
+    @classmethod
+    def of(cls, operator: Operator) -> _Coding:
+        """Returns what the logic clauses of an operator do."""
+        views, source = operator.views(), None
+        if len(views) > 1:
+            views, source = _together(operator, views)
+        outputs = {
+            name: at
+            for at, head in enumerate(operator.call.heads)
+            for name in (head.name, head.alias)
+            if name
+        }
+        sees = replace(operator.scope(views), variables={"Sys": SYSTEM})
+        if operator.call.kind == "Beacon":
+            number = views[0].attribute(_ITERATION, NOWHERE).tree
+            count = values.of_type(types.UINT64, "x", NOWHERE, x=number)
+            sees = replace(sees, functions={"IterationCount": count})
+        writer = Writer(operator, sees, outputs)
+        state = tuple(
+            step
+            for logic in operator.call.logics
+            if logic.words[0] == "state"
+            for step in writer.state(logic)
+        )
+        found = _handlers(operator, writer)
+        schemas = tuple(made.schema for made in operator.made)
+        made = code.Code(schemas, Schema(tuple(writer.columns)), state, *found)
+        return cls(writer, source or operator.feeds[0].step, made)
+
+    def given(
+        self, views: Sequence[PortView], *, has_defaults: bool = False
+    ) -> Statements:
+        """Returns the tuples that the output clauses make, and their `n++`."""
+        operator, writer = self.writer.operator, self.writer
+        done: list[code.Statement] = []
+        steps = any(
+            isinstance(it, syntax.Stepped) for it in nodes(operator.call.outputs)
+        )
+
+        def bound(node: syntax.Node) -> Value:
+            found, plain = writer.lifted(node, writer.lasting)
+            value = bind(plain, writer.scope(writer.lasting))
+            if not steps:
+                return value
+            # One after the other, as they are written.
+            kept = writer.variable("", value.type, is_mutable=False)
+            done.extend((*found.before, code.Assigned(kept.target, value.expression)))
+            done.extend(found.behind)
+            return replace(read(kept), place=node.place)
+
+        for port, made in enumerate(operator.made):
+            parts = operators.assignments(operator, port, bound)
+            for name, kind in made.type.attributes:
+                own = parts.get(name) or operators.forwarded(name, kind, views)
+                if own is None and has_defaults:
+                    own = values.blank(kind, NOWHERE)
+                if own is None:
+                    raise operators.no_value(operator, port, name, kind)
+                parts[name] = own
+            done.append(code.Submitted(port, writer.columns_of(port, parts)))
+        return tuple(done)
+
+    def passing(self, behind: Statements) -> _Coding:
+        """Returns code behind which each tuple goes through some more, as do marks."""
+        marks = tuple(
+            code.Punctuated(port) for port in range(len(self.writer.operator.made))
+        )
+        whole = replace(
+            self.code,
+            variables=Schema(tuple(self.writer.columns)),
+            on_row=(*self.code.on_row, *behind),
+            on_mark=(*self.code.on_mark, *marks),
+        )
+        return replace(self, code=whole)
+
+    def streams(self) -> list[Stream]:
+        """Returns the streams that go out."""
+        return [
+            Stream(made.name, made.type, spec.Coded(self.source, self.code, port))
+            for port, made in enumerate(self.writer.operator.made)
+        ]
+
+
+def _handlers(
+    operator: Operator, writer: Writer
+) -> tuple[Statements, Statements, Statements]:
+    """Returns what is done with a tuple, with a mark, and at the end."""
+    call, views = operator.call, writer.sees.ports
+    on_row, on_mark, on_end = (list[code.Statement]() for _ in range(3))
+    for logic in call.logics:
+        event, port = logic.words[0], logic.words[-1]
+        if event == "state":
+            continue
+        view = writer.sees.port(port)
+        if event not in {"onTuple", "onPunct"} or view is None or len(logic.words) == 1:
+            known = " or ".join(one.name for one in views)
+            raise refused(logic.place, f"{event} of no input port", known)
+        if event == "onTuple":
+            body = writer.statements(logic.body)
+            if len(views) > 1:
+                which = Column(ROW, _PORT, types.stored(INT32))
+                at = [one.name for one in views].index(port)
+                here = values.of_type(BOOLEAN, f"x = {at}", logic.place, x=which)
+                on_row.append(code.Branched(here.expression, body))
+            else:
+                on_row += body
+            continue
+        if len(views) > 1:
+            found = f"onPunct of a {call.kind} with several input ports"
+            hint = "a Custom of one port before each of them"
+            raise refused(logic.place, found, "one", hint)
+        sees = writer.sees
+        for word, into in ((WINDOW, on_mark), (FINAL, on_end)):
+            mark = values.literal(word, MARKS, logic.place)
+            writer.sees = replace(sees, ports=(), functions={"currentPunct": mark})
+            into.extend(writer.statements(logic.body))
+        writer.sees = sees
+    return tuple(on_row), tuple(on_mark), tuple(on_end)
+
+
+def _together(
+    operator: Operator, views: Sequence[PortView]
+) -> tuple[list[PortView], spec.Step]:
+    """Returns the tuples of several ports as one stream, each in its own column."""
+    place = operator.call.place
+    parts = [_PART.format(at) for at in range(len(views))]
+    kinds: list[SplType] = [Holder("optional", (view.type,)) for view in views]
+    shown = ((_PORT, INT32), *zip(parts, kinds, strict=True))
+    schema = types.schema_of(Tuple(shown), place)
+    sources = []
+    for at, (view, feed) in enumerate(zip(views, operator.feeds, strict=True)):
+        own = {
+            part: values.literal(None, kind, place)
+            for part, kind in zip(parts, kinds, strict=True)
+        }
+        own[parts[at]] = view.whole(place)
+        own[_PORT] = values.literal(at, INT32, place)
+        select = ((name, own[name].expression) for name in schema.names)
+        sources.append(spec.Projected(feed.step, schema, spec.Columns(tuple(select))))
+    inside = [
+        replace(view, within=part) for view, part in zip(views, parts, strict=True)
+    ]
+    return inside, spec.Appended(tuple(sources))
+
+
+def _statements(whole: code.Code) -> Iterator[code.Statement]:
+    """Yields all statements, also those inside of others."""
+
+    def inside(block: Statements) -> Iterator[code.Statement]:
+        for one in block:
+            yield one
+            match one:
+                case code.Branched(then=then, otherwise=otherwise):
+                    yield from inside((*then, *otherwise))
+                case code.Repeated(body=body) | code.ForEach(body=body):
+                    yield from inside(body)
+                case _:
+                    pass
+
+    yield from inside((*whole.on_row, *whole.on_mark, *whole.on_end))
