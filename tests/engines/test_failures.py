@@ -1,5 +1,7 @@
 """What breaks a query in a worker comes to the driver as a text, and is told again."""
 
+import pytest
+
 from dovetail.engines.spark_stream.failures import sentence
 from dovetail.errors import EngineError, LimitError
 
@@ -21,3 +23,36 @@ def test_another_error_of_a_worker_is_its_last_one():
     told = sentence(RuntimeError("Traceback\nValueError: a\nmine.KeyError: b"))
     assert type(told) is EngineError
     assert "KeyError: b" in str(told)
+
+
+RAISED = EngineError("the cell 3 of a list of 2", "a cell that is there", "test size()")
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "{}",
+        "{}\n",
+        "{}\n\n\tat org.apache.spark.Task.run(Task.scala:14)\n\nDriver stacktrace:",
+        "{}\nDriver stacktrace:\nmore",
+        "{}\nJVM stacktrace:\norg.apache.spark.SparkException",
+        "{}\nCaused by: org.apache.spark.SparkException: Job aborted",
+        "{}\norg.apache.spark.SparkException: Job aborted",
+        "{} SQLSTATE: 39000\n\tat org.apache.spark.Task.run(Task.scala:14)",
+    ],
+)
+def test_an_error_of_ours_comes_back_with_all_its_facts(around):
+    trace = 'Traceback (most recent call last):\n  File "worker.py", line 1, in main\n'
+    raised = f"{trace}dovetail.errors.EngineError: {RAISED}"
+    told = sentence(RuntimeError(around.format(raised)))
+    assert (type(told), told.args) == (EngineError, RAISED.args)
+
+
+def test_another_error_of_a_worker_is_told_in_all_its_lines():
+    told = sentence(RuntimeError("Traceback\nValueError: a\nb\n\tat java.lang.Thread"))
+    assert told.found == "the stream broke in a worker: ValueError: a\nb"
+
+
+def test_a_limit_that_a_function_raised_is_a_limit():
+    told = sentence(RuntimeError(f"mine.LimitError: {LimitError('two', 'one')}"))
+    assert (type(told), told.args) == (LimitError, ("two", "one", ""))

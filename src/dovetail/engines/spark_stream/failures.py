@@ -8,9 +8,15 @@ from pyspark.errors import PySparkException
 
 from dovetail.errors import DovetailError, EngineError, LimitError
 
-_RAISED = re.compile(r"^\s*(?:[\w.]+\.)?(\w+(?:Error|Exception)): (.+)$", re.MULTILINE)
+# A message goes on until a line of a stack, of another error, or an empty one.
+_RAISED = re.compile(
+    r"^\s*(?:[\w.]+\.)?(\w+(?:Error|Exception)): (.+(?:\n(?!\s|Traceback|Caused by|"
+    r"Driver stack|JVM stack|SQLSTATE|During|[\w.]+(?:Error|Exception)\b).+)*)",
+    re.MULTILINE,
+)
 _TOLD = re.compile(r"\[([A-Z][A-Z_.]+)\] (.+)")
-_OTHER_JOIN, _OURS = "StateMismatchError", "EngineError"
+_OTHER_JOIN = "StateMismatchError"
+_OURS = {one.__name__: one for one in (EngineError, LimitError)}
 _OVER_LIMIT = "TooManyError"
 _CAUSED = re.compile(r"^(?:Caused by)?: (?:\w+\.)*(.+)$", re.MULTILINE)
 _PY4J = "Py4J"
@@ -52,7 +58,7 @@ def cause(error: BaseException) -> str:
 
 def _sentence(text: str, kind: str) -> EngineError:
     """Returns the sentence for a text of Spark's."""
-    raised: list[tuple[str, str]] = _RAISED.findall(text)
+    raised = [(name, _NO_ENDING.sub("", line)) for name, line in _RAISED.findall(text)]
     mismatch = [line for name, line in raised if name == _OTHER_JOIN]
     if mismatch:
         return EngineError(
@@ -67,8 +73,9 @@ def _sentence(text: str, kind: str) -> EngineError:
             'where such rows are to be skipped, a limit with on_exceed "skip" goes on '
             "from this checkpoint",
         )
-    if ours := [line for name, line in raised if name == _OURS]:
-        return EngineError(ours[0])
+    if ours := [(name, line) for name, line in raised if name in _OURS]:
+        name, line = ours[0]
+        return _OURS[name](*_facts(line))
     if raised:
         name, line = raised[-1]
         return EngineError(f"the stream broke in a worker: {name}: {line}")
@@ -78,3 +85,10 @@ def _sentence(text: str, kind: str) -> EngineError:
             f"Spark refuses the stream: {_NO_ENDING.sub('', line)} ({name})"
         )
     return EngineError(f"the stream broke: {kind}: {text.partition(chr(10))[0]}")
+
+
+def _facts(told: str) -> tuple[str, str, str]:
+    """Returns of what an error of ours was made that has come as a text."""
+    sentence, _, hint = told.partition("\nhint: ")
+    found, _, expected = sentence.partition("; expected ")
+    return found, expected, hint
