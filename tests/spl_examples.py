@@ -28,7 +28,7 @@ def arrivals(given, how):
     """The rows of a stream's file, each with its number in the order of all."""
     columns = (*given.schema.columns, Column(NUMBER, AtomicType.BIGINT))
     wide = replace(given, schema=Schema(columns))
-    for row in fitted_file(how.file, wide).rows():
+    for row in fitted_file(how.origin.file, wide).rows():
         number = row.pop(NUMBER)
         yield number, spec.Arrive(given.input, row)
 
@@ -38,7 +38,7 @@ def expected(name):
     text, job = text_of(name)
     program = translate(text, {})
     givens = spec.givens_of(program)
-    numbered = [it for one in givens for it in arrivals(one, job.stream(one.input))]
+    numbered = [it for one in givens for it in arrivals(one, job.input(one.input))]
     events = tuple(event for _, event in sorted(numbered, key=lambda it: it[0]))
     stream = spec.InputKind.STREAM
     inputs = {it.input: spec.Input(it.input, stream, it.schema) for it in givens}

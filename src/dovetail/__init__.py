@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from dovetail.api.streams import Rows, dataset, spl, sql, stream, table
     from dovetail.api.terms import Key
     from dovetail.api.texts import Outputs, ecl, join
+    from dovetail.bind.kafka import Topic, kafka
     from dovetail.bind.sinks import Folder, Sink, folder
     from dovetail.draw.picture import Picture
     from dovetail.engines.spark_session import local_session
@@ -85,6 +86,7 @@ __all__ = [
     "SpecError",
     "State",
     "Together",
+    "Topic",
     "UnsupportedError",
     "Window",
     "asof",
@@ -98,6 +100,7 @@ __all__ = [
     "hop",
     "inherited",
     "join",
+    "kafka",
     "latest",
     "local_session",
     "range",
@@ -136,6 +139,7 @@ _ROOMS = {
     "api.streams": ("Rows", "dataset", "spl", "sql", "stream", "table"),
     "api.terms": ("Key",),
     "api.texts": ("Outputs", "ecl", "join"),
+    "bind.kafka": ("Topic", "kafka"),
     "bind.sinks": ("Folder", "Sink", "folder"),
     "draw.picture": ("Picture",),
     "engines.spark_session": ("local_session",),

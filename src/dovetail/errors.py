@@ -83,7 +83,8 @@ class DialectError(DovetailError):
 class SpecError(DovetailError):
     """A join that breaks a rule; `rule` is the rule's name in the table of rules.
 
-    `place` is where a text breaks it.
+    `place` is where a text breaks it, `where` the path of a value in data that were
+    read, such as `join.left`.
     """
 
     def __init__(
@@ -94,11 +95,13 @@ class SpecError(DovetailError):
         *,
         rule: str = "",
         place: Place = NOWHERE,
+        where: str = "",
     ) -> None:
-        """Keeps the name of the rule, and the place, beside the facts."""
+        """Keeps the name of the rule, and the places, beside the facts."""
         super().__init__(found, expected, hint)
         self.rule = rule
         self.place = place
+        self.where = where
 
     def __str__(self) -> str:
         """Returns the sentence behind the name of the broken rule, and its place."""

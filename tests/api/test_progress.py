@@ -61,11 +61,14 @@ def test_prometheus_reads_counters_and_gauges():
         f'dovetail_came_total{{{query},side="left"}} 4',
         f'dovetail_came_total{{{query},side="right"}} 0',
     ]
-    assert told[-7:] == [
+    assert told[-10:] == [
         "# TYPE dovetail_bound_seconds gauge",
         f'dovetail_bound_seconds{{{query},side="left"}} 1772452800.0',
         "# TYPE dovetail_lag_seconds gauge",
         f'dovetail_lag_seconds{{{query},side="left"}} 90.0',
+        "# TYPE dovetail_rows_per_second gauge",
+        f'dovetail_rows_per_second{{{query},side="left"}} 0.0',
+        f'dovetail_rows_per_second{{{query},side="right"}} 0.0',
         "# TYPE dovetail_hot_key_rows gauge",
         f'dovetail_hot_key_rows{{{query},side="left",key="a\\"b"}} 3',
         f'dovetail_hot_key_rows{{{query},side="left",key="c"}} 2',

@@ -58,7 +58,7 @@ UNBOUND = 'line 4, column 5: nothing is bound to the stream "R"'
         ("[", (), 'job.toml" is no TOML'),
         ("[stream.L]", (), '"job.toml" has the key "stream"; expected one of'),
         (JOB + 'order = "n"\nfile2 = "x"', (), 'job.toml.streams.R" has the key "fil'),
-        ("[streams.L]\n", (), '"job.toml.streams.L" has no "file"'),
+        ("[streams.L]\n", (), '"job.toml.streams.L" does not say where'),
         ("[streams.L]\nfile = 3", (), '"job.toml.streams.L.file" is 3; expected a te'),
         ("[streams.LL]\nfile = 'left.csv'", (), '"job.toml.streams" names "LL"'),
         ("[streams.LL]\nfile = 'left.csv'", (), 'did you mean "L"?'),
@@ -66,7 +66,7 @@ UNBOUND = 'line 4, column 5: nothing is bound to the stream "R"'
         (JOB + "[sinks.Out]\nfolder = 'a'\nformat = 'xml'", (), "xml"),
         (JOB.replace("right", "gone"), (), "gone.csv"),
         (JOB.replace("right", "left"), (), 'has no column "w"'),
-        (JOB, ("--engine", "local"), "--engine local with a program in SPL"),
+        (JOB, ("--engine", "local"), "--engine local with a program on streams"),
     ],
 )
 def test_what_is_wrong_is_told_before_spark_starts(call, job, options, says):
@@ -115,7 +115,7 @@ def test_a_program_is_explained_without_spark(call):
     assert ["output", "Out:", "v,", "w"] in lines
 
 
-@pytest.mark.parametrize("words", [["a.toml"], ["a.spl", "b.spl", "a.toml"]])
+@pytest.mark.parametrize("words", [["a.toml", "b.toml"], ["a.spl", "b.spl", "a.toml"]])
 def test_a_job_file_goes_with_one_program(tmp_path, words):
     for word in words:
         (tmp_path / word).write_text("")
@@ -143,7 +143,7 @@ def test_without_files_a_script_is_a_function_of_its_streams(call):
 def test_with_files_a_script_reads_them_itself(call, tmp_path):
     found = call("translate", JOB)
     assert found.exit_code == 0, found.stderr
-    assert functions(found) == ["streams", "program", "show"]
+    assert functions(found) == ["inputs", "program", "show"]
     assert str(tmp_path / "left.cs[v]") in found.stdout
 
 

@@ -159,7 +159,10 @@ def test_what_is_wrong_is_told_in_a_sentence(run, folder, text, options, says):
 def test_only_programs_are_run(run):
     found = run("[]", name="case.json")
     assert found.exit_code == 2
-    assert "ends in .ecl or .spl\nhint: dovetail check plays cases" in found.stderr
+    assert (
+        "ends in .ecl, .spl, .sql or .toml\nhint: dovetail check plays cases"
+        in found.stderr
+    )
     gone = CliRunner().invoke(app, ["run", "gone.ecl"])
     assert (gone.exit_code, "cannot be read" in gone.stderr) == (2, True)
 

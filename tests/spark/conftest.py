@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from dovetail.bind.jars import CONNECTOR, jars
 from dovetail.engines.spark_session import local_session
 
 HERE = Path(__file__).parent
@@ -29,10 +30,13 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory):
+def spark(request, tmp_path_factory):
     # Tables of one run must not meet those of another.
-    warehouse = tmp_path_factory.mktemp("warehouse")
-    session = local_session(**{"spark.sql.warehouse.dir": str(warehouse)})
+    settings = {"spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse"))}
+    # A session takes jars where it starts; they are fetched where a test asks for them.
+    if any(item.path.name == "test_kafka.py" for item in request.session.items):
+        settings["spark.jars"] = ",".join(jars(CONNECTOR))
+    session = local_session(**settings)
     yield session
     session.stop()
 

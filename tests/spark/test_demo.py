@@ -72,6 +72,7 @@ def batch(number, **counts):
     return {
         "batchId": number,
         "timestamp": "2026-03-02T10:00:00.000Z",
+        "numInputRows": 0,
         "observedMetrics": metrics if counts else {},
     }
 

@@ -5,6 +5,7 @@ import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,7 +17,7 @@ from dovetail.api import jobs
 from dovetail.bind.files import Root
 from dovetail.bind.files.columns import fitted
 from dovetail.bind.files.frames import coming
-from dovetail.bind.jobs import read_job
+from dovetail.bind.jobs import SPL, Text, read_job
 from dovetail.cli.main import app
 from dovetail.dialects.spl import translate
 from dovetail.engines.spark.rules import plain_rules
@@ -200,11 +201,11 @@ def test_an_example_gives_the_rows_of_the_definition(spark, tmp_path, name):
     outputs = [one.name for one in translate(text, {}).outputs]
     into = {one: dt.folder(tmp_path / one) for one in outputs}
     job = replace(job, sinks={**into, **job.sinks})
-    with jobs.outcome_of(spark, text, job, jobs.bound(text, job)) as outcome:
-        outcome.run()
+    whole = jobs.prepared(replace(job, program=Text(text, SPL)))
+    with jobs.outcome_of(spark, whole) as outcome:
+        outcome.run(lambda *_: None, Event())
         found = {
-            it: Counter(map(told, outcome.first(it, 1000)))
-            for it in outcome.flow.outputs
+            it: Counter(map(told, outcome.first(it, 1000)[1])) for it in whole.outputs
         }
     assert found == expected(name)
 
@@ -226,4 +227,4 @@ def test_a_stream_reads_a_file_as_a_batch_does(spark, tmp_path, case):
 def test_job_files_of_examples_read_what_stands_beside_them():
     for name in NAMES:
         job = read_job(FOLDER / f"{name}.toml")
-        assert all(one.file.place.is_file() for one in job.streams.values())
+        assert all(one.origin.file.place.is_file() for one in job.inputs.values())

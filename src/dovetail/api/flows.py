@@ -93,6 +93,11 @@ class Flow:
         """Returns the names of the streams that come out."""
         return tuple(one.name for one in self.program.outputs)
 
+    @property
+    def together(self) -> tuple[tuple[str, ...], ...]:
+        """Returns the names of the streams that come out of each query."""
+        return tuple(map(_names, self.queries))
+
     @arguments.public
     def explain(self) -> str:
         """Returns the plan of each query in words, and what of the text has no effect.

@@ -1,113 +1,347 @@
-"""A program in SPL on files: as it runs, as it is told in words, or as a script.
+"""A job: a program or a join on what its job file binds to its inputs.
 
-Each stream from outside is bound by a job file to a file, or to a folder that may get
-more of them. A run reads what is there and ends.
+    read_job -> prepared -> opened -> run
+    the file    no Spark    Spark     queries
+
+What can be known without Spark is known, and refused, before it starts. A job of files
+alone reads what is there and ends; one with a source that never ends goes on until it
+is stopped, and a later run goes on from there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from tempfile import TemporaryDirectory
+from threading import Event
+from typing import cast
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
 
 from dovetail import schema, spec
-from dovetail.api import programs, progress, streams, texts
+from dovetail.api import programs, progress, scripts, streams, texts
 from dovetail.api.flows import Flow
-from dovetail.bind import jobs, sinks
+from dovetail.api.joined import Joined, streaming_of
+from dovetail.bind import jobs, origins, schemas, sinks
 from dovetail.bind.files import columns, frames, tuples
 from dovetail.bind.files.texts import ValuePlace
-from dovetail.dialects import spl
+from dovetail.dialects import spl, sql
 from dovetail.engines.spark import rules
-from dovetail.errors import SpecError
 from dovetail.expression import Expression
+from dovetail.plan import words
+from dovetail.plan.stream import Feed
 from dovetail.spec.arguments import near
 
-_STAMPS = {schema.AtomicType.TIMESTAMP, schema.AtomicType.TIMESTAMP_NTZ}
+STAMPS = {schema.AtomicType.TIMESTAMP, schema.AtomicType.TIMESTAMP_NTZ}
 # No attribute of SPL has a blank in its name.
 _ROW_TIME = "row time"
 _USAGE = "dovetail run program.spl job.toml; paths begin at the folder of job.toml"
+_PAUSE = 0.2
+_PATIENCE = 10.0
+"""Seconds that a batch gets to end when its query is stopped."""
+Made = Joined | Flow
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A stream with how its files are read and, in the words of `dt.stream`, ordered.
+    """An input with how its rows are read and, in the words of `dt.stream`, ordered.
 
     `time` is the SQL of a row time that no column is, if there is one.
     """
 
     name: str
-    scan: frames.Scan
+    how: jobs.JobInput
+    given: spec.Given
     time: str
     words: Mapping[str, str]
 
+    @property
+    def scans(self) -> tuple[frames.Scan, ...]:
+        """Returns how Spark reads the rows."""
+        return self.how.origin.scans(self.given, streams=self.how.streams)
+
     def rows(self, spark: SparkSession) -> streams.Rows:
-        """Returns the rows of the stream."""
-        frame = self.scan.frame(spark, streams=True)
+        """Returns the rows."""
+        frame = origins.rows_of(
+            spark, self.how.origin, self.given, streams=self.how.streams
+        )
         if self.time:
             frame = frame.selectExpr("*", self.time)
-        return streams.stream(frame, **self.words)
+        return self._ordered(frame, *self.told(frame.schema.names))
+
+    def unread(self) -> streams.Rows:
+        """Returns the rows as far as they are known without Spark, to plan with."""
+        # A plan asks of rows what they are, and never for one of them.
+        nobody = cast("DataFrame", None)
+        return self._ordered(nobody, *self.told(self.given.schema.names))
+
+    def told(self, names: Sequence[str]) -> tuple[spec.Input, Feed]:
+        """Returns what is said of the rows, which have so many of the columns."""
+        known = [one for one in self.given.schema.columns if one.name in names]
+        if self.time:
+            known.append(schema.Column(_ROW_TIME, schema.AtomicType.TIMESTAMP))
+        rows = schema.Schema(tuple(known))
+        how = self.how
+        source, feed = streams.input_given(
+            how.kind, rows, streams=how.streams, key=how.key, **self.words
+        )
+        riders = how.origin.riders if how.streams else {}
+        if how.kind is spec.InputKind.TABLE:
+            return source, streams.with_deletes(feed, riders)
+        return source, streams.with_riders(feed, riders)
+
+    def _ordered(
+        self, frame: DataFrame, source: spec.Input, feed: Feed
+    ) -> streams.Rows:
+        """Returns rows with what is said of them."""
+        is_table = self.how.kind is spec.InputKind.TABLE
+        kept: spec.Window = spec.Latest(source.key) if is_table else spec.Unstated()
+        return streams.Rows(frame, source, feed, kept=kept)
 
 
-def bound(text: str, job: jobs.Job) -> tuple[Bound, ...]:
-    """Returns each stream for which the job has files; the text has those of others."""
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A job of which all is known that can be known without Spark.
+
+    Its `outputs` are those that must go somewhere; a sink there may be of `every` one.
+    `make` makes what is carried out of its rows.
+    """
+
+    job: jobs.Job
+    inputs: tuple[Bound, ...]
+    outputs: tuple[str, ...]
+    every: tuple[str, ...]
+    make: Callable[[Mapping[str, streams.Rows]], Made]
+    script: scripts.Script
+    is_flow: bool
+
+    @property
+    def is_spl(self) -> bool:
+        """Tells whether the program is one in SPL."""
+        program = self.job.program
+        return isinstance(program, jobs.Text) and program.language == jobs.SPL
+
+    @property
+    def goes_on(self) -> bool:
+        """Tells whether a run goes on until it is stopped."""
+        if self.job.trigger:
+            return self.job.trigger != jobs.NOW
+        return any(one.how.streams and one.how.origin.is_endless for one in self.inputs)
+
+    @property
+    def is_last(self) -> bool:
+        """Tells whether nothing is to come any more, for which rows would wait.
+
+        They do in the order of their times; without a checkpoint nobody goes on.
+        """
+        waits = any("time" in one.words for one in self.inputs) or self.gathers
+        is_kept = bool(self.job.checkpoint)
+        return self.job.finish or (waits and not is_kept and not self.goes_on)
+
+    @property
+    def gathers(self) -> bool:
+        """Tells whether rows come out at the end of all inputs alone."""
+        match self.job.program:
+            case jobs.Neutral(join):
+                return join.clock is spec.Clock.BATCH
+            case _:
+                return False
+
+    @property
+    def trigger(self) -> Mapping[str, object] | None:
+        """Returns how often rows are looked for, as Spark takes it."""
+        if not self.goes_on:
+            return {"availableNow": True}
+        return {"processingTime": self.job.trigger} if self.job.trigger else None
+
+
+def prepared(job: jobs.Job) -> Prepared:
+    """Returns a job, checked as far as can be without Spark, or refuses it."""
+    match job.program:
+        case jobs.Text(text, jobs.SPL):
+            found = _of_spl(job, text)
+        case jobs.Text(text, jobs.SQL, dialect):
+            found = _of_sql(job, text, dialect)
+        case jobs.Neutral(join, settings):
+            found = _of_join(job, join, settings)
+        case _:
+            hint = "dovetail run program.spl job.toml names it in the command"
+            expected = 'program = "x.spl", or text, or [join]'
+            raise job.document.wrong("", "a job without a program", expected, hint)
+    _refuse_unknown(job, "sinks", named=tuple(job.sinks), known=found.every)
+    if job.finish and found.goes_on:
+        told = "finish of a job that goes on until it is stopped"
+        hint = (
+            f'trigger = "{jobs.NOW}" reads what is there, and then the last rows come'
+        )
+        raise job.document.wrong(job.at("finish"), told, "sources that end", hint)
+    with job.document.at(job.at("sinks")):
+        sinks.refuse_shared(job.sinks.values())
+    return found
+
+
+def _of_spl(job: jobs.Job, text: str) -> Prepared:
+    """Returns the job of a program in SPL: the text has the files of other streams."""
     program = spl.translate(text, {})
-    _refuse_unknown(job, program)
-    named = {it.input: job.stream(it.input) for it in spec.givens_of(program)}
+    givens = {it.input: it for it in spec.givens_of(program)}
+    stream = spec.InputKind.STREAM
+    _refuse_unknown(job, "streams", named=_named(job, stream), known=(*givens,))
+    for name, one in job.inputs.items():
+        if one.kind is not stream:
+            told = f'"{name}", a {one.kind.value}, of a program in SPL'
+            raise job.document.wrong(one.where, told, "[streams]: it knows no others")
+    known = {name: job.input(name) for name in givens}
     # What the job has files for the text does not count itself.
-    taken = {name: schema.Schema(()) for name, how in named.items() if how is not None}
-    program = spl.translate(text, taken)
-    counted = spec.stretches_of(program)
-    named = {name: how for name, how in named.items() if name not in counted}
-    known = {name for name, how in named.items() if how is not None}
+    taken = {name: schema.Schema(()) for name, how in known.items() if how is not None}
+    counted = spec.stretches_of(spl.translate(text, taken))
+    known = {name: how for name, how in known.items() if name not in counted}
     own = tuples.text_files(
-        text, known, data=job.data, sequence=job.words.get("sequence", "")
+        text,
+        {name for name, how in known.items() if how is not None},
+        data=job.data,
+        sequence=job.words.get("sequence", ""),
     )
-    for name, how in named.items():
+    for name, how in known.items():
         if how is None and name not in own:
-            expected = f'[streams.{name}] with file = ".." in {job.name}'
+            expected = f'[streams.{name}] with file = ".." in {job.document.name}'
             hint = 'or files = "..", the folder of a file with the name of each stream'
-            if not job.name:
+            if not job.document.name:
                 expected = f'a job file with [streams.{name}] and file = ".."'
                 hint = _USAGE
             raise spl.unread(text, name, expected=expected, hint=hint)
-    for word in job.words if own else ():
-        if word != "sequence":
-            name = next(iter(own))
-            expected = f"[streams.{name}] with file = '..', which has a {word}"
-            raise SpecError(
-                f'"{word}" of {job.name}, where the text has the file of {name}',
-                expected,
+    for name in list(own)[:1]:
+        for word in job.words.keys() - {"sequence"}:
+            raise job.document.wrong(
+                job.at(word),
+                f'"{word}" of {job.document.name}, where the text has the file of '
+                f"{name}",
+                f"[streams.{name}] with file = '..', which has a {word}",
                 "rows that the text itself reads are in order of a sequence",
             )
-    givens = {it.input: it for it in spec.givens_of(program)}
-    found = ((givens[name], how) for name, how in named.items() if how is not None)
-    return tuple(_bound(given, how) for given, how in found)
+    bound = [_as_declared(job, givens[name], how) for name, how in known.items() if how]
+    # Who binds all streams has said of each how it is ordered.
+    order = job.words.get("sequence", "") if own else ""
+    names = tuple(one.name for one in program.outputs)
+    make = partial(streams.spl, text, data=job.data, sequence=order)
+    # What the job binds nothing to the text reads, as it does in a run.
+    data = f", data={job.data!r}" + f", sequence={order!r}" * bool(order)
+    call = f"dt.spl(TEXT, inputs(spark){data})"
+    script = scripts.Script(text, call)
+    return Prepared(job, tuple(bound), names, names, make, script, is_flow=True)
 
 
-def _refuse_unknown(job: jobs.Job, program: spec.Program) -> None:
-    """Refuses what a job says of streams that the text does not have."""
-    given = [one.input for one in spec.givens_of(program)]
-    out = [one.name for one in program.outputs]
-    for part, named, known in (
-        ("streams", job.streams, given),
-        ("sinks", job.sinks, out),
-    ):
-        for name in named:
-            if name not in known:
-                way = "comes into" if named is job.streams else "comes out of"
-                raise SpecError(
-                    f'"{job.name}.{part}" names "{name}", which {way} the text by '
-                    "no operator",
-                    f"one of {', '.join(known)}",
-                    near(name, known, ""),
-                )
+def _of_sql(job: jobs.Job, text: str, dialect: str) -> Prepared:
+    """Returns the job of a program in SQL over streams, tables and data sets."""
+    if job.files:
+        told = "files of a program in SQL, which is told the columns of each input"
+        hint = 'file = ".." there, and columns = { .. } where it does not tell them'
+        raise job.document.wrong(job.at("files"), told, "[streams.NAME]", hint)
+    bound = tuple(_with_columns(job, name, how) for name, how in job.inputs.items())
+    # The front end asks for columns and times: no row is needed to read the text.
+    rows = {one.name: one.unread() for one in bound}
+    known = {name: replace(one.source, name=name) for name, one in rows.items()}
+    found = sql.SQL_DIALECTS[dialect](text, known)
+    used = (
+        tuple(one.input for one in spec.givens_of(found))
+        if isinstance(found, spec.Program)
+        else spec.source_names(found)
+    )
+    for kind in spec.InputKind:
+        _refuse_unknown(job, jobs.PARTS[kind], named=_named(job, kind), known=used)
+    make = partial(streams.sql, text, dialect=dialect)
+    call = f"dt.sql(TEXT, inputs(spark), dialect={dialect!r})"
+    return _planned(job, bound, make=make, script=scripts.Script(text, call))
 
 
-def _bound(given: spec.Given, how: jobs.StreamFile) -> Bound:
-    """Returns a stream with the columns of its files that order it beside its own."""
+def _of_join(job: jobs.Job, join: spec.JoinSpec, settings: spec.Settings) -> Prepared:
+    """Returns the job of a join as data."""
+    names = tuple(dict.fromkeys(spec.source_names(join)))
+    for kind in spec.InputKind:
+        _refuse_unknown(job, jobs.PARTS[kind], named=_named(job, kind), known=names)
+    bound = []
+    for name in names:
+        how = job.input(name)
+        if how is None:
+            found = f'nothing is bound to "{name}", from which the join takes rows'
+            expected = f"[streams.{name}], [tables.{name}] or [datasets.{name}]"
+            raise job.document.wrong(job.at("join"), found, expected)
+        bound.append(_with_columns(job, name, how))
+
+    def make(rows: Mapping[str, streams.Rows]) -> Joined:
+        return streams.joined_by(join, rows, settings)
+
+    with job.document.at(job.at("join")):
+        return _planned(job, tuple(bound), make=make, script=scripts.NO_SCRIPT)
+
+
+def _planned(
+    job: jobs.Job,
+    bound: tuple[Bound, ...],
+    *,
+    make: Callable[[Mapping[str, streams.Rows]], Made],
+    script: scripts.Script,
+) -> Prepared:
+    """Returns a job that is planned on rows that nobody has read yet."""
+    made = make({one.name: one.unread() for one in bound})
+    if isinstance(made, Flow):
+        names = made.outputs
+        return Prepared(job, bound, names, names, make, script, is_flow=True)
+    # Late rows are no part of the result: they need no sink, but may have one.
+    names = tuple(one.value for one in spec.outlets_of(made.request))
+    every = names
+    if made.is_streaming:
+        every = tuple(one.value for one in streaming_of(made).outlets.every)
+    else:
+        made.in_words()
+    return Prepared(job, bound, names, every, make, script, is_flow=False)
+
+
+def _refuse_unknown(
+    job: jobs.Job, part: str, *, named: Sequence[str], known: Sequence[str]
+) -> None:
+    """Refuses what a job says of inputs or outputs that there are not."""
+    for name in named:
+        if name not in known:
+            way = "comes out of" if part == "sinks" else "comes into"
+            what = "the join" if isinstance(job.program, jobs.Neutral) else "the text"
+            raise job.document.wrong(
+                job.at(part, name),
+                f'"{job.at(part)}" names "{name}", which {way} {what} by no operator',
+                f"one of {', '.join(known)}" if known else "none",
+                near(name, known, ""),
+            )
+
+
+def _named(job: jobs.Job, kind: spec.InputKind) -> tuple[str, ...]:
+    """Returns the names of the inputs of a kind of which a job says something."""
+    return tuple(name for name, one in job.inputs.items() if one.kind is kind)
+
+
+def _with_columns(job: jobs.Job, name: str, how: jobs.JobInput) -> Bound:
+    """Returns an input whose columns the job says, or those who give the rows."""
+    with job.document.at(how.where):
+        known = how.origin.columns(how.declared)
+        given = spec.Given(name, known, exact=True, optional=known.names)
+        moment = how.words.get("time", "")
+        if moment in known and known[moment].type not in STAMPS:
+            job_where = f"{how.where}.time"
+            found = f'the time "{moment}" is a column of the type {known[moment].type}'
+            hint = f'columns = {{ {moment} = "timestamp", .. }} reads it as one'
+            raise job.document.wrong(job_where, found, "one with timestamps", hint)
+        if isinstance(how.origin, origins.InFiles):
+            # Refuses what the file does not have.
+            columns.fitted_file(how.origin.file, given)
+        bound = Bound(name, how, given, "", how.words)
+        bound.told(known.names)
+        return bound
+
+
+def _as_declared(job: jobs.Job, given: spec.Given, how: jobs.JobInput) -> Bound:
+    """Returns a stream of a text that declares it, with columns that order it."""
     said = dict(how.words)
     own, more = given.schema, list[schema.Column]()
     for word in ("sequence", "order"):
@@ -115,224 +349,234 @@ def _bound(given: spec.Given, how: jobs.StreamFile) -> Bound:
         plain = spec.plain_column(Expression(said.get(word, "0")))
         if plain and plain not in own:
             more.append(schema.Column(plain, schema.AtomicType.BIGINT))
-    time, sql = said.get("time", ""), ""
-    if time and time not in own:
-        more.append(schema.Column(time, schema.AtomicType.TIMESTAMP))
-    elif time and own[time].type not in _STAMPS:
+    moment, as_sql = said.get("time", ""), ""
+    if moment and moment not in own:
+        more.append(schema.Column(moment, schema.AtomicType.TIMESTAMP))
+    elif moment and own[moment].type not in STAMPS:
         # A number has seconds, as a timestamp of SPL does; a text says the moment.
         said["time"] = _ROW_TIME
-        own_time = schema.quoted(time)
-        place = ValuePlace(f'the input "{given.input}"', time)
+        own_time = schema.quoted(moment)
+        place = ValuePlace(f'the input "{given.input}"', moment)
         otherwise = place.refusal(f"CAST({own_time} AS STRING)", "a moment")
-        moment = f"coalesce(CAST({own_time} AS TIMESTAMP), {otherwise})"
-        sql = f"{moment} AS `{_ROW_TIME}`"
+        sure = f"coalesce(CAST({own_time} AS TIMESTAMP), {otherwise})"
+        as_sql = f"{sure} AS `{_ROW_TIME}`"
     # What only orders the rows is read as well, and left behind by the program.
     wide = replace(given, schema=schema.Schema((*own.columns, *more)))
-    return Bound(
-        given.input, frames.coming(columns.fitted_file(how.file, wide)), sql, said
+    bound = Bound(given.input, how, wide, as_sql, said)
+    with job.document.at(how.where):
+        _ = bound.scans  # refuses what the file does not have
+        bound.told(wide.schema.names)
+    return bound
+
+
+def opened(prepared_job: Prepared, spark: SparkSession) -> Made:
+    """Returns what a job carries out, on its rows; nothing runs yet."""
+    with rules.plain_rules(spark):
+        rows = {one.name: one.rows(spark) for one in prepared_job.inputs}
+        return prepared_job.make(rows)
+
+
+def script_of(found: Prepared) -> str:
+    """Returns the program in Python that a job becomes."""
+    readings = [
+        scripts.Reading(
+            one.name,
+            one.how.kind,
+            one.how.streams,
+            one.scans,
+            one.time,
+            {**({"key": [*one.how.key]} if one.how.key else {}), **one.words},
+        )
+        for one in found.inputs
+    ]
+    # What the text writes into files of its own needs no sink.
+    own = spl.sinks_of(found.script.text) if found.is_spl else ()
+    into = {
+        name: found.job.sinks.get(name) for name in found.outputs if name not in own
+    }
+    return scripts.job_script(
+        found.script,
+        readings,
+        {**into, **found.job.sinks},
+        is_flow=found.is_flow,
+        checkpoint=found.job.checkpoint,
+        how={"trigger": found.trigger, "finish": found.is_last or None},
     )
 
 
-def flow_on(
-    spark: SparkSession, text: str, *, job: jobs.Job, found: Sequence[Bound]
-) -> Flow:
-    """Returns the program of a text on its files; nothing runs yet."""
-    with rules.plain_rules(spark):
-        rows = {one.name: one.rows(spark) for one in found}
-        return streams.spl(
-            text, rows, data=job.data, sequence=_sequence(text, job, rows)
-        )
-
-
-def _sequence(text: str, job: jobs.Job, bound: Collection[str]) -> str:
-    """Returns what orders streams that the text reads itself, if there are any."""
-    givens = spec.givens_of(spl.translate(text, {}))
-    reads = any(one.input not in bound for one in givens)
-    return job.words.get("sequence", "") if reads else ""
+Told = Callable[[str, progress.Seen], None]
+"""Is told of each batch of a query, by the names of what it puts out."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobOutcome:
-    """A program of streams on its files; `run` reads what is there.
+    """A job on Spark: `run` reads what there is, or goes on until it is stopped."""
 
-    `named` are the paths of the streams that the job, or the text, has a sink for.
-    """
-
-    flow: Flow
+    prepared: Prepared
+    made: Made
     sinks: Mapping[str, sinks.Sink]
-    named: Mapping[str, str]
+    named: Mapping[str, sinks.Sink]
+    """Those that the job, or the text, has said."""
     checkpoint: str
-    finish: bool
     spark: SparkSession
 
-    @property
-    def program(self) -> spec.Program:
-        """Returns the program."""
-        return self.flow.program
-
-    def run(self) -> None:
-        """Writes what there is into the sinks, and waits for it."""
+    def run(self, told: Told, stop: Event) -> None:
+        """Writes into the sinks until all is there, or somebody asks to stop."""
         with frames.misfits_told():
-            begun = self.flow.write(
-                self.sinks,
-                checkpoint=self.checkpoint,
-                trigger={"availableNow": True},
-                finish=self.finish or None,
-            )
-            try:
-                for query in begun:
-                    for _ in progress.follow(query):
-                        pass
-            finally:
-                # One that fails must not leave the others behind, still at work.
-                for query in begun:
-                    query.stop()
+            match self.made:
+                case Joined(is_streaming=False):
+                    self._write_at_once()
+                case _:
+                    self._follow(self._started(), told, stop)
 
-    def first(self, name: str, count: int) -> Sequence[spec.Row]:
-        """Returns the first rows of a stream that came out."""
+    def _started(self) -> tuple[tuple[str, StreamingQuery], ...]:
+        """Returns the queries with their names, started."""
+        job = self.prepared.job
+        how = {
+            "checkpoint": self.checkpoint,
+            "trigger": self.prepared.trigger,
+            "name": job.name,
+            "finish": self.prepared.is_last or None,
+            "partitions": job.partitions or None,
+        }
+        match self.made:
+            case Flow():
+                begun = self.made.write(self.sinks, **how)  # type: ignore[arg-type]
+                names = map(", ".join, self.made.together)
+                return tuple(zip(names, begun, strict=True))
+            case joined:
+                query = joined.write(**self.sinks, **how)  # type: ignore[arg-type]
+                return ((job.name or "join", query),)
+
+    def _write_at_once(self) -> None:
+        """Writes the outlets of a join of data sets, each as one batch."""
+        assert isinstance(self.made, Joined)  # noqa: S101 - as the caller has looked
+        for name, sink in self.sinks.items():
+            rows: DataFrame = getattr(self.made, name)
+            sink.prepare(rows, is_new=True)
+            sink.write(rows, 0, is_empty=False)
+
+    def _follow(
+        self, begun: Sequence[tuple[str, StreamingQuery]], told: Told, stop: Event
+    ) -> None:
+        """Waits for the end of all queries; one that fails ends the others."""
+        followers = [(name, progress.Follower(query)) for name, query in begun]
+        try:
+            is_active = True
+            while is_active and not stop.is_set():
+                # Asked before the batches are read: the last one must not be missed.
+                is_active = any(query.isActive for _, query in begun)
+                for name, one in followers:
+                    for seen in one.fresh():
+                        told(name, seen)
+                    if not one.query.isActive:
+                        one.refuse_failed()
+                if is_active:
+                    stop.wait(_PAUSE)
+        finally:
+            # One that fails must not leave the others behind, still at work.
+            for _, query in begun:
+                _stop(query)
+
+    def first(self, name: str, count: int) -> tuple[schema.Schema, Sequence[spec.Row]]:
+        """Returns the columns and first rows of what came out without a sink."""
         sink = self.sinks[name]
-        assert isinstance(sink, sinks.Folder)  # noqa: S101 - what is printed has one
-        reader = self.spark.read.schema(spec.schema_of(self.program, name).to_sql())
-        return texts.first_rows(
-            reader.format(sink.format).load(f"{sink.path}/*"), count
+        assert isinstance(sink, sinks.Folder)  # noqa: S101 - as outcome_of makes it
+        if not sinks.path_exists(self.spark, f"{sink.path}/{sinks.BATCH}=*"):
+            return schema.Schema(()), ()
+        reader = self.spark.read.format(sink.format)
+        if isinstance(self.made, Flow):
+            # Of files without a row only the program knows the columns.
+            known = spec.schema_of(self.made.program, name)
+            reader = reader.schema(known.to_sql())
+        rows = reader.load(f"{sink.path}/*")
+        return schemas.schema_of(rows), texts.first_rows(rows, count)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Returns what of a text has no effect."""
+        return self.made.program.remarks if isinstance(self.made, Flow) else ()
+
+    def explained(self) -> str:
+        """Returns the plan in words, how the job runs, and what its sinks hold."""
+        run = (
+            f"goes on until it is stopped, a batch {self._often}"
+            if self.prepared.goes_on
+            else "reads what is there, and ends"
         )
+        kept = self.prepared.job.checkpoint
+        told = [
+            ("run", run),
+            ("state", kept or "none is kept: a later run begins anew"),
+            *(
+                (f"sink {name}", f"{sink.place}, {sinks.how_often(sink)}")
+                for name, sink in self.prepared.job.sinks.items()
+            ),
+        ]
+        return f"{self.made.explain()}\n\n{words.paragraphs(told)}"
+
+    @property
+    def _often(self) -> str:
+        """Returns in words how often rows are looked for."""
+        said = self.prepared.job.trigger
+        return f"every {said}" if said else "as soon as the one before has ended"
 
     def done(self) -> tuple[int, int]:
         """Returns how many tasks of the stages at work are done, and how many are."""
         return programs.tasks_done(self.spark)
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How the rows of a batch are shown: by whom, and how many of them."""
+
+    show: Callable[[str, schema.Schema, Sequence[spec.Row]], None]
+    most: int
+
+    def sink(self, name: str) -> Callable[[DataFrame, int], None]:
+        """Returns what shows the rows of each batch of an output that has any."""
+
+        def show(rows: DataFrame, batch: int) -> None:
+            found = texts.first_rows(rows, self.most + 1)
+            if found:
+                columns = schemas.schema_of(rows)
+                self.show(f"{name}, batch {batch}", columns, found)
+
+        return show
+
+
+def _stop(query: StreamingQuery) -> None:
+    """Stops a query, if it can between two batches: then none is written twice."""
+    # Spark stops at once: what a sink of a topic has by then it would get again.
+    until = time.monotonic() + _PATIENCE
+    while (
+        query.isActive
+        and query.status["isTriggerActive"]
+        and query.status["isDataAvailable"]
+        and time.monotonic() < until
+    ):
+        time.sleep(_PAUSE / 10)
+    query.stop()
+
+
 @contextmanager
 def outcome_of(
-    spark: SparkSession, text: str, job: jobs.Job, found: Sequence[Bound]
+    spark: SparkSession, found: Prepared, printed: Shown | None = None
 ) -> Iterator[JobOutcome]:
-    """Gives a program of streams on its files; what has no sink lasts as long as it."""
-    flow = flow_on(spark, text, job=job, found=found)
-    # What is only printed has no folder of its own; Spark writes it all the same.
+    """Gives a job on Spark; what has no sink is `printed`, or lasts as long as the job.
+
+    Then it is told by `first`.
+    """
+    made = opened(found, spark)
+    otherwise: dict[str, sinks.Sink] = {}
+    if printed is not None:
+        otherwise = {it: sinks.Calling(printed.sink(it)) for it in found.outputs}
     with TemporaryDirectory(prefix="dovetail-run-") as scratch:
-        into: dict[str, sinks.Sink] = {
-            name: sinks.folder(f"{scratch}/out/{name}") for name in flow.outputs
-        }
-        named = {**flow.files({*job.sinks}), **job.sinks}
-        paths = {name: sink.path for name, sink in named.items()}
-        place = job.checkpoint or f"{scratch}/checkpoint"
-        last = _is_last(job, found)
-        yield JobOutcome(flow, {**into, **named}, paths, place, last, spark)
-
-
-_HEAD = """\
-import dovetail as dt
-
-TEXT = {text}
-
-
-def streams(spark):
-    \"""Returns the rows of every stream from outside, by its name.\"""
-{rules}
-    found = {{}}
-{reads}
-    return found
-
-
-def program(spark):
-    \"""Returns the program of streams; nothing runs yet.\"""
-    return dt.spl(TEXT, streams(spark){data})
-
-
-def show(rows, batch):
-    \"""Prints the rows of a batch.\"""
-    rows.show(truncate=False)
-
-
-if __name__ == "__main__":
-    import tempfile
-
-    from pyspark.sql import SparkSession
-
-    session = SparkSession.builder.getOrCreate()
-    queries = program(session).write(
-        {{
-{sinks}
-        }},
-        checkpoint={checkpoint},
-        trigger={{"availableNow": True}},
-{finish}    )
-    for query in queries:
-        for progress in dt.follow(query):
-            print(progress)
-"""
-_STEP = "    "
-_GIVEN = """\
-import dovetail as dt
-
-TEXT = {text}
-
-
-def program(streams):
-    \"""Returns the program of streams; nothing runs yet.
-
-    `streams` are rows of dt.stream by the names {names}.
-    \"""
-    return dt.spl(TEXT, streams)
-"""
-
-
-def given_script(text: str) -> str:
-    """Returns a program of Python whose streams are given by whoever runs it."""
-    names = " and ".join(one.input for one in spec.givens_of(spl.translate(text, {})))
-    return _GIVEN.format(text=_quoted(text), names=names)
-
-
-def job_script(text: str, job: jobs.Job, found: Sequence[Bound]) -> str:
-    """Returns a program of Python that reads the files, and writes what comes out.
-
-    What has no sink is printed, batch by batch.
-    """
-    outputs = [one.name for one in spl.translate(text, {}).outputs]
-    into = {
-        name: f"dt.folder({job.sinks[name].path!r}, {job.sinks[name].format!r})"
-        if name in job.sinks
-        else "show"
-        for name in outputs
-        if name in job.sinks or name not in spl.sinks_of(text)
-    }
-    order = _sequence(text, job, {one.name for one in found})
-    # What the job binds nothing to the text reads, as it does in a run.
-    data = f", data={job.data!r}" + f", sequence={order!r}" * bool(order)
-    return _HEAD.format(
-        text=_quoted(text),
-        data=data,
-        rules="\n".join(f"{_STEP}spark.conf.set{one!r}" for one in rules.RULES.items()),
-        reads="\n".join(f"{_STEP}{line}" for one in found for line in _read(one)),
-        sinks="\n".join(f"{_STEP * 3}{name!r}: {it}," for name, it in into.items()),
-        checkpoint=repr(job.checkpoint) if job.checkpoint else "tempfile.mkdtemp()",
-        finish=f"{_STEP * 2}finish=True,\n" if _is_last(job, found) else "",
-    )
-
-
-def _quoted(text: str) -> str:
-    """Returns a text as Python has it, line by line where it can."""
-    # The text begins where the quotes do: its lines keep their numbers in errors.
-    whole = text if text.endswith("\n") else f"{text}\n"
-    return repr(text) if '"""' in text or "\r" in text else f'r"""{whole}"""'
-
-
-def _read(one: Bound) -> Iterator[str]:
-    """Yields the lines that read a stream."""
-    yield f"found[{one.name!r}] = dt.stream("
-    calls = [*one.scan.calls("readStream")]
-    if one.time:
-        calls.append(f".selectExpr('*', {one.time!r})")
-    yield from (f"{_STEP}{line}" for line in calls[:-1])
-    yield f"{_STEP}{calls[-1]},"
-    yield from (f"{_STEP}{word}={value!r}," for word, value in one.words.items())
-    yield ")"
-
-
-def _is_last(job: jobs.Job, found: Sequence[Bound]) -> bool:
-    """Tells whether nothing is to come any more, for which rows would wait.
-
-    They do in the order of their times; without a checkpoint nobody goes on.
-    """
-    waits = any("time" in one.words for one in found)
-    return job.finish or (waits and not job.checkpoint)
+        into = {name: sinks.folder(f"{scratch}/out/{name}") for name in found.outputs}
+        place = found.job.checkpoint or f"{scratch}/checkpoint"
+        own: Mapping[str, sinks.Sink] = {}
+        if isinstance(made, Flow):
+            own = made.files({*found.job.sinks})
+        named = {**own, **found.job.sinks}
+        every = {**into, **otherwise, **named}
+        yield JobOutcome(found, made, every, named, place, spark)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -46,7 +46,8 @@ class SideProgress:
     interval. `met` have met somebody in their batch, `unmatched` have left without.
     `evicted` are kept no more; `alive` are, in so many `bytes`, of which `waiting` take
     no part yet. No row before `bound` comes any more, which was so long ago (`lag`)
-    when the batch began. `hot` are the keys of most rows of the batch, and how many.
+    when the batch began. `rate` is how many rows came a second since the batch before.
+    `hot` are the keys of most rows of the batch, and how many.
     """
 
     came: int = 0
@@ -60,10 +61,16 @@ class SideProgress:
     bytes: int = 0
     bound: datetime | None = None
     lag: timedelta | None = None
+    rate: float = field(default=0.0, compare=False)
     hot: tuple[tuple[str, int], ...] = ()
 
-    def after(self, hand: str, counted: Counted, began: datetime) -> SideProgress:
-        """Returns the progress after one more batch, which began at a moment."""
+    def after(
+        self, hand: str, counted: Counted, *, began: datetime, before: datetime | None
+    ) -> SideProgress:
+        """Returns the progress after one more batch.
+
+        It began at a moment, and the one before it did at another, if there was one.
+        """
 
         def count(name: str) -> Any:  # noqa: ANN401 - a number, or None
             return counted.get(f"{hand}_{name}")
@@ -73,6 +80,7 @@ class SideProgress:
         bound = self.bound
         if count("bound") is not None:
             bound = schema.from_microseconds(count("bound"))
+        seconds = (began - before).total_seconds() if before else 0.0
         known = (key for keys in counted["hot"] for key in keys[_HANDS.index(hand)])
         hot = sorted(known, key=lambda key: -int(key[0]))[:_MOST_HOT]
         return replace(
@@ -81,8 +89,17 @@ class SideProgress:
             **now,
             bound=bound,
             lag=None if bound is None else began - bound,
+            rate=(count("came") or 0) / seconds if seconds > 0 else 0.0,
             hot=tuple((", ".join(values), rows) for rows, values in hot),
         )
+
+    def in_words(self) -> str:
+        """Returns how fast rows come, and how far their time is."""
+        told = f"{self.came:,} rows, {self.rate:,.0f}/s"
+        if self.bound is None or self.lag is None:
+            return told
+        bound = f"{self.bound:%Y-%m-%d %H:%M:%S}"
+        return f"{told}, up to {bound}, {self.lag.total_seconds():,.0f} s ago"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -99,6 +116,21 @@ class Progress:
     left: SideProgress = SideProgress()
     right: SideProgress = SideProgress()
     skew: float = 1.0
+    began: datetime | None = field(default=None, compare=False)
+
+    def in_words(self) -> str:
+        """Returns a line about both sides, their rates and bounds, and results."""
+        sides = {"left": self.left, "right": self.right}
+        told = [f"{hand} {side.in_words()}" for hand, side in sides.items()]
+        failed = [f"{self.failed:,} failed"] if self.failed else []
+        counts = [
+            f"{self.matched:,} matched",
+            f"{self.unmatched:,} unmatched",
+            f"{self.late:,} late",
+            *failed,
+            f"{self.alive:,} kept",
+        ]
+        return f"batch {self.batch}: {'; '.join(told)}; {', '.join(counts)}"
 
     @property
     def came(self) -> int:
@@ -136,14 +168,14 @@ class Progress:
         A batch in which no bucket was woken has counted nothing: all is as it was.
         """
         left, right = (
-            side.after(hand, counted, began)
+            side.after(hand, counted, began=began, before=self.began)
             for hand, side in zip(_HANDS, (self.left, self.right), strict=True)
         )
         skew, rows = self.skew, left.alive + right.alive
         if counted.get("buckets") and rows:
             skew = counted["largest"] * counted["buckets"] / rows
         matched = self.matched + (counted.get("matched") or 0)
-        return Progress(batch, matched, left, right, skew)
+        return Progress(batch, matched, left, right, skew, began)
 
     def prometheus(self, query: str) -> str:
         """Returns the numbers as Prometheus reads them, under the name of a query.
@@ -156,14 +188,14 @@ class Progress:
             "matched_total", "counter", {(("query", query),): self.matched}
         )
         lines += _metric("bucket_skew", "gauge", {(("query", query),): self.skew})
-        for field in fields(SideProgress):
+        for one in fields(SideProgress):
             values = {
                 (("query", query), ("side", hand), *more): value
                 for hand, side in sides.items()
-                for more, value in _values(getattr(side, field.name))
+                for more, value in _values(getattr(side, one.name))
             }
-            is_sum = field.name in _SUMS
-            name = f"{_NAMES.get(field.name, field.name)}{'_total' if is_sum else ''}"
+            is_sum = one.name in _SUMS
+            name = f"{_NAMES.get(one.name, one.name)}{'_total' if is_sum else ''}"
             lines += _metric(name, "counter" if is_sum else "gauge", values)
         return "\n".join(lines) + "\n"
 
@@ -181,7 +213,12 @@ class Progress:
 
 
 Labels = tuple[tuple[str, str], ...]
-_NAMES = {"bound": "bound_seconds", "lag": "lag_seconds", "hot": "hot_key_rows"}
+_NAMES = {
+    "bound": "bound_seconds",
+    "lag": "lag_seconds",
+    "rate": "rows_per_second",
+    "hot": "hot_key_rows",
+}
 """What Prometheus calls fields, with their units."""
 
 
@@ -230,25 +267,70 @@ def follow(query: StreamingQuery) -> Iterator[Progress]:
 
 def _followed(query: StreamingQuery) -> Iterator[Progress]:
     """Yields the progress after every batch, and raises what ended the query badly."""
-    progress, is_active = Progress(), True
+    follower, is_active = Follower(query), True
     while is_active:
         # Asked before the batches are read: the last one must not be missed.
         is_active = query.isActive
-        newest = query.lastProgress
+        for seen in follower.fresh():
+            if seen.counted:
+                yield seen.progress
+        time.sleep(PAUSE if is_active else 0)
+    follower.refuse_failed()
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A batch that a query has run, and how far it is since this start.
+
+    Where nothing is `counted`, as of a query without a join, only Spark tells of it.
+    """
+
+    batch: StreamingQueryProgress
+    progress: Progress
+    counted: bool
+
+    def in_words(self) -> str:
+        """Returns a line about the batch."""
+        if self.counted:
+            return self.progress.in_words()
+        rows, rate = self.batch["numInputRows"], self.batch["inputRowsPerSecond"]
+        return f"batch {self.batch['batchId']}: {rows:,} rows, {rate:,.0f}/s"
+
+
+class Follower:
+    """Looks at a query from time to time, and tells what is new."""
+
+    def __init__(self, query: StreamingQuery) -> None:
+        """Keeps the query; nothing is seen yet."""
+        self.query = query
+        self.progress = Progress()
+        self._newest = -1
+
+    def fresh(self) -> Iterator[Seen]:
+        """Yields the batches since the last look, in their order."""
+        newest = self.query.lastProgress
         # Spark writes each batch as a text and reads it again, up to a hundred of them
         # every time: not where none is behind the last one seen.
-        is_behind = newest and newest["batchId"] > progress.batch
-        for batch in query.recentProgress if is_behind else ():
+        is_behind = newest and newest["batchId"] > self._newest
+        for batch in self.query.recentProgress if is_behind else ():
             counted, number = _counted(batch), batch["batchId"]
-            if number > progress.batch and counted:
+            if number <= self._newest:
+                continue
+            if counted:
+                self._newest = number
                 began = datetime.fromisoformat(batch["timestamp"])
-                progress = progress.after(number, counted, began)
-                yield progress
-        time.sleep(PAUSE if is_active else 0)
-    try:
-        query.awaitTermination()
-    except StreamingQueryException as error:
-        raise sentence(error) from error
+                self.progress = self.progress.after(number, counted, began)
+                yield Seen(batch, self.progress, counted=True)
+            elif batch["numInputRows"]:
+                self._newest = number
+                yield Seen(batch, self.progress, counted=False)
+
+    def refuse_failed(self) -> None:
+        """Raises what has ended the query badly."""
+        try:
+            self.query.awaitTermination()
+        except StreamingQueryException as error:
+            raise sentence(error) from error
 
 
 def _counted(batch: StreamingQueryProgress) -> Counted:

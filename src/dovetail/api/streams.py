@@ -12,10 +12,11 @@ from pyspark.sql import DataFrame, SparkSession
 from dovetail import spec
 from dovetail.api import choices, sets, terms
 from dovetail.api.flows import Flow, flow_of
-from dovetail.api.joined import Joined, streaming_of
+from dovetail.api.joined import Joined, emitting, streaming_of
 from dovetail.api.sets import Together
 from dovetail.bind.files import tuples
 from dovetail.bind.files.tuple_sinks import text_sinks
+from dovetail.bind.kafka import Topic
 from dovetail.bind.schemas import frame_given, refusing_beyond, schema_of
 from dovetail.bind.tick import counted
 from dovetail.dialects import sql as dialects
@@ -35,6 +36,7 @@ from dovetail.spec.defaults import complete
 from dovetail.spec.rules import check_spec
 
 _INSTANT = spec.Span(0, 1)
+_USUAL = spec.Settings()
 _WHOLE = (AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BIGINT)
 
 
@@ -342,7 +344,7 @@ def _refuse_half_a_sequence(sides: Mapping[spec.Hand, Rows]) -> None:
 
 @arguments.public
 def stream(
-    frame: DataFrame,
+    frame: DataFrame | Topic,
     *,
     time: str = "",
     lateness: arguments.Length = "0 seconds",
@@ -350,18 +352,65 @@ def stream(
     order: str = "",
     sequence: str = "",
 ) -> Rows:
-    """Returns the rows of a stream, ready for `window` and `join`.
+    """Returns the rows of a stream, or of a topic, ready for `window` and `join`.
 
     `time`: the column of the row time. `lateness`: how far a row may come behind the
     newest and still count. `idle`: after how long a silence the stream no longer holds
     the other back. `order`: a number that tells rows of equal time apart; `sequence`:
     one that orders the rows of both sides.
     """
+    rows, schema, riders = _given("frame", frame)
+    source, feed = stream_given(
+        schema,
+        streams=rows.isStreaming,
+        time=time,
+        lateness=lateness,
+        idle=idle,
+        order=order,
+        sequence=sequence,
+    )
+    return Rows(rows, source, with_riders(feed, riders))
+
+
+def _given(
+    name: str, given: DataFrame | Topic
+) -> tuple[DataFrame, Schema, Mapping[str, str]]:
+    """Returns the rows that a user gives, their columns, and what goes along."""
+    if not isinstance(given, Topic):
+        return given, schema_of(frame_given(name, given)), {}
+    spark = SparkSession.getActiveSession()
+    if spark is None:
+        hint = "SparkSession.builder.getOrCreate() before it"
+        raise SpecError("a topic without a session of Spark", "one", hint)
+    return given.frame(spark), given.columns(Schema(())), given.riders
+
+
+def with_riders(feed: Feed, riders: Mapping[str, str]) -> Feed:
+    """Returns how rows come, beside which their place, part and end go along."""
+    if not riders:
+        return feed
+    order = feed.order or ("" if feed.sequence else riders["order"])
+    return replace(feed, order=order, part=riders["part"])
+
+
+def stream_given(
+    schema: Schema,
+    *,
+    streams: bool,
+    time: str = "",
+    lateness: arguments.Length = "0 seconds",
+    idle: arguments.Length = "",
+    order: str = "",
+    sequence: str = "",
+) -> tuple[spec.Input, Feed]:
+    """Returns what is said of rows with some columns, or refuses it."""
     late = arguments.length("lateness", lateness, least=spec.NO_TIME)
     wait = (
         spec.NO_TIME if idle == "" else arguments.length("idle", idle, least=_INSTANT)
     )
-    source = _input(frame, spec.InputKind.STREAM, time=time, lateness=late)
+    # A frame that does not stream has all its rows from the start.
+    kind = spec.InputKind.STREAM if streams else spec.InputKind.DATASET
+    source = _input(schema, kind, time=time, lateness=late)
     for name, given, span in (("lateness", lateness, late), ("idle", idle, wait)):
         if span != spec.NO_TIME and not source.is_timed:
             hint = f'name the column of the row time: time="..", or leave {name} out'
@@ -374,13 +423,17 @@ def stream(
     if place and common:
         hint = "sequence alone orders the rows of both sides"
         raise arguments.wrong("order", order, "no order beside sequence", hint)
-    feed = Feed(place, common, wait, streams=frame.isStreaming)
-    return Rows(frame, source, feed)
+    return source, Feed(place, common, idle=wait, streams=streams)
+
+
+def with_deletes(feed: Feed, riders: Mapping[str, str]) -> Feed:
+    """Returns how rows of a table come, of which some take their keys out."""
+    return replace(with_riders(feed, riders), deletes=riders.get("deletes", ""))
 
 
 @arguments.public
 def table(
-    frame: DataFrame,
+    frame: DataFrame | Topic,
     *,
     key: str | Sequence[str],
     time: str = "",
@@ -389,18 +442,41 @@ def table(
 ) -> Rows:
     """Returns a table's rows: each is the newest version of its key, until the next.
 
-    `refresh` is that of `dt.dataset`.
+    In a topic a record without a value takes its key out of the table. `refresh` is
+    that of `dt.dataset`.
     """
-    schema = schema_of(frame_given("frame", frame))
+    rows, schema, riders = _given("frame", frame)
+    source, feed = table_given(
+        schema,
+        streams=rows.isStreaming,
+        key=key,
+        time=time,
+        order=order,
+        refresh=refresh,
+    )
+    kept = spec.Latest(source.key)
+    return Rows(rows, source, with_deletes(feed, riders), kept=kept)
+
+
+def table_given(
+    schema: Schema,
+    *,
+    streams: bool,
+    key: str | Sequence[str],
+    time: str = "",
+    order: str = "",
+    refresh: arguments.Length = "",
+) -> tuple[spec.Input, Feed]:
+    """Returns what is said of a table with some columns, or refuses it."""
     keys = arguments.columns("key", key, schema, 'key="id"')
     if not keys:
         raise arguments.wrong(
             "key", key, "at least one column", 'write for example key="id"'
         )
-    source = _input(frame, spec.InputKind.TABLE, time=time, key=keys)
-    place, again = _place("order", order, schema), _refresh_given(refresh, frame)
-    feed = Feed(place, streams=frame.isStreaming, refresh=again)
-    return Rows(frame, source, feed, kept=spec.Latest(keys))
+    source = _input(schema, spec.InputKind.TABLE, time=time, key=keys)
+    place = _place("order", order, schema)
+    again = _refresh_given(refresh, streams=streams)
+    return source, Feed(place, streams=streams, refresh=again)
 
 
 @arguments.public
@@ -412,34 +488,57 @@ def dataset(
     Beside a stream they are copied at the first start; with `refresh` a later start
     copies them anew, so long after the last copy or more.
     """
-    source = _input(frame, spec.InputKind.DATASET, time=time)
-    again = _refresh_given(refresh, frame)
-    return Rows(frame, source, Feed(streams=frame.isStreaming, refresh=again))
+    schema = schema_of(frame_given("frame", frame))
+    given = dataset_given(schema, streams=frame.isStreaming, time=time, refresh=refresh)
+    return Rows(frame, *given)
 
 
-def _refresh_given(refresh: arguments.Length, frame: DataFrame) -> spec.Span:
+def dataset_given(
+    schema: Schema, *, streams: bool, time: str = "", refresh: arguments.Length = ""
+) -> tuple[spec.Input, Feed]:
+    """Returns what is said of a data set with some columns, or refuses it."""
+    source = _input(schema, spec.InputKind.DATASET, time=time)
+    again = _refresh_given(refresh, streams=streams)
+    return source, Feed(streams=streams, refresh=again)
+
+
+def input_given(
+    kind: spec.InputKind,
+    schema: Schema,
+    *,
+    streams: bool,
+    key: tuple[str, ...] = (),
+    **words: str,
+) -> tuple[spec.Input, Feed]:
+    """Returns what is said of the rows of an input, of whichever kind."""
+    match kind:
+        case spec.InputKind.STREAM:
+            return stream_given(schema, streams=streams, **words)
+        case spec.InputKind.TABLE:
+            return table_given(schema, streams=streams, key=key, **words)
+        case spec.InputKind.DATASET:
+            return dataset_given(schema, streams=streams, **words)
+
+
+def _refresh_given(refresh: arguments.Length, *, streams: bool) -> spec.Span:
     """Returns how old a copy becomes before a start makes another one, if ever."""
     if refresh == "":
         return spec.NO_TIME
-    if frame.isStreaming:
+    if streams:
         hint = "leave refresh out: a streaming DataFrame is read as it goes on"
         raise arguments.wrong("refresh", refresh, "an ordinary DataFrame", hint)
     return arguments.length("refresh", refresh, least=_INSTANT)
 
 
 def _input(
-    frame: DataFrame,
+    schema: Schema,
     kind: spec.InputKind,
     *,
     time: str,
     key: tuple[str, ...] = (),
     lateness: spec.Span = spec.NO_TIME,
 ) -> spec.Input:
-    """Returns what is known of a DataFrame as an input; its time is of timestamps."""
-    schema = schema_of(frame_given("frame", frame))
-    # A frame that does not stream has all its rows from the start.
-    if kind is spec.InputKind.STREAM and not frame.isStreaming:
-        kind = spec.InputKind.DATASET
+    """Returns what is known of rows as an input; its time is of timestamps."""
     expected = "the name of a column with timestamps"
     name = arguments.said("time", time, expected, 'time="placed_at"')
     if name and name not in schema:
@@ -598,26 +697,30 @@ def sql(
     known = {name: replace(rows.source, name=name) for name, rows in sources.items()}
     found = translated(text, known)
     if isinstance(found, spec.JoinSpec):
-        return _joined_by(found, sources)
+        return joined_by(found, sources)
     named = {name: replace(one, source=known[name]) for name, one in sources.items()}
     inputs = Inputs(
         named,
         lambda frame, time: stream(frame, time=time),
-        lambda join, rows: streaming_of(_joined_by(join, rows)),
+        lambda join, rows: streaming_of(joined_by(join, rows)),
     )
     queries = (RowTimeQuery(one.name, one.step, inputs) for one in found.outputs)
     return Flow(found, tuple(queries), named)
 
 
-def _joined_by(join: spec.JoinSpec, sources: Mapping[str, Rows]) -> Joined:
-    """Returns the join of a query over rows by their names, joins inside it first."""
+def joined_by(
+    join: spec.JoinSpec,
+    sources: Mapping[str, Rows],
+    settings: spec.Settings = _USUAL,
+) -> Joined:
+    """Returns a join as data over rows by their names, joins inside it first."""
     sides = {}
     for hand in spec.HANDS:
         match join.side(hand).source:
             case spec.Named(name):
                 sides[hand] = sources[name]
             case spec.Nested(inner):
-                sides[hand] = rows_of(_joined_by(inner, sources))
+                sides[hand] = rows_of(joined_by(inner, sources))
                 if inner.clock is not spec.Clock.BATCH and not sides[hand].given_by:
                     raise SpecError(
                         "joins in a row of ordinary DataFrames as streams",
@@ -625,10 +728,11 @@ def _joined_by(join: spec.JoinSpec, sources: Mapping[str, Rows]) -> Joined:
                         "spark.readStream reads what a folder has as a stream",
                     )
     left, right = (
-        spec.Side(_origin(sides[hand], hand), join.side(hand).window)
+        replace(join.side(hand), source=_origin(sides[hand], hand))
         for hand in spec.HANDS
     )
-    return _checked(replace(join, left=left, right=right), sides, unbounded=False)
+    whole = replace(join, left=left, right=right)
+    return emitting(_checked(whole, sides, unbounded=False), settings)
 
 
 def _in_range(rows: Rows, given: spec.Given) -> Rows:

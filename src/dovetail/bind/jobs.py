@@ -1,5 +1,6 @@
-"""A job file: from where the streams of a program come, and where they go.
+"""A job file: a program or a join, from where its inputs come, where results go.
 
+    program = "bargains.spl"           # or .sql, or [join]; or the command names it
     files = "data"                     # Quotes is quotes.csv, .json or .parquet there
     sequence = "n"                     # the column that orders the rows of all streams
     checkpoint = "state"               # a later run goes on from there
@@ -7,38 +8,104 @@
     [streams.Trades]
     file = "trades/2026"               # this one is another file, or a folder of files
 
+    [tables.Prices]
+    file = "prices.csv"
+    key = "article"
+    columns = { article = "string", price = "double" }
+
     [sinks.Bargains]
     folder = "out/bargains"
     format = "csv"
 
 Paths begin at the folder of the job file. How rows are ordered is said for all streams
-or for one. What stands at the wrong place is refused by its name there.
+or for one. What stands at the wrong place is refused there, with its line.
 """
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
-from dovetail.bind import sinks
-from dovetail.bind.files import DataFile, Root
+from dovetail import schema, spec
+from dovetail.bind import origins, sinks
+from dovetail.bind.document import Document
+from dovetail.bind.files import Root
 from dovetail.bind.files.names import file_at
-from dovetail.errors import SpecError
-from dovetail.spec import AnyLayout, fields
+from dovetail.bind.jars import AVRO, CONNECTOR, jars
+from dovetail.bind.kafka import Format, Topic, kafka
+from dovetail.dialects.sql import SQL_DIALECTS, USUAL
+from dovetail.errors import DialectError, SpecError
+from dovetail.spec import arguments, fields, reader
 
 WORDS = ("time", "lateness", "idle", "order", "sequence")
 """How the rows of a stream are ordered, in the words of `dt.stream`."""
-_NAMED = ("files", "checkpoint", "finish", "streams", "sinks")
+_WORDS = {
+    spec.InputKind.STREAM: WORDS,
+    spec.InputKind.TABLE: ("time", "order", "refresh"),
+    spec.InputKind.DATASET: ("time", "refresh"),
+}
+PARTS = {
+    spec.InputKind.STREAM: "streams",
+    spec.InputKind.TABLE: "tables",
+    spec.InputKind.DATASET: "datasets",
+}
+"""In which part of a job file the inputs of a kind stand."""
+_NAMED = (
+    *("program", "text", "dialect", "join", "settings"),
+    *("files", "streams", "tables", "datasets", "sinks"),
+    *("checkpoint", "trigger", "finish", "name", "partitions", "spark", "kafka"),
+)
+SPL, SQL = "spl", "sql"
+LANGUAGES = {".spl": SPL, ".sql": SQL}
+"""The languages of programs on streams, by the endings of their files."""
+NOW = "available"
+"""The trigger of who reads what is there, and ends."""
 
 
 @dataclass(frozen=True, slots=True)
-class StreamFile:
-    """The file, or the folder of files, of a stream, and how its rows are ordered."""
+class Text:
+    """A program in a language; SQL has dialects."""
 
-    file: DataFile
+    text: str
+    language: str
+    dialect: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Neutral:
+    """A join as data, with its switches."""
+
+    join: spec.JoinSpec
+    settings: spec.Settings
+
+
+@dataclass(frozen=True, slots=True)
+class JobInput:
+    """An input: what it is, from where its rows come, and how they are ordered.
+
+    `where` is its place in the job file. A table that does not stream is read once.
+    """
+
+    kind: spec.InputKind
+    origin: origins.Origin
     words: Mapping[str, str]
+    declared: schema.Schema = schema.Schema(())
+    key: tuple[str, ...] = ()
+    streams: bool = True
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Kafka:
+    """What is said of all topics, and by which jars Spark reads them."""
+
+    servers: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+    connector: tuple[str, ...] = CONNECTOR
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,80 +115,448 @@ class Job:
     `words` order the rows of the streams that say nothing of their own.
     """
 
-    name: str
+    document: Document
+    program: Text | Neutral | None
     files: tuple[Root, ...]
     words: Mapping[str, str]
-    streams: Mapping[str, StreamFile]
-    sinks: Mapping[str, sinks.Folder]
+    inputs: Mapping[str, JobInput]
+    sinks: Mapping[str, sinks.Sink]
     checkpoint: str
+    trigger: str
     finish: bool
+    name: str
+    partitions: int
+    spark: Mapping[str, str]
+    kafka: Kafka
     data: str
     """The folder at which the paths of the program itself begin."""
 
     @classmethod
     def bare(cls, folder: Path) -> Job:
         """Returns the job of a program that has none: its data stand beside it."""
-        return cls("", (), {}, {}, {}, "", finish=False, data=str(folder.absolute()))
+        return read_document(Document("", "", {}, {}), folder)
 
-    def stream(self, name: str) -> StreamFile | None:
-        """Returns the file of a stream, if the job has one of it, or by its name."""
-        if name in self.streams:
-            return self.streams[name]
+    def input(self, name: str) -> JobInput | None:
+        """Returns where the rows of an input come from, if the job says it.
+
+        A stream of which it says nothing is the file of its name.
+        """
+        if name in self.inputs:
+            return self.inputs[name]
         for root in self.files:
             if root.has(name):
-                return StreamFile(root.find(name, AnyLayout()), self.words)
+                origin = origins.InFiles(root.find(name, spec.AnyLayout()))
+                where = f"{self.document.name}.files"
+                stream = spec.InputKind.STREAM
+                return JobInput(stream, origin, self.words, where=where)
         return None
+
+    def session(self) -> Mapping[str, str]:
+        """Returns what a session is told: settings, and the jars that topics ask for.
+
+        They are fetched where they are not kept yet.
+        """
+        origins_of = (one.origin for one in self.inputs.values())
+        topics = [
+            it for it in (*origins_of, *self.sinks.values()) if isinstance(it, Topic)
+        ]
+        if not topics or not self.kafka.connector:
+            return self.spark
+        parts = [part for one in topics for part in (one.key, one.value)]
+        needs_avro = any(part.format is Format.AVRO for part in parts)
+        # Before Spark starts: a session takes no jars later.
+        found = jars((*self.kafka.connector, *(AVRO if needs_avro else ())))
+        named = self.spark.get("spark.jars")
+        return {
+            **self.spark,
+            "spark.jars": ",".join([*([named] if named else []), *found]),
+        }
+
+    def at(self, *path: str) -> str:
+        """Returns the place of a key in the job file."""
+        return ".".join((self.document.name, *path))
 
 
 def read_job(path: Path) -> Job:
     """Returns what a job file says, or refuses it."""
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
+    return read_document(Document.read(path), path.parent)
+
+
+def read_document(document: Document, folder: Path) -> Job:
+    """Returns what a document says, whose paths begin at a folder."""
+    with document.at(document.name):
+        known = fields.Fields.of(document.data, document.name, (*_NAMED, *WORDS))
+        usual = _words(known, WORDS)
+        topics = known.take("kafka", _kafka, Kafka())
+        reading = _Reading(document, folder, usual, topics)
+        files = known.take("files", fields.text, "")
+        kept = known.take("checkpoint", fields.text, "")
+        with document.at(f"{document.name}.files"):
+            roots = (Root.of(folder / files),) if files else ()
+        return Job(
+            document,
+            reading.program(known),
+            roots,
+            usual,
+            reading.inputs(known),
+            known.take("sinks", _by_name(reading.sink), {}),
+            str((folder / kept).absolute()) if kept else "",
+            known.take("trigger", _trigger, ""),
+            known.take("finish", fields.truth, default=False),
+            known.take("name", fields.text, ""),
+            known.take("partitions", fields.whole, 0),
+            known.take("spark", _by_name(_setting), {}),
+            topics,
+            str((folder / files).absolute()),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A job file that is being read."""
+
+    document: Document
+    folder: Path
+    usual: Mapping[str, str]
+    kafka: Kafka
+
+    def program(self, known: fields.Fields) -> Text | Neutral | None:
+        """Returns what is to be carried out, if the job says it."""
+        said = [key for key in ("program", "text", "join") if known.has(key)]
+        if len(said) > 1:
+            found = f'"{said[0]}" and "{said[1]}" of one job'
+            raise self._wrong(known, said[1], found, "one of them")
+        for word in ("dialect", "settings"):
+            if known.has(word) and "join" in said and word == "dialect":
+                raise self._wrong(known, word, "a dialect of a join as data", "none")
+            if known.has(word) and "join" not in said and word == "settings":
+                raise self._wrong(known, word, "settings without a join", "[join]")
+        dialect = known.take("dialect", _dialect, "")
+        if dialect == SPL and "text" not in said:
+            found = 'the dialect "spl" without a text in the job'
+            raise self._wrong(known, "dialect", found, "text = '..'")
+        match said:
+            case ["program"]:
+                path = self.folder / known.need("program", fields.text)
+                with self.document.at(f"{known.where}.program"):
+                    return read_text(path, dialect)
+            case ["text"]:
+                text = known.need("text", fields.text)
+                if dialect == SPL:
+                    return Text(text, SPL)
+                return Text(text, SQL, dialect or USUAL)
+            case ["join"]:
+                join = known.need("join", self._join)
+                settings = known.take("settings", _settings, spec.Settings())
+                return Neutral(join, settings)
+            case _:
+                # Of the program that the command names.
+                return Text("", SQL, dialect) if dialect else None
+
+    def _join(self, value: object, where: str) -> spec.JoinSpec:
+        """Reads a join as data, which may stand in a file of its own."""
+        if isinstance(value, str):
+            path = self.folder / value
+            try:
+                data = json.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
+            except (OSError, ValueError) as error:
+                found = f'the join "{value}" cannot be read: {error}'
+                expected = "a file in JSON that is there"
+                raise SpecError(found, expected, where=where) from error
+            # A case and a bare join are alike here.
+            if isinstance(data, Mapping) and "join" in data:
+                data = data["join"]
+            join = reader.read_join(data, path.name)
+        else:
+            join = reader.read_join(value, where)
+        if isinstance(join, spec.SetJoinSpec):
+            told = "a join of several sets in a job"
+            raise SpecError(told, "a join of two sides", where=where)
+        return join
+
+    def inputs(self, known: fields.Fields) -> Mapping[str, JobInput]:
+        """Returns all inputs by their names, which are each there once."""
+        found: dict[str, JobInput] = {}
+        for kind, part in PARTS.items():
+            read = _by_name(partial(self._input, kind))
+            for name, one in known.take(part, read, {}).items():
+                if name in found:
+                    told = f'a second input called "{name}"'
+                    raise self.document.wrong(one.where, told, "one of each name")
+                found[name] = one
+        return found
+
+    def _input(self, kind: spec.InputKind, value: object, where: str) -> JobInput:
+        """Reads an input."""
+        given = fields.mapping(value, where)
+        words = _WORDS[kind]
+        own = ("columns", *words)
+        if kind is spec.InputKind.TABLE:
+            own = (*own, "key")
+        if kind is not spec.InputKind.STREAM:
+            own = (*own, "streams")
+        # First where rows come from: that says which keys there may be.
+        source = _one_of(given, where, tuple(_ORIGINS))
+        keys, read = _ORIGINS[source]
+        known = fields.Fields.of(given, where, (source, *keys, *own))
+        is_stream = kind is spec.InputKind.STREAM
+        with self.document.at(where):
+            declared = known.take("columns", reader.read_schema, schema.Schema(()))
+        with self.document.at(f"{where}.{source}"):
+            origin = read(self, known)
+        key: tuple[str, ...] = ()
+        if isinstance(origin, Topic) and kind is spec.InputKind.TABLE:
+            key = origin.key.schema.names
+            if not key:
+                hint = 'key = { id = "bigint" } says the columns of a record\'s key'
+                raise self.document.wrong(where, "a topic without a key", "one", hint)
+        elif kind is spec.InputKind.TABLE:
+            key = known.need("key", _names)
+        usual = self.usual if is_stream else {}
+        return JobInput(
+            kind,
+            origin,
+            {**usual, **_words(known, words)},
+            declared,
+            key,
+            # A topic of a table is its changes: nobody could read it as it is.
+            is_stream
+            or known.take(
+                "streams",
+                fields.truth,
+                default=isinstance(origin, Topic) and kind is spec.InputKind.TABLE,
+            ),
+            where,
+        )
+
+    def sink(self, value: object, where: str) -> sinks.Sink:
+        """Reads where the rows of an outlet, or a stream, go."""
+        given = fields.mapping(value, where)
+        target = _one_of(given, where, tuple(_SINKS))
+        keys, read = _SINKS[target]
+        known = fields.Fields.of(given, where, (target, *keys))
+        with self.document.at(f"{where}.{target}"):
+            return read(self, known)
+
+    def path(self, known: fields.Fields, key: str) -> str:
+        """Returns a path, whole: Spark would begin elsewhere, where its driver runs."""
+        return str((self.folder / known.need(key, fields.text)).absolute())
+
+    def _wrong(self, known: fields.Fields, key: str, *told: str) -> DialectError:
+        """Returns what is wrong with a key."""
+        return self.document.wrong(f"{known.where}.{key}", *told)
+
+
+def _file(reading: _Reading, known: fields.Fields) -> origins.Origin:
+    """Reads a file, or a folder of files."""
+    # A name of SPL has no dot: behind the last one in its place it stands alone.
+    name = known.where.rpartition(".")[2]
+    path = reading.folder / known.need("file", fields.text)
+    return origins.InFiles(file_at(path, name, spec.AnyLayout()))
+
+
+def _stored(reading: _Reading, known: fields.Fields) -> origins.Origin:
+    """Reads a table in a format that the session knows."""
+    path = reading.path(known, "path") if known.has("path") else ""
+    options = known.take("options", _by_name(_setting), {})
+    return origins.Stored(known.need("format", fields.text), options, path)
+
+
+def _jdbc(reading: _Reading, known: fields.Fields) -> origins.Origin:  # noqa: ARG001
+    """Reads a table of a data base."""
+    options = {
+        "url": known.need("jdbc", fields.text),
+        "dbtable": known.need("table", fields.text),
+        **known.take("options", _by_name(_setting), {}),
+    }
+    return origins.Stored(origins.JDBC, options)
+
+
+def _rate(reading: _Reading, known: fields.Fields) -> origins.Origin:  # noqa: ARG001
+    """Reads how many rows a second there are."""
+    rows = known.need("rate", fields.whole)
+    if not rows:
+        raise fields.wrong(f"{known.where}.rate", rows, "rows a second, 1 or more")
+    return origins.Rate(rows)
+
+
+def _folder_sink(reading: _Reading, known: fields.Fields) -> sinks.Sink:
+    """Reads a folder with one folder a batch."""
+    place = reading.path(known, "folder")
+    return sinks.folder(place, known.take("format", fields.text, "parquet"))
+
+
+_TOPIC = (
+    *("servers", "format", "key", "key_format", "meta", "start", "misfits"),
+    *("avro", "key_avro", "options"),
+)
+
+
+def _topic(reading: _Reading, known: fields.Fields) -> Topic:
+    """Reads a topic: from which rows come, or into which they go."""
+    usual = reading.kafka
+    servers = known.take("servers", fields.text, usual.servers)
+    if not servers:
         raise SpecError(
-            f'the job file "{path}" cannot be read',
-            "a text in TOML, in a file that is there",
-            "a path that is not whole begins where the command runs",
-        ) from error
-    except tomllib.TOMLDecodeError as error:
-        raise SpecError(
-            f'the job file "{path}" is no TOML: {error}',
-            'lines such as [streams.Quotes] and file = "quotes.csv"',
-        ) from error
-    folder = path.parent
-    known = fields.Fields.of(data, path.name, (*_NAMED, *WORDS))
-    usual = _words(known)
-
-    def stream(value: object, where: str) -> StreamFile:
-        given = fields.Fields.of(value, where, ("file", *WORDS))
-        # A name of SPL has no dot: behind the last one in its place it stands alone.
-        name = where.rpartition(".")[2]
-        file = file_at(folder / given.need("file", fields.text), name, AnyLayout())
-        return StreamFile(file, {**usual, **_words(given)})
-
-    def sink(value: object, where: str) -> sinks.Folder:
-        given = fields.Fields.of(value, where, ("folder", "format"))
-        # Spark would begin elsewhere, where its driver runs.
-        place = str((folder / given.need("folder", fields.text)).absolute())
-        return sinks.folder(place, given.take("format", fields.text, "parquet"))
-
-    files = known.take("files", fields.text, "")
-    kept = known.take("checkpoint", fields.text, "")
-    return Job(
-        path.name,
-        (Root.of(folder / files),) if files else (),
-        usual,
-        known.take("streams", _by_name(stream), {}),
-        known.take("sinks", _by_name(sink), {}),
-        str((folder / kept).absolute()) if kept else "",
-        known.take("finish", fields.truth, False),  # noqa: FBT003 - what is not said
-        str((folder / files).absolute()),
+            f'"{known.where}" does not say where its broker is',
+            'servers = "localhost:9092"',
+            "in [kafka] it is said for all topics",
+            where=known.where,
+        )
+    words = {
+        word: known.need(word, fields.text)
+        for word in ("format", "key_format", "start", "misfits")
+        if known.has(word)
+    }
+    for word in ("avro", "key_avro"):
+        if known.has(word):
+            path = reading.folder / known.need(word, fields.text)
+            words[word] = _schema_of_avro(path, f"{known.where}.{word}")
+    columns = known.take("columns", reader.read_schema, schema.Schema(()))
+    # What only the key has is a column of it; a table's is not named twice.
+    return kafka(
+        known.need("kafka", fields.text),
+        servers=servers,
+        columns={one.name: str(one.type) for one in columns.columns},
+        key=known.take("key", _texts_by_name, {}),
+        meta=known.take("meta", _texts_by_name, {}),
+        upsert=known.take("upsert", fields.truth, default=False),
+        options={**usual.options, **known.take("options", _by_name(_setting), {})},
+        **words,
     )
 
 
-def _words(given: fields.Fields) -> dict[str, str]:
+def _schema_of_avro(path: Path, where: str) -> str:
+    """Reads a schema of Avro."""
+    try:
+        return json.dumps(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:
+        found = f'the schema "{path}" cannot be read: {error}'
+        raise SpecError(found, "a file in JSON that is there", where=where) from error
+
+
+def _texts_by_name(value: object, where: str) -> dict[str, str]:
+    """Reads texts by names."""
+    return _by_name(fields.text)(value, where)
+
+
+def _kafka(value: object, where: str) -> Kafka:
+    """Reads what is said of all topics."""
+    known = fields.Fields.of(value, where, ("servers", "options", "connector"))
+    return Kafka(
+        known.take("servers", fields.text, ""),
+        known.take("options", _by_name(_setting), {}),
+        known.take("connector", fields.many(fields.text), CONNECTOR),
+    )
+
+
+Reads = Callable[[_Reading, fields.Fields], origins.Origin]
+_ORIGINS: Mapping[str, tuple[tuple[str, ...], Reads]] = {
+    "file": ((), _file),
+    "jdbc": (("table", "options"), _jdbc),
+    "rate": ((), _rate),
+    "kafka": (_TOPIC, _topic),
+    "format": (("path", "options"), _stored),
+}
+"""From where rows come: by the key that says it, what may stand beside it."""
+_SINKS: Mapping[
+    str, tuple[tuple[str, ...], Callable[[_Reading, fields.Fields], sinks.Sink]]
+] = {
+    "folder": (("format",), _folder_sink),
+    "kafka": ((*_TOPIC, "columns", "upsert"), _topic),
+}
+"""Where rows go, likewise."""
+
+
+def read_text(path: Path, dialect: str = "") -> Text:
+    """Returns the program in a file, in the language that its ending says."""
+    ending = path.suffix.lower()
+    if ending not in LANGUAGES:
+        raise SpecError(
+            f'"{path}" is no program on streams',
+            f"a file that ends in {' or '.join(LANGUAGES)}",
+            "a program in ECL takes no job file: --files says where its files are"
+            if ending == ".ecl"
+            else "",
+        )
+    language = LANGUAGES[ending]
+    if dialect and language != SQL:
+        raise SpecError(f'the dialect "{dialect}" of "{path}"', "none: it is of SQL")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpecError(
+            f'"{path}" cannot be read',
+            "a text in UTF-8, in a file that is there",
+            "a path that is not whole begins where the command runs, or at the folder "
+            "of the job file",
+        ) from error
+    return Text(text, language, (dialect or USUAL) if language == SQL else "")
+
+
+def _one_of(given: Mapping[str, object], where: str, known: tuple[str, ...]) -> str:
+    """Returns which one of some keys there is."""
+    # "format" says how a folder is written, too: the others come before it.
+    found = [key for key in known if key in given]
+    strong = [key for key in found if key != "format"] or found
+    if len(strong) == 1:
+        return strong[0]
+    said = " and ".join(f'"{key}"' for key in strong)
+    raise SpecError(
+        f'"{where}" has {said}' if said else f'"{where}" does not say where rows are',
+        f"one of {', '.join(known)}",
+        where=f"{where}.{strong[1]}" if strong else where,
+    )
+
+
+def _words(given: fields.Fields, words: tuple[str, ...]) -> dict[str, str]:
     """Returns what is said of the order of rows."""
-    return {word: given.need(word, fields.text) for word in WORDS if given.has(word)}
+    return {word: given.need(word, fields.text) for word in words if given.has(word)}
+
+
+def _names(value: object, where: str) -> tuple[str, ...]:
+    """Reads the names of columns: one, or a list."""
+    return (
+        (value,) if isinstance(value, str) else fields.many(fields.text)(value, where)
+    )
+
+
+def _dialect(value: object, where: str) -> str:
+    """Reads the name of a dialect of SQL, or of SPL."""
+    name, known = fields.text(value, where), (*SQL_DIALECTS, SPL)
+    if name not in known:
+        hint = arguments.near(name, known, "")
+        raise fields.wrong(where, value, f"one of {', '.join(known)}", hint)
+    return name
+
+
+def _trigger(value: object, where: str) -> str:
+    """Reads how often rows are looked for."""
+    said = fields.text(value, where)
+    if said == NOW:
+        return said
+    try:
+        fields.span(value, where)
+    except SpecError as error:
+        expected = f'a length of time, as in "10 seconds", or "{NOW}"'
+        raise fields.wrong(where, value, expected) from error
+    return said
+
+
+def _setting(value: object, where: str) -> str:
+    """Reads a setting of Spark, which takes texts."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case int() | float() | str():
+            return str(value)
+        case _:
+            raise fields.wrong(where, value, "a text, a number, true or false")
+
+
+def _settings(value: object, where: str) -> spec.Settings:
+    """Reads the switches beside a join."""
+    return reader.read_settings(value, where=where)
 
 
 def _by_name(

@@ -140,6 +140,13 @@ def folder(
     return Folder(place.rstrip("/") or "/", word("format", format, _FORMATS))
 
 
+def how_often(sink: Sink) -> str:
+    """Returns how often a row is there after a crash."""
+    if isinstance(sink, Folder):
+        return "each row once"
+    return "each row at least once: a batch that was cut off is written again"
+
+
 def refuse_shared(sinks: Iterable[Sink]) -> None:
     """Refuses two outlets that would replace each other's batches in one folder."""
     seen: set[str] = set()

@@ -12,8 +12,8 @@ from rich.text import Text
 
 from dovetail import spec
 from dovetail.bind.files import Root
+from dovetail.cli.jobs import JOB, JobProgram
 from dovetail.cli.programs import ENDINGS, BatchProgram, Files, Texts, read_program
-from dovetail.cli.streams import StreamProgram
 from dovetail.cli.terminal import BROKEN, reported, waiting
 from dovetail.conformance import flows
 from dovetail.conformance.case import Case, read_joins
@@ -32,12 +32,12 @@ Paths = Annotated[
     list[Path],
     typer.Argument(
         help="Files with joins: cases, or cases without name and expect, or programs "
-        "in files that end in .ecl or .spl, these with a job file in .toml.",
+        "in files that end in .ecl, .spl or .sql, these two with a job file in .toml, "
+        "or a job file alone.",
         metavar="PATH",
         show_default=False,
     ),
 ]
-_JOB = ".toml"
 Only = Annotated[
     str, typer.Option(metavar="TEXT", help="Only joins with this in their name.")
 ]
@@ -64,8 +64,8 @@ def explain(
     and how much is kept; then, for each engine, yes and how, or not yet and
     what it lacks. A join that breaks a law is told by the law. Of a program in
     ECL each JOIN: what became of its options, and how Spark joins. Of one in SPL
-    each Join, and with a job file its queries on Spark. The exit status is 0
-    where all joins are sound, 2 where a file is broken or a join is not.
+    each Join, and of a job its queries on Spark, and what its sinks hold. The exit
+    status is 0 where all joins are sound, 2 where a file is broken or a join is not.
 
     [bold]Try[/]
 
@@ -81,6 +81,8 @@ def explain(
     with reported("explain"):
         programs, job_files = _programs(paths, is_planned=plan or files is not None)
         job = next(iter(job_files), None)
+        if not programs:
+            programs, job = job_files, None
         # All is read before anything is told: a broken file is told alone.
         texts = [
             text
@@ -102,27 +104,27 @@ def explain(
 def _programs(paths: list[Path], *, is_planned: bool) -> tuple[list[Path], list[Path]]:
     """Returns which paths are programs and which are job files, or refuses them."""
     programs = [path for path in paths if path.suffix.lower() in ENDINGS]
-    jobs = [path for path in paths if path.suffix.lower() == _JOB]
+    jobs = [path for path in paths if path.suffix.lower() == JOB]
     if is_planned and not programs:
         raise SpecError(
             "--plan or --files without a program",
             f"a file that ends in {' or '.join(ENDINGS)}",
             "how a case runs on Spark is told without them",
         )
-    if len(jobs) > 1 or (jobs and len(programs) != 1):
+    if len(jobs) > 1 or (jobs and len(programs) > 1):
         found = f"{len(jobs)} job files and {len(programs)} programs"
         raise SpecError(found, "one of each")
     return programs, jobs
 
 
 def _told(
-    path: Path, found: BatchProgram | StreamProgram, *, is_planned: bool
+    path: Path, found: BatchProgram | JobProgram, *, is_planned: bool
 ) -> Iterator[Text]:
     """Yields what is told of a program, with Spark's plans where they are asked for."""
-    if isinstance(found, StreamProgram):
+    if isinstance(found, JobProgram):
         if is_planned:
             hint = "dovetail explain program.spl job.toml tells how Spark runs it"
-            raise SpecError("--plan of a program in SPL", "a job file", hint)
+            raise SpecError("--plan of a program on streams", "a job file", hint)
         yield Text(path.stem, "bold")
         yield Text(f"{found.explained()}\n")
         return

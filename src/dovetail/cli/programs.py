@@ -1,8 +1,8 @@
-"""`dovetail run` and `dovetail translate`: programs in ECL and SPL on files.
+"""`dovetail run` and `dovetail translate`: programs, and jobs.
 
 The one carries a program out, the other prints the PySpark program that it becomes. A
-program in ECL has the files of a folder; the streams of one in SPL are bound by a job
-file.
+program in ECL has the files of a folder; the streams of one in SPL or SQL are bound by
+a job file, which may name its program itself, or say a join.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dovetail import spec
 from dovetail.bind.files import Format, Root
 from dovetail.bind.files.names import check_format, place_of
 from dovetail.cli import terminal
-from dovetail.cli.streams import StreamProgram
+from dovetail.cli.jobs import JOB, JobProgram
 from dovetail.dialects import ecl
 from dovetail.errors import SpecError
 
@@ -27,14 +27,15 @@ from dovetail.errors import SpecError
 if TYPE_CHECKING:
     from dovetail.api.catalogs import ModuleFolder
 
-ECL, SPL = ".ecl", ".spl"
-ENDINGS = (ECL, SPL)
+ECL = ".ecl"
+ENDINGS = (ECL, ".spl", ".sql")
+"""The endings of the languages."""
 _SHOWN = 20
 
 Program = Annotated[
     Path,
     typer.Argument(
-        help="A program in ECL or in SPL, in a file that ends in .ecl or .spl.",
+        help="A program in a file that ends in .ecl, .spl or .sql, or a job in .toml.",
         metavar="PROGRAM",
         show_default=False,
     ),
@@ -42,8 +43,8 @@ Program = Annotated[
 JobFile = Annotated[
     Path | None,
     typer.Argument(
-        help="From where the streams of a program in SPL come, and where they go, in "
-        "TOML.",
+        help="From where the streams of a program in SPL or SQL come, and where they "
+        "go, in TOML.",
         metavar="[JOB]",
         show_default=False,
     ),
@@ -117,11 +118,11 @@ def run(
     engine: Who = Engine.SPARK,
     master: terminal.Master = "",
 ) -> None:
-    """Carry out a program on files, and print or write what it puts out.
+    """Carry out a program or a job, and print or write what it puts out.
 
-    The program says which columns its files have; a value that does not fit ends
-    the run. Of streams, in SPL, what is there is read. The exit status is 1 where
-    the run fails, as by a LIMIT, 2 where the program, a file or an option is wrong.
+    Of files what is there is read; a value that does not fit ends the run. A job with
+    a source that never ends goes on until Ctrl-C or SIGTERM. The exit status is 1
+    where the run fails, as by a LIMIT, 2 where a program, file or option is wrong.
 
     [bold]Try[/]
 
@@ -129,7 +130,7 @@ def run(
 
     dovetail run sales.ecl --files data --output out --format csv
 
-    dovetail run bargains.spl job.toml
+    dovetail run job.toml
     """
     with terminal.reported("run"):
         stores = output is not None
@@ -141,10 +142,10 @@ def run(
             raise SpecError("--master with --engine local", "one of them")
         found = read_program(program, job, files=files, modules=modules)
         written, show = written or Format.PARQUET, _SHOWN if show is None else show
-        if isinstance(found, StreamProgram):
+        if isinstance(found, JobProgram):
             if engine is Engine.LOCAL:
                 raise SpecError(
-                    "--engine local with a program in SPL",
+                    "--engine local with a program on streams",
                     "streams of Spark",
                     "a case with some rows plays without Spark: dovetail check",
                 )
@@ -217,14 +218,25 @@ class BatchProgram:
 
 def read_program(
     path: Path, job: Path | None, *, files: Path | None, modules: Path | None
-) -> BatchProgram | StreamProgram:
+) -> BatchProgram | JobProgram:
     """Returns a program with its files, in the language that its ending says."""
-    if path.suffix.lower() not in ENDINGS:
+    ending = path.suffix.lower()
+    if ending not in (*ENDINGS, JOB):
         raise SpecError(
             f'"{path}" is no program',
-            f"a file that ends in {' or '.join(ENDINGS)}",
+            f"a file that ends in {', '.join(ENDINGS)} or {JOB}",
             "dovetail check plays cases in .json" if path.suffix == ".json" else "",
         )
+    if ending == JOB and job is not None:
+        raise SpecError(f'the job files "{path}" and "{job}"', "one of them")
+    if ending != ECL:
+        if files is not None or modules is not None:
+            language = ending.removeprefix(".").upper()
+            hint = f"dovetail run program{ending} job.toml: the job says where they are"
+            raise SpecError(f"--files or --modules with {language}", "a job file", hint)
+        if ending == JOB:
+            return JobProgram(None, path)
+        return JobProgram(path, job)
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -233,11 +245,6 @@ def read_program(
             "a text in UTF-8, in a file that is there",
             "a path that is not whole begins where the command runs",
         ) from error
-    if path.suffix.lower() == SPL:
-        if files is not None or modules is not None:
-            hint = "dovetail run program.spl job.toml: the job says where its files are"
-            raise SpecError("--files or --modules with SPL", "a job file", hint)
-        return StreamProgram(text, path.parent, job)
     if job is not None:
         hint = "--files says where the files are that the program names"
         raise SpecError(f'the job file "{job}" of a program in ECL', "none", hint)
@@ -284,6 +291,8 @@ def translate(
     dovetail translate sales.ecl --files data > sales.py
 
     dovetail translate bargains.spl job.toml > bargains.py
+
+    dovetail translate job.toml > job.py
 
     python sales.py
     """

@@ -57,8 +57,15 @@ def _ended(command: str, error: DovetailError, code: int) -> typer.Exit:
     return typer.Exit(code)
 
 
-class Readable(Protocol):
-    """A program with rows that can be looked at, on whichever engine."""
+class Working(Protocol):
+    """Work that goes on."""
+
+    def done(self) -> tuple[int, int]:
+        """Returns how many parts of the work at hand are done, and how many are."""
+
+
+class Outcome(Working, Protocol):
+    """A program with its rows at hand, on whichever engine."""
 
     @property
     def program(self) -> spec.Program:
@@ -66,13 +73,6 @@ class Readable(Protocol):
 
     def first(self, name: str, count: int) -> Sequence[spec.Row]:
         """Returns the first rows of an output."""
-
-    def done(self) -> tuple[int, int]:
-        """Returns how many parts of the work at hand are done, and how many are."""
-
-
-class Outcome(Readable, Protocol):
-    """A program with its rows at hand."""
 
     def write(self, name: str, place: Path, written: Format) -> Path:
         """Writes an output as a new file or folder of parts, and returns it."""
@@ -85,7 +85,7 @@ _PATIENCE, _PAUSE = 1.0, 0.2
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
     """Shows what is waited for."""
-    if not _is_watched():
+    if not is_watched():
         yield
         return
     with Console(stderr=True).status(what):
@@ -93,9 +93,9 @@ def waiting(what: str) -> Iterator[None]:
 
 
 @contextmanager
-def watched(outcome: Readable, name: str) -> Iterator[None]:
+def watched(outcome: Working, name: str) -> Iterator[None]:
     """Shows how far the work on an output is, until it is done."""
-    if not _is_watched():
+    if not is_watched():
         yield
         return
     # The work is in this thread, which Spark blocks; the bar is drawn by another.
@@ -109,12 +109,12 @@ def watched(outcome: Readable, name: str) -> Iterator[None]:
         watcher.join()
 
 
-def _is_watched() -> bool:
+def is_watched() -> bool:
     """Tells whether somebody looks on."""
     return Console().is_terminal
 
 
-def _follow(outcome: Readable, name: str, over: Event) -> None:
+def _follow(outcome: Working, name: str, over: Event) -> None:
     """Draws the bar until the work is over."""
     if over.wait(_PATIENCE):
         return
@@ -157,14 +157,21 @@ def _cell(value: object) -> str:
     return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
 
 
-def print_first(outcome: Readable, name: str, count: int) -> None:
+def print_first(outcome: Outcome, name: str, count: int) -> None:
     """Prints the first rows of an output."""
-    out = screen()
     with watched(outcome, name):
         # One more than is printed tells whether there are more.
         rows = outcome.first(name, count + 1)
+    print_rows(name, spec.schema_of(outcome.program, name), rows, count=count)
+
+
+def print_rows(
+    name: str, schema: Schema, rows: Sequence[spec.Row], *, count: int
+) -> None:
+    """Prints rows, so many of them at most, under a name."""
+    out = screen()
     out.print(name, style="bold")
-    out.print(table(spec.schema_of(outcome.program, name), rows[:count]))
+    out.print(table(schema, rows[:count]))
     if len(rows) > count:
         out.print(f"the first {count} rows; --show N prints more\n", style="dim")
 

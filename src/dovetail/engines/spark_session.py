@@ -12,7 +12,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -101,9 +101,13 @@ def local_session(**more: str) -> SparkSession:
         return _started(builder.config(map={**_SETTINGS, **more}))
 
 
-def program_session(master: str) -> SparkSession:
-    """Returns the session for a program; without a master all cores, or as set up."""
-    builder = SparkSession.builder.appName("dovetail run").config(map=_PROGRAM)
+def program_session(master: str, more: Mapping[str, str] = {}) -> SparkSession:
+    """Returns the session for a program; without a master all cores, or as set up.
+
+    What `more` a job says comes before what we say.
+    """
+    builder = SparkSession.builder.appName("dovetail run")
+    builder = builder.config(map={**_PROGRAM, **more})
     return _started(builder.master(master) if master else builder)
 
 

@@ -216,6 +216,8 @@ class Store:
                 [watch.bound, watch.newest, watch.active, watch.stopped, *watch.holds]
                 for watch in stepped.present.watches
             ],
+            # Beside the watches: state of before there were parts has none.
+            "parts": [watch.parts for watch in stepped.present.watches],
             "next_place": stepped.present.next_place,
         }
         self.shelf.keep_directory(json.dumps(known).encode())
@@ -254,8 +256,12 @@ class Store:
             kind.take_over(listing)
         # A watch is its numbers in order, its holds last, however many there are.
         watch_left, watch_right = (
-            arrival.Watch(bound, newest, active, stopped, tuple(holds))
-            for bound, newest, active, stopped, *holds in known["watches"]
+            arrival.Watch(
+                bound, newest, active, stopped, tuple(holds), tuple(map(tuple, parts))
+            )
+            for (bound, newest, active, stopped, *holds), parts in zip(
+                known["watches"], known.get("parts", ((), ())), strict=True
+            )
         )
         left, right = (
             memo.covers_from(read_batch(self.shelf.get(number))) if number else none

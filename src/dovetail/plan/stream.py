@@ -58,18 +58,28 @@ class Feed:
     """How the rows of a side come, beside what they are.
 
     `order` tells rows of one time apart, `sequence` orders the rows of both sides: SQL
-    over the side's columns, empty where there is none. After the silence `idle` a side
-    no longer holds the other back. Where it does not stream nothing ever comes, but a
-    start may read it anew, so long after it was read: `refresh`. Rows of another join
+    over the side's columns, empty where there is none. `part` is the number of the
+    lasting part of a source that a row is from, each of which may be as far in time as
+    it is; `deletes` is true of a row that takes its key out of a table. After the
+    silence `idle` a side no longer holds the other back. Where it does not stream
+    nothing ever comes, but a start may read it anew, so long after it was read:
+    `refresh`. Rows of another join
     come as those of its own two sides, `inside`.
     """
 
     order: str = ""
     sequence: str = ""
+    part: str = ""
+    deletes: str = ""
     idle: spec.Span = NO_TIME
     streams: bool = True
     inside: Feeds = field(default_factory=dict)
     refresh: spec.Span = NO_TIME
+
+    @property
+    def facts(self) -> tuple[bool, spec.Span, str, str]:
+        """Returns what is the same of a side."""
+        return self.streams, self.refresh, self.part, self.deletes
 
 
 Feeds = Mapping[spec.Hand, Feed]
@@ -95,6 +105,8 @@ class StreamSide:
     bound: str
     streams: bool = True
     refresh: spec.Span = NO_TIME
+    part: str = ""
+    deletes: str = ""
 
     @property
     def is_timed(self) -> bool:
@@ -303,8 +315,7 @@ def plan_stream(
             partition_of(join.side(hand)),
             join.clock is not Clock.BATCH and is_static(join, hand, sources[hand]),
             state_bound(join, sources, hand, arrival),
-            feeds[hand].streams,
-            feeds[hand].refresh,
+            *feeds[hand].facts,
         )
         for hand in spec.HANDS
     )
@@ -602,6 +613,12 @@ def _notes(join: spec.JoinSpec, feeds: Feeds) -> Iterator[str]:
     if loose:
         said = f"{' and '.join(loose)} rows of equal time meet in the order of their"
         yield f"{said} contents; order=... says another"
+    for hand, feed in feeds.items():
+        if feed.part and feed.streams:
+            yield f"the time of the {hand.value} side {_APART}"
+
+
+_APART = "is that of the least of its partitions that has shown a row and is not idle"
 
 
 def _needs_no_order(join: spec.JoinSpec, feeds: Feeds, hand: spec.Hand) -> bool:

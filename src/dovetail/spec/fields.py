@@ -63,6 +63,7 @@ class Fields:
                 "a value for it",
                 f"it stands beside {', '.join(map(str, self.data)) or 'nothing else'}",
                 rule="needed_key",
+                where=self.where,
             )
         return read(self.data[key], f"{self.where}.{key}")
 
@@ -71,12 +72,14 @@ def unknown(where: str, key: str, choices: tuple[str, ...]) -> SpecError:
     """Returns the error for a key that nothing reads."""
     hint = near(key, choices, f'"{where}" has no other keys')
     expected = f"one of {', '.join(choices)}"
-    return SpecError(f'"{where}" has the key "{key}"', expected, hint, rule="known_key")
+    found = f'"{where}" has the key "{key}"'
+    return SpecError(found, expected, hint, rule="known_key", where=f"{where}.{key}")
 
 
 def wrong(where: str, value: object, expected: str, hint: str = "") -> SpecError:
     """Returns the error for a value that does not fit its place."""
-    return SpecError(f'"{where}" is {cited(value)}', expected, hint, rule="value")
+    found = f'"{where}" is {cited(value)}'
+    return SpecError(found, expected, hint, rule="value", where=where)
 
 
 def only(value: object, where: str, readers: Mapping[str, Reader[Taken]]) -> Taken:

@@ -381,9 +381,11 @@ def _row_reader(source: spec.Input) -> Reader[spec.Row]:
     return lambda row, where: read_input_row(row, source, where)
 
 
-def read_settings(data: object, usual: spec.Settings = _USUAL) -> spec.Settings:
+def read_settings(
+    data: object, usual: spec.Settings = _USUAL, where: str = "settings"
+) -> spec.Settings:
     """Returns the switches: those that are not written are as usual."""
-    fields = Fields.of(data, "settings", ("outer_rows", "late_table_rows", "order"))
+    fields = Fields.of(data, where, ("outer_rows", "late_table_rows", "order"))
     return spec.Settings(
         fields.take("outer_rows", choice(spec.OuterRows), usual.outer_rows),
         fields.take("late_table_rows", _read_late_table_rows, usual.late_table_rows),

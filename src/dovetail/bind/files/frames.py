@@ -43,7 +43,10 @@ _UNREAD = re.compile(r"\[FAILED_READ_FILE[^\]]*\].*?file (?P<file>\S+?)\.(?:\s|$
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """How Spark reads one part of a file: everything that it is told."""
+    """How Spark reads one part of a file: everything that it is told.
+
+    Rows that come from elsewhere have no path.
+    """
 
     format: str
     options: tuple[tuple[str, str], ...]
@@ -58,7 +61,7 @@ class Scan:
         reader = source.format(self.format).options(**dict(self.options))
         if self.schema:
             reader = reader.schema(self.schema)
-        found = reader.load(self.path)
+        found = reader.load(self.path) if self.path else reader.load()
         for condition in self.conditions:
             found = found.where(condition)
         return found.selectExpr(*self.columns)
@@ -70,7 +73,7 @@ class Scan:
             yield f".option({name!r}, {value!r})"
         if self.schema:
             yield f".schema({self.schema!r})"
-        yield f".load({self.path!r})"
+        yield f".load({self.path!r})" if self.path else ".load()"
         for condition in self.conditions:
             yield f".where({condition!r})"
         yield ".selectExpr("

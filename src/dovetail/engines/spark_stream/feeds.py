@@ -31,6 +31,7 @@ from dovetail.kernels.arrays.names import (
     PLACE,
     START,
     TURN,
+    LineKind,
     hidden,
     reserved,
 )
@@ -42,13 +43,14 @@ from dovetail.kernels.settings import EARLY_TIME, Closing, JoinSettings
 from dovetail.kernels.tables.changelog import KEY
 from dovetail.plan.stream import StreamPlan, StreamSide
 
-CODE, PARTITION, POSITION, NOW, BARRED, MEASURED = (
+CODE, PARTITION, POSITION, NOW, BARRED, MEASURED, SOURCE_PART = (
     reserved("code"),
     reserved("partition"),
     reserved("position"),
     reserved("now"),
     reserved("barred"),
     reserved("measured"),
+    reserved("source_part"),
 )
 BATCH_TIME = "unix_micros(current_timestamp())"
 """The batch's own time, which Spark keeps in its log: a repeated batch has the same."""
@@ -64,6 +66,7 @@ _FIELDS = {
     "measured": MEASURED,
     "passed": relay.BLOB,
     "join": relay.JOIN,
+    "part": SOURCE_PART,
 }
 
 
@@ -166,18 +169,23 @@ class _Columns:
         # By the processing time silence is measured, of either side.
         has_clock = self.plan.heeds_silence or self.settings.reads_clock
         has_events = has_bounds or not self.side.streams
+        event = schema.quoted(relay.EVENT) if has_events else ""
+        if self.side.deletes and not has_events:
+            kinds = int(LineKind.DELETE), int(LineKind.ROW)
+            event = f"IF({self.side.deletes}, {kinds[0]}, {kinds[1]})"
         return {
             CODE: self.side.keys.code,
             PARTITION: partition_code(self.side),
             relay.MOMENT: moment,
             POSITION: self._position(),
-            relay.EVENT: schema.quoted(relay.EVENT) if has_events else "",
+            relay.EVENT: event,
             relay.SCOPE: schema.quoted(relay.SCOPE) if self.with_events else "",
             NOW: self.now if has_clock else "",
             BARRED: self._barred(),
             MEASURED: self.delta.by.text if self.delta else "",
             relay.BLOB: schema.quoted(relay.BLOB) if is_inside else "",
             relay.JOIN: schema.quoted(relay.JOIN) if is_inside else "",
+            SOURCE_PART: self.side.part if not has_events else "",
         }
 
     @property

@@ -5,6 +5,9 @@
 
 Every task reports what it has seen to every bucket, so each bucket knows the bound
 that stood before each of its rows, whatever the cut.
+
+    part 0 of a source   t=50 | t=60     the side's bound is that of part 1, the least;
+    part 1 of a source   t=12            where that is idle, of part 0 alone
 """
 
 from __future__ import annotations
@@ -38,6 +41,11 @@ from dovetail.kernels.pairs import results
 from dovetail.kernels.settings import JoinSettings, SideSettings
 from dovetail.spec.inputs import Arrival
 
+WHOLE = -1
+"""What stands for the part of a source that has none."""
+Part = tuple[int, int, int]
+"""A part of a source: its number, its bound, when it was last active."""
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -45,7 +53,8 @@ class Report:
 
     `bound` is the bound of the side after the task, `newest` the newest row time,
     both BEGINNING where it saw none; `seen` says whether it saw any row, `stopped` at
-    which processing time the side ended.
+    which processing time the side ended. `part` is the lasting part of the source, such
+    as a partition of Kafka, that was seen; WHOLE where it has none.
     """
 
     hand: int
@@ -54,6 +63,7 @@ class Report:
     newest: int
     seen: bool
     stopped: int = NEVER
+    part: int = WHOLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +85,8 @@ class Watch:
     """What a bucket knows of a side's time: its bound, newest time, last activity.
 
     `stopped` is the processing time at which the side ended, NEVER before that;
-    `holds` say until when inherited lives are sure.
+    `holds` say until when inherited lives are sure, `parts` how far each part is of a
+    source that has some.
     """
 
     bound: int = BEGINNING
@@ -83,6 +94,7 @@ class Watch:
     active: int = MISSING
     stopped: int = NEVER
     holds: tuple[int, ...] = ()
+    parts: tuple[Part, ...] = ()
 
     def after(self, parcel: Parcel, now: int) -> Watch:
         """Returns the watch once the report of a parcel has been read.
@@ -94,13 +106,33 @@ class Watch:
         fresh = report.seen or self.active == MISSING
         # A row behind the bound is late; it must not move the newest time either.
         newest = report.newest if report.newest >= self.bound else self.newest
+        parts, bound = self.parts, report.bound
+        if report.part != WHOLE:
+            known = {number: (bound, active) for number, bound, active in parts}
+            before, _ = known.get(report.part, (BEGINNING, now))
+            # Two tasks may read of one part: the further one counts.
+            known[report.part] = (max(before, bound), now)
+            parts = tuple((number, *one) for number, one in sorted(known.items()))
+            # Of the whole only so much is sure as its slowest part has come.
+            bound = BEGINNING
         return Watch(
-            max(self.bound, report.bound),
+            max(self.bound, bound),
             max(self.newest, newest),
             now if fresh else self.active,
             min(self.stopped, report.stopped),
             parcel.lives.holds or self.holds,
+            parts,
         )
+
+    def reached(self, idle: int, now: int) -> int:
+        """Returns the bound, where there are parts the least of those not idle.
+
+        The bound of a whole that has been told never goes back.
+        """
+        bounds = [
+            bound for _, bound, active in self.parts if not 0 < idle < now - active
+        ]
+        return max(self.bound, min(bounds, default=BEGINNING))
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,14 +238,18 @@ def awake(
 
     The lifted bound stays, so that a row which comes back behind it is late.
     """
+    reached = [
+        watch.reached(side.idle, now)
+        for watch, side in zip(watches, sides, strict=True)
+    ]
     lifted: list[Watch] = []
     for hand, (watch, side) in enumerate(zip(watches, sides, strict=True)):
         active = now if watch.active == MISSING else watch.active
         # Idle only once it has been quiet longer than that: a side without rows holds
         # others up no further.
         quiet = side.idle > 0 and now - active > side.idle
-        other = watches[1 - hand].bound if quiet else BEGINNING
-        bound = NEVER if side.static else max(watch.bound, other)
+        other = reached[1 - hand] if quiet else BEGINNING
+        bound = NEVER if side.static else max(reached[hand], other)
         lifted.append(replace(watch, bound=bound, active=active))
     return lifted[0], lifted[1]
 

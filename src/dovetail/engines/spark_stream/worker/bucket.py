@@ -31,7 +31,7 @@ from dovetail.kernels.arrays.rows import (
     join_rows,
     no_rows,
 )
-from dovetail.kernels.arrival.arrival import CAUSES, Parcel, Report
+from dovetail.kernels.arrival.arrival import CAUSES, WHOLE, Parcel, Report
 from dovetail.kernels.gather import gather
 from dovetail.kernels.hot import hot_keys
 from dovetail.kernels.lifetimes import lives as life
@@ -61,12 +61,13 @@ LINE = pa.schema(
         ("seen", pa.bool_()),
         ("now", pa.int64()),
         ("stopped", pa.int64()),
+        ("part", pa.int64()),
         ("blob", pa.binary()),
     ]
 )
 LINE_DDL = (
     "bucket int, hand int, position bigint, bound bigint, newest bigint, "
-    "seen boolean, now bigint, stopped bigint, blob binary"
+    "seen boolean, now bigint, stopped bigint, part bigint, blob binary"
 )
 RESULT_DDL = (
     "blob binary, join int, bucket int, until bigint, lives binary, "
@@ -106,7 +107,13 @@ class Line(NamedTuple):
     seen: bool
     now: int
     stopped: int
+    part: int
     blob: bytes | None
+
+    def report(self) -> Report:
+        """Returns what the line says of a side."""
+        times = self.bound, self.newest, self.seen, self.stopped
+        return Report(self.hand, self.position, *times, self.part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +146,8 @@ def read_delivery(
     told: dict[int, int] = {}
     lives: dict[int, life.Told] = {}
     ends: dict[int, list[life.Lives]] = {}
-    reports: dict[tuple[int, int], Report] = {}
-    blobs: dict[tuple[int, int], list[Rows]] = {}
+    reports: dict[tuple[int, int, int], Report] = {}
+    blobs: dict[tuple[int, int, int], list[Rows]] = {}
     now, bucket = BEGINNING, 0
     for line in lines:
         now, bucket = max(now, line.now), line.bucket
@@ -157,10 +164,8 @@ def read_delivery(
             told[hand] = min(told.get(hand, NEVER), line.bound)
         if line.hand >= HEARTBEAT:
             continue
-        report = Report(
-            line.hand, line.position, line.bound, line.newest, line.seen, line.stopped
-        )
-        key = (report.hand, report.position)
+        report = line.report()
+        key = (report.hand, report.position, report.part)
         reports[key] = _further(reports.get(key, report), report)
         if line.blob is not None:
             blobs.setdefault(key, []).append(read_rows(line.blob))
@@ -186,6 +191,7 @@ def _further(known: Report, more: Report) -> Report:
         max(known.newest, more.newest),
         known.seen or more.seen,
         min(known.stopped, more.stopped),
+        known.part,
     )
 
 
@@ -289,6 +295,7 @@ def run_lives(settings: JoinSettings, store: Store, delivery: Delivery) -> list[
             seen=False,
             now=BEGINNING,
             stopped=NEVER,
+            part=WHOLE,
             blob=write_batch(told.written()),
         )
         for (label, hand), told in tidings.items()

@@ -37,6 +37,7 @@ from dovetail.kernels.arrays.rows import (
     flags_of,
     make_rows,
 )
+from dovetail.kernels.arrival.arrival import WHOLE
 from dovetail.kernels.lifetimes.calendar import shift
 from dovetail.kernels.lifetimes.lives import Lives, lives_of_all
 from dovetail.kernels.lifetimes.measures import MEASURE, REACH, measures
@@ -45,9 +46,11 @@ from dovetail.spec.spans import Span
 
 Events = npt.NDArray[np.uint8]
 Unwritten = tuple[
-    int, int, int, int, int, bool, int, int, pa.RecordBatch | bytes | None
+    int, int, int, int, int, bool, int, int, int, pa.RecordBatch | bytes | None
 ]
 """A line as `LINE` has it, but for its rows, which are not yet bytes."""
+Whence = tuple[int, int]
+"""A scope, and a lasting part of a source there, or WHOLE."""
 FLUSH_ROWS = 1 << 20
 FLUSH_BYTES = 256 << 20
 ROW, DELETE, BOUND, FINISH, INITIAL, PASSED_ON, ENDED, _ = map(int, LineKind)
@@ -65,7 +68,8 @@ class PackSettings:
     one by whose values rows drive each other out that are further apart than `width`.
     Where rows are those of a join inside, `passed` is what that passes on, and `join`
     says whose it is. Where rows of other keys end a row, `lives` are the buckets that
-    see all rows of a scope, without what is shown of them.
+    see all rows of a scope, without what is shown of them. `part` is the lasting part
+    of the source that a row is from: each is reported by itself.
     """
 
     hand: int
@@ -87,6 +91,7 @@ class PackSettings:
     passed: str = ""
     join: str = ""
     lives: tuple[int, ...] = ()
+    part: str = ""
 
 
 Batches = Iterator[pa.RecordBatch]
@@ -123,7 +128,7 @@ def make_heartbeat(labels: tuple[int, ...]) -> Callable[[Batches], Batches]:
             for now, ended in zip(*(c.to_pylist() for c in batch.columns), strict=True):
                 beats = [heartbeat(label, now) for label in labels]
                 ends = [
-                    (label, *end, BEGINNING, False, now, now, None)
+                    (label, *end, BEGINNING, False, now, now, WHOLE, None)
                     for label in labels
                     for end in _ENDS
                 ]
@@ -134,7 +139,8 @@ def make_heartbeat(labels: tuple[int, ...]) -> Callable[[Batches], Batches]:
 
 def heartbeat(label: int, now: int) -> Unwritten:
     """Returns the line that tells a bucket the time."""
-    return (label, HEARTBEAT, 0, BEGINNING, BEGINNING, False, now, NEVER, None)
+    rest = (False, now, NEVER, WHOLE, None)
+    return (label, HEARTBEAT, 0, BEGINNING, BEGINNING, *rest)
 
 
 @dataclass(slots=True)
@@ -145,8 +151,8 @@ class Packer:
     waiting: list[pa.RecordBatch] = field(default_factory=list)
     rows: int = 0
     bytes: int = 0
-    bounds: dict[int, int] = field(default_factory=dict)
-    newest: dict[int, int] = field(default_factory=dict)
+    bounds: dict[Whence, int] = field(default_factory=dict)
+    newest: dict[Whence, int] = field(default_factory=dict)
     told: dict[int, int] = field(default_factory=dict)
 
     def add(self, batch: pa.RecordBatch) -> bool:
@@ -166,13 +172,24 @@ class Packer:
     def lines(self) -> list[Unwritten]:
         """Returns the lines of the rows that wait, whose rows are not yet bytes."""
         batch = _whole(self.waiting)
+        if self.settings.part:
+            return self._by_part(batch)
         if not self.settings.event:
-            return self._reported(0, batch)
+            return self._reported((0, WHOLE), batch)
         scopes = _numbers(batch, self.settings.scope)
         return [
             line
             for scope in np.unique(scopes).tolist()
             for line in self._of_scope(scope, batch.filter(pa.array(scopes == scope)))
+        ]
+
+    def _by_part(self, batch: pa.RecordBatch) -> list[Unwritten]:
+        """Returns the lines of rows from several parts of a source, part by part."""
+        parts = _numbers(batch, self.settings.part)
+        return [
+            line
+            for part in np.unique(parts).tolist()
+            for line in self._reported((0, part), batch.filter(pa.array(parts == part)))
         ]
 
     def _of_scope(self, scope: int, batch: pa.RecordBatch) -> Iterator[Unwritten]:
@@ -181,7 +198,7 @@ class Packer:
             yield from self._of_join(scope, batch)
             return
         for part in self._parts(batch):
-            yield from self._reported(scope, part)
+            yield from self._reported((scope, WHOLE), part)
 
     def _parts(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Gives lines in parts that are reported each by itself.
@@ -203,7 +220,7 @@ class Packer:
         settings, events = self.settings, _events(batch, self.settings)
         # After a flush the same task may read of another bucket: the least stays.
         told = _moment(batch, settings)[events == BOUND]
-        other = (BEGINNING, False, _latest(batch, settings), NEVER)
+        other = (BEGINNING, False, _latest(batch, settings), NEVER, WHOLE)
         labels = self._labels(scope)
         if len(told) or scope in self.told:
             least = min(self.told.get(scope, NEVER), int(told.min(initial=NEVER)))
@@ -224,7 +241,7 @@ class Packer:
         for join, blob in zip(whose, blobs, strict=True):
             yield (labels[0], PASSED, join, BEGINNING, *other, blob)
         rows = batch.filter(pa.array(events == ROW))
-        for line in self._reported(scope, rows) if rows.num_rows else ():
+        for line in self._reported((scope, WHOLE), rows) if rows.num_rows else ():
             # Buckets without rows have heard all that there is to say above.
             if line[-1] is not None:
                 yield line
@@ -234,17 +251,18 @@ class Packer:
         each = self.settings.per_scope
         return self.settings.labels[scope * each : (scope + 1) * each]
 
-    def _reported(self, scope: int, batch: pa.RecordBatch) -> list[Unwritten]:
-        """Returns the lines of one report on a scope."""
+    def _reported(self, whence: Whence, batch: pa.RecordBatch) -> list[Unwritten]:
+        """Returns the lines of one report on a scope, and a part of a source."""
+        scope, source = whence
         events = _events(batch, self.settings)
         position = _position(batch, self.settings)
         first = int(position.min())
-        rows, is_row = self._judged(scope, batch, events, position)
-        bound = self.bounds.get(scope, BEGINNING)
-        newest = self.newest.get(scope, BEGINNING)
+        rows, is_row = self._judged(whence, batch, events, position)
+        bound = self.bounds.get(whence, BEGINNING)
+        newest = self.newest.get(whence, BEGINNING)
         seen = bool(is_row.any())
         times = _latest(batch, self.settings), _stopped(batch, events, self.settings)
-        report = (self.settings.hand, first, bound, newest, seen, *times)
+        report = (self.settings.hand, first, bound, newest, seen, *times, source)
         labels = self._labels(scope)
         parts = [*zip(labels, _parted(rows, len(labels)), strict=True)]
         if self.settings.lives:
@@ -257,7 +275,7 @@ class Packer:
         ]
 
     def _judged(
-        self, scope: int, batch: pa.RecordBatch, events: Events, position: Whole
+        self, whence: Whence, batch: pa.RecordBatch, events: Events, position: Whole
     ) -> tuple[Rows, Mask]:
         """Returns the rows with their flags, and which lines are rows at all."""
         settings = self.settings
@@ -266,7 +284,7 @@ class Packer:
         timeless = (events == DELETE) & (moment == MISSING) & settings.timed
         if (settings.timed or settings.event) and not settings.passed:
             bad = _marked(batch, BAD)
-            moment, late = self._progress(scope, events, moment, timeless, bad)
+            moment, late = self._progress(whence, events, moment, timeless, bad)
         code, has_key = _codes(batch, settings.code)
         flags = flags_of(
             has_key=has_key,
@@ -282,7 +300,7 @@ class Packer:
         return (rows if is_row.all() else rows.take(is_row)), is_row
 
     def _progress(
-        self, scope: int, events: Events, moment: Whole, timeless: Mask, bad: Mask
+        self, whence: Whence, events: Events, moment: Whole, timeless: Mask, bad: Mask
     ) -> tuple[Whole, Mask]:
         """Returns the row times, and which rows are behind what came before them.
 
@@ -294,13 +312,13 @@ class Packer:
         own = np.where(lines | bad | (moment == MISSING), BEGINNING, moment)
         timed = moment
         if timeless.any():
-            timed = np.where(timeless, _running(own, self.newest, scope), moment)
-        self.newest[scope] = max(self.newest.get(scope, BEGINNING), int(own.max()))
+            timed = np.where(timeless, _running(own, self.newest, whence), moment)
+        self.newest[whence] = max(self.newest.get(whence, BEGINNING), int(own.max()))
         bound = shift(own, self.settings.lateness.negated())
         if lines.any():
             bound = np.where(events == BOUND, moment, bound)
             bound = np.where(events == FINISH, NEVER, bound)
-        late = timed < _running(bound, self.bounds, scope)
+        late = timed < _running(bound, self.bounds, whence)
         return timed, late & ~timeless
 
     def _blobs(self, rows: Rows) -> Iterator[pa.RecordBatch | None]:
@@ -314,11 +332,11 @@ class Packer:
             yield as_batch(part, own_partition=bool(self.settings.partition))
 
 
-def _running(values: Whole, known: dict[int, int], scope: int) -> Whole:
-    """Returns the maximum before each value, and keeps the last for the scope."""
-    start = known.get(scope, BEGINNING)
+def _running(values: Whole, known: dict[Whence, int], whence: Whence) -> Whole:
+    """Returns the maximum before each value, and keeps the last for the next ones."""
+    start = known.get(whence, BEGINNING)
     reached = np.maximum.accumulate(np.concatenate(([start], values)))
-    known[scope] = int(reached[-1])
+    known[whence] = int(reached[-1])
     return reached[:-1]
 
 

@@ -1,0 +1,4 @@
+SELECT STREAM ROWTIME, o.id, o.article, p.sum
+  FROM Orders OVER (RANGE INTERVAL '10' MINUTE PRECEDING) AS o
+  JOIN Payments OVER (RANGE INTERVAL '1' MINUTE PRECEDING) AS p
+    ON o.id = p.orderId

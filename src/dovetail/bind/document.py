@@ -1,0 +1,143 @@
+"""A file in TOML, and where in it each key stands.
+
+    [streams.Trades]            "job.toml.streams.Trades" is line 1
+    file = "trades"             "job.toml.streams.Trades.file" is line 2
+
+Python's own reader of TOML tells no places, and no library that keeps them tells them
+by line. But a statement of TOML is a text of its own: lines are taken together until
+that reader takes them, and so it finds where long texts and lists end.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from dovetail.errors import NOWHERE, DialectError, Place, SchemaError, SpecError
+
+_AT = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)$")
+Keys = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a file in TOML says, and the place of each key by its path."""
+
+    name: str
+    text: str
+    data: Mapping[str, object]
+    places: Mapping[str, Place]
+
+    @classmethod
+    def read(cls, path: Path) -> Document:
+        """Returns what a file says, or refuses it."""
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise SpecError(
+                f'the job file "{path}" cannot be read',
+                "a text in TOML, in a file that is there",
+                "a path that is not whole begins where the command runs",
+            ) from error
+        # Python's reader counts lines by \n alone.
+        text = text.replace("\r\n", "\n")
+        try:
+            data = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise _stopped(text, path, error) from error
+        places: dict[str, Place] = {}
+        for keys, (line, column, length) in _placed(text):
+            # A table of many parts is where it is named first.
+            where = ".".join((path.name, *keys))
+            places.setdefault(where, Place(text, line, column, length, path.name))
+        return cls(path.name, text, data, places)
+
+    def place(self, where: str) -> Place:
+        """Returns the place of a path, or of the nearest thing around it."""
+        while where and where not in self.places:
+            # An item of a list stands where its list does.
+            where = re.sub(r"(\[\d+\]|\.?[^.\[]*)$", "", where)
+        return self.places.get(where) or Place(self.text, 1, 1, file=self.name)
+
+    @contextmanager
+    def at(self, where: str) -> Iterator[None]:
+        """Tells at its place what is refused of the value at a path."""
+        try:
+            yield
+        except (SpecError, SchemaError) as error:
+            # What has a place of its own is wrong in a text, not in this one.
+            if getattr(error, "place", NOWHERE) != NOWHERE:
+                raise
+            known = getattr(error, "where", "")
+            place = self.place(known if known.startswith(f"{self.name}.") else where)
+            raise DialectError(
+                error.found, error.expected, error.hint, place=place
+            ) from error
+
+    def wrong(
+        self, where: str, found: str, expected: str = "", hint: str = ""
+    ) -> DialectError:
+        """Returns what is wrong with the value at a path, at its place."""
+        return DialectError(found, expected, hint, place=self.place(where))
+
+
+def _stopped(text: str, path: Path, error: tomllib.TOMLDecodeError) -> DialectError:
+    """Returns where and why a text is no TOML."""
+    told = str(error)
+    lines = text.splitlines() or [""]
+    line, column = len(lines), len(lines[-1]) + 1
+    if (found := _AT.search(told)) and found[1]:
+        # What does not end is told one line behind the last.
+        line, column = min(int(found[1]), len(lines)), int(found[2])
+    return DialectError(
+        f'the job file "{path}" is no TOML: {_AT.sub("", told)}',
+        'lines such as [streams.Quotes] and file = "quotes.csv"',
+        place=Place("\n".join(lines), line, column, file=path.name),
+    )
+
+
+def _placed(text: str) -> Iterator[tuple[Keys, tuple[int, int, int]]]:
+    """Yields the path of each key with its line, its column and its length."""
+    table: Keys = ()
+    first, statement = 1, ""
+    for number, line in enumerate(text.splitlines(keepends=True), start=1):
+        first = first if statement else number
+        statement += line
+        try:
+            found = tomllib.loads(statement)
+        except tomllib.TOMLDecodeError:
+            continue
+        is_header = statement.lstrip().startswith("[")
+        # Of a header the last path is the table itself.
+        paths = [*_paths(found)]
+        if is_header:
+            table = paths[-1]
+        from_here = 0
+        for keys in paths:
+            at = _found(keys[-1], statement, from_here)
+            # Keys of an inline table stand behind each other in one statement.
+            from_here = at if is_header or len(keys) == 1 else from_here
+            before = statement[:at]
+            column = at - (before.rfind("\n") + 1) + 1
+            whole = keys if is_header else (*table, *keys)
+            yield whole, (first + before.count("\n"), column, len(keys[-1]) or 1)
+        statement = ""
+
+
+def _paths(data: object) -> Iterator[Keys]:
+    """Yields the paths of all keys below a value, each behind the one above it."""
+    if isinstance(data, Mapping):
+        for key, value in data.items():
+            yield (key,)
+            yield from ((key, *below) for below in _paths(value))
+
+
+def _found(key: str, statement: str, start: int) -> int:
+    """Returns where a key stands in a statement, in quotes or without."""
+    word = re.compile(rf"(?<![\w-]){re.escape(key)}(?![\w-])")
+    found = word.search(statement, start) or word.search(statement)
+    return found.start() if found else len(statement) - len(statement.lstrip())

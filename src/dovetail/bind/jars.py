@@ -1,0 +1,76 @@
+"""Jars that Spark does not bring: Kafka's connector, fetched once and kept.
+
+PySpark ships Ivy, which fetches by coordinates, as `spark.jars.packages` does. These
+here are fetched one by one, without what they ask for: of the connector of Spark 4.3
+and of its helper not every version is published everywhere, and those named below run
+together. Who has the connector of his own Spark says so:
+
+    [kafka]
+    connector = ["org.apache.spark:spark-sql-kafka-0-10_2.13:4.3.0", ..]
+    connector = []    # Spark has it
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+import pyspark
+
+from dovetail.errors import EngineError
+
+CONNECTOR = (
+    "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0",
+    "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.0.0",
+    "org.apache.kafka:kafka-clients:3.9.2",
+    "org.apache.commons:commons-pool2:2.13.1",
+)
+"""What reads and writes topics of Kafka."""
+AVRO = ("org.apache.spark:spark-avro_2.13:4.2.0",)
+"""What reads and writes Avro."""
+_SECONDS = 300
+
+
+def jars(coordinates: Iterable[str], folder: Path | None = None) -> tuple[str, ...]:
+    """Returns the paths of jars, `group:name:version`; fetches what is not kept."""
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    kept = folder or home / "dovetail" / "jars"
+    found = []
+    for one in coordinates:
+        _, name, version = one.split(":")
+        jar = kept / f"{name}-{version}.jar"
+        if not jar.is_file():
+            _fetch(one, jar)
+        found.append(str(jar))
+    return tuple(found)
+
+
+def _fetch(coordinates: str, jar: Path) -> None:
+    """Fetches one jar, without those that it asks for."""
+    kept = jar.parent
+    kept.mkdir(parents=True, exist_ok=True)
+    (ivy,) = Path(pyspark.__file__).parent.glob("jars/ivy-*.jar")
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home, "bin", "java")) if home else shutil.which("java") or "java"
+    # Alone: what Maven knows of the connector's needs is not all published.
+    words = [java, "-jar", str(ivy), "-notransitive"]
+    words += ["-dependency", *coordinates.split(":"), "-confs", "default"]
+    words += ["-types", "jar", "bundle"]
+    words += ["-retrieve", f"{kept}/[artifact]-[revision].[ext]"]
+    try:
+        done = subprocess.run(  # noqa: S603 - a program that we name
+            words, capture_output=True, text=True, timeout=_SECONDS, check=False
+        )
+        said = (done.stdout + done.stderr).strip().splitlines()[-1:]
+        why = said[0] if said else f"status {done.returncode}"
+    except (OSError, subprocess.TimeoutExpired) as error:
+        why = str(error)
+    if not jar.is_file():
+        raise EngineError(
+            f"the jar {coordinates} cannot be had: {why}",
+            "a way to a repository of Maven, or the jar in Spark already",
+            "connector = [] in [kafka] of a job says that Spark has it",
+        )

@@ -1,0 +1,399 @@
+"""A topic of Kafka: rows of a stream or a table come from it, results go into it.
+
+    key            value                        columns
+    "17"           {"id": 17, "at": ".."}       id, at, and those of the key
+    "17"           nothing: a tombstone         a table loses the key
+
+A row's place is its offset, its partition goes along: so each partition may be as far
+in time as it is. A batch that was cut off is read again as it was, but what it had
+written into a topic is there twice: at least once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
+
+from dovetail import schema, spec
+from dovetail.bind import schemas
+from dovetail.bind.files.frames import Scan
+from dovetail.errors import SchemaError, SpecError
+from dovetail.expression.sql import text_of
+from dovetail.kernels.arrays.names import reserved
+from dovetail.schema import AtomicType, Schema
+from dovetail.spec import arguments
+
+PARTITION, OFFSET, DELETED = map(reserved, ("partition", "offset", "deleted"))
+"""What goes along with a row, beside its columns."""
+FAIL = "fail"
+_NOTHING: Mapping[str, str] = {}
+CHANGE = "change"
+"""The column of a changelog that says what becomes of its row."""
+_META = {
+    "topic": "string",
+    "partition": "int",
+    "offset": "bigint",
+    "timestamp": "timestamp",
+    "headers": "array<struct<key:string,value:binary>>",
+}
+_SPARK = {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX", "timeZone": "UTC"}
+_OUT = {**_SPARK, "ignoreNullFields": "false"}
+
+
+class Format(Enum):
+    """How columns are written into the bytes of a key or a value."""
+
+    JSON = "json"
+    STRING = "string"
+    INT = "int"
+    LONG = "long"
+    DOUBLE = "double"
+    BYTES = "bytes"
+    AVRO = "avro"
+
+
+_PLAIN = {
+    Format.INT: AtomicType.INT,
+    Format.LONG: AtomicType.BIGINT,
+    Format.DOUBLE: AtomicType.DOUBLE,
+    Format.BYTES: AtomicType.BINARY,
+}
+"""Formats of one column, which has this type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The key of a record, or its value: columns, how they are written, a schema."""
+
+    column: str
+    schema: Schema
+    format: Format
+    avro: str = ""
+
+    def check(self, where: str) -> None:
+        """Refuses columns that the format has no room for."""
+        kinds = [one.type for one in self.schema.columns]
+        if not kinds:
+            return
+        if self.format not in {Format.JSON, Format.AVRO} and len(kinds) != 1:
+            raise SpecError(
+                f"{where} in the format {self.format.value} with {len(kinds)} columns",
+                "one column",
+                'format "json" has room for several',
+            )
+        wanted = _PLAIN.get(self.format, kinds[0])
+        if kinds[0] != wanted:
+            raise SchemaError(
+                f"{where} in the format {self.format.value} is of the type {kinds[0]}",
+                str(wanted),
+            )
+        if (self.format is Format.AVRO) != bool(self.avro):
+            found = "without a schema" if not self.avro else "with a schema of Avro"
+            raise SpecError(
+                f"{where} in the format {self.format.value} {found}",
+                "a schema of Avro, as its JSON, for the format avro alone",
+            )
+
+    def read(self, *, fails: bool) -> Iterator[str]:
+        """Yields the columns as SQL over Spark's own columns of a topic.
+
+        What is no JSON fails the query, or is null in all columns.
+        """
+        raw, kinds = self.column, self.schema.columns
+        match self.format:
+            case Format.JSON:
+                # Else what is no JSON would be nulls without a word.
+                told = {**_SPARK, "mode": "FAILFAST" if fails else "PERMISSIVE"}
+                columns = text_of(self.schema.to_sql())
+                whole = f"from_json(CAST({raw} AS STRING), {columns}, {_map(told)})"
+                yield from (_named(f"({whole}).{_quoted(it)}", it) for it in kinds)
+            case Format.AVRO:
+                whole = f"from_avro({raw}, {text_of(self.avro)}, map())"
+                yield from (_named(f"({whole}).{_quoted(it)}", it) for it in kinds)
+            case Format.STRING:
+                yield from (_named(f"CAST({raw} AS STRING)", it) for it in kinds)
+            case Format.BYTES:
+                yield from (_named(raw, it) for it in kinds)
+            case Format.INT | Format.LONG:
+                # To a base below zero: with its sign. Four bytes have theirs as an int.
+                whole = f"CAST(conv(hex({raw}), 16, -10) AS BIGINT)"
+                yield from (_named(whole, it) for it in kinds)
+            case Format.DOUBLE:
+                yield from (_named(_double(raw), it) for it in kinds)
+
+    def written(self) -> str:
+        """Returns the bytes as SQL over the columns of rows that leave."""
+        names = ", ".join(map(_quoted, self.schema.columns))
+        match self.format:
+            case Format.JSON:
+                return f"CAST(to_json(struct({names}), {_map(_OUT)}) AS BINARY)"
+            case Format.AVRO:
+                return f"to_avro(struct({names}), {text_of(self.avro)})"
+            case Format.STRING:
+                return f"CAST(CAST({names} AS STRING) AS BINARY)"
+            case Format.BYTES | Format.INT | Format.LONG:
+                # Of a whole number Spark gives the bytes as Kafka has them.
+                return f"CAST({names} AS BINARY)"
+            case Format.DOUBLE:
+                raise SpecError(
+                    f'the {self.column} of a sink in the format "double"',
+                    "json, string, int, long, bytes or avro",
+                    "SQL of Spark does not give the bytes of a floating number",
+                )
+
+
+def _quoted(column: schema.Column) -> str:
+    """Returns the name of a column in SQL."""
+    return schema.quoted(column.name)
+
+
+def _named(sql: str, column: schema.Column) -> str:
+    """Returns a value in SQL as a column of its type."""
+    return f"CAST({sql} AS {column.type}) AS {_quoted(column)}"
+
+
+def _map(options: Mapping[str, str]) -> str:
+    """Returns options as SQL."""
+    return f"map({', '.join(text_of(one) for it in options.items() for one in it)})"
+
+
+def _double(raw: str) -> str:
+    """Returns the number whose eight bytes are as IEEE 754 has them, in SQL.
+
+    sign | 11 bits of exponent | 52 bits of fraction
+    """
+    bits = f"CAST(conv(hex({raw}), 16, -10) AS BIGINT)"
+    exponent = f"(shiftright({bits}, 52) & 2047)"
+    fraction = f"({bits} & 4503599627370495L)"
+    sign = f"IF({bits} < 0, -1D, 1D)"
+    normal = f"({fraction} + 4503599627370496L) * pow(2D, {exponent} - 1075)"
+    small = f"{fraction} * pow(2D, -1074)"
+    odd = f"IF({fraction} = 0, double('Infinity'), double('NaN'))"
+    number = (
+        f"CASE {exponent} WHEN 2047 THEN {odd} WHEN 0 THEN {small} ELSE {normal} END"
+    )
+    return f"{sign} * {number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic: where it is, and what its keys and values are.
+
+    `meta` says which columns have what Kafka says of a record; in a sink, which column
+    is the time of the record, or its headers. Rows that do not fit end the query, but
+    where `misfits` are "null".
+    """
+
+    topic: str
+    servers: str
+    value: Part
+    key: Part
+    meta: Mapping[str, str]
+    start: str
+    misfits: str
+    upsert: bool
+    options: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        """Refuses columns for which the formats have no room."""
+        self.value.check(f'the value of the topic "{self.topic}"')
+        self.key.check(f'the key of the topic "{self.topic}"')
+
+    @property
+    def is_endless(self) -> bool:
+        """Tells that records keep coming."""
+        return True
+
+    @property
+    def riders(self) -> Mapping[str, str]:
+        """Returns what goes along with each row, by what it is for."""
+        riders = {"order": OFFSET, "deletes": DELETED, "part": PARTITION}
+        return {use: schema.quoted(name) for use, name in riders.items()}
+
+    def columns(self, declared: Schema) -> Schema:
+        """Returns the columns of the rows: those of the key, the value, of Kafka."""
+        del declared  # who declares them has said how they are written
+        if not self.value.schema.columns:
+            raise SpecError(
+                f'the topic "{self.topic}" without columns',
+                'columns = { id = "bigint", at = "timestamp" }',
+                "a record does not tell its columns before it is read",
+            )
+        meta = Schema.of({name: _META[what] for name, what in self.meta.items()})
+        keys, values = self.key.schema, self.value.schema
+        # Of a tombstone only the key says whose it is.
+        own = (it for it in values.columns if it.name not in keys)
+        return Schema((*keys.columns, *own, *meta.columns))
+
+    def scans(self, given: spec.Given, *, streams: bool) -> tuple[Scan, ...]:
+        """Returns how Spark reads the topic, whose columns are its own."""
+        del given
+        fails = self.misfits == FAIL
+        keys, values = self.key.schema, self.value.schema
+        read = zip(values.columns, self.value.read(fails=fails), strict=True)
+        found = [
+            *self.key.read(fails=fails),
+            *(text for one, text in read if one.name not in keys),
+            *(
+                f"CAST({what} AS {_META[what]}) AS {schema.quoted(name)}"
+                for name, what in self.meta.items()
+            ),
+        ]
+        # Spark reads a topic as bytes: what they are is said by the columns above.
+        options = {"kafka.bootstrap.servers": self.servers, "subscribe": self.topic}
+        if "headers" in self.meta.values():
+            options["includeHeaders"] = "true"
+        conditions: tuple[str, ...] = ()
+        if streams:
+            # Only of a first start: later the checkpoint says from where.
+            options["startingOffsets"] = self.start
+            found += [
+                f"CAST(partition AS BIGINT) AS {schema.quoted(PARTITION)}",
+                f"offset AS {schema.quoted(OFFSET)}",
+                f"value IS NULL AS {schema.quoted(DELETED)}",
+            ]
+        else:
+            # Who reads once all that is there has no use for what is gone.
+            conditions = ("value IS NOT NULL",)
+        told = tuple({**options, **self.options}.items())
+        return (Scan("kafka", told, "", "", conditions, tuple(found)),)
+
+    def frame(self, spark: SparkSession) -> DataFrame:
+        """Returns the rows as a stream, with what goes along."""
+        given = spec.Given(self.topic, self.columns(Schema(())))
+        (scan,) = self.scans(given, streams=True)
+        return scan.frame(spark, streams=True)
+
+    @property
+    def place(self) -> str:
+        """Returns the topic, as a sink."""
+        return f'the topic "{self.topic}" of {self.servers}'
+
+    def prepare(
+        self,
+        rows: DataFrame,
+        *,
+        is_new: bool,  # noqa: ARG002 - others may write into a topic, too
+    ) -> None:
+        """Refuses rows that lack a column of the key or the value."""
+        found = schemas.schema_of(rows)
+        wanted = [*self.key.schema.columns, *self.value.schema.columns]
+        names = [one.name for one in wanted] + [*self.meta]
+        for name in (*names, *([CHANGE] if self.upsert else [])):
+            if name not in found:
+                hint = f'"{CHANGE}" is a column of joins of tables that change'
+                raise SchemaError(
+                    f'the rows for {self.place} have no column "{name}"',
+                    f"it beside {', '.join(found.names)}",
+                    hint if name == CHANGE else "",
+                )
+        if self.upsert and not self.key.schema.columns:
+            raise SpecError(
+                f"upsert into {self.place} without a key",
+                'key={"id": "bigint"}',
+                "a tombstone says by its key what is gone",
+            )
+        rows.select(*self._record(found))  # Spark refuses what cannot be written
+
+    def write(
+        self,
+        rows: DataFrame,
+        batch: int,  # noqa: ARG002 - Kafka keeps no numbers of batches
+        *,
+        is_empty: bool,
+    ) -> None:
+        """Writes a batch; one that was cut off is written again."""
+        # Of no rows Spark would ask the broker all the same.
+        if is_empty:
+            return
+        found = schemas.schema_of(rows)
+        if self.upsert:
+            # What comes before a change is no record of its own: the key is the same.
+            rows = rows.where(f"{CHANGE} <> 'update_before'")
+        writer = rows.select(*self._record(found)).write.format("kafka")
+        writer = writer.option("kafka.bootstrap.servers", self.servers)
+        writer.option("topic", self.topic).options(**self.options).save()
+
+    def _record(self, found: Schema) -> list[Column]:
+        """Returns the columns of a record, of rows with some columns."""
+        value = self.value
+        if not value.schema.columns:
+            # What becomes of a row the record itself says: it has a value, or none.
+            own = (it for it in found.columns if not self.upsert or it.name != CHANGE)
+            value = replace(value, schema=Schema(tuple(own)))
+        written = value.written()
+        if self.upsert:
+            written = f"IF({CHANGE} = 'delete', NULL, {written})"
+        record = {"value": written}
+        if self.key.schema.columns:
+            record["key"] = self.key.written()
+        record |= {what: schema.quoted(name) for name, what in self.meta.items()}
+        return [F.expr(sql).alias(name) for name, sql in record.items()]
+
+
+@arguments.public
+def kafka(  # noqa: PLR0913 - each is a free choice, by its name
+    topic: str,
+    *,
+    servers: str,
+    columns: Mapping[str, str] = _NOTHING,
+    format: str = "json",  # noqa: A002 - the word of dt.folder
+    key: Mapping[str, str] = _NOTHING,
+    key_format: str = "",
+    meta: Mapping[str, str] = _NOTHING,
+    start: str = "earliest",
+    misfits: str = FAIL,
+    upsert: bool = False,
+    avro: str = "",
+    key_avro: str = "",
+    options: Mapping[str, str] = _NOTHING,
+) -> Topic:
+    """Returns a topic, from which `dt.stream` and `dt.table` take rows, or a sink.
+
+    `columns` and their types are those of the value, written as `format` says: "json",
+    "string", "int", "long", "double", "bytes" or "avro"; a sink without them writes all
+    that it gets. `key`: columns of the key, one of them as a "string" unless
+    `key_format` says another. `meta`: columns for what Kafka says of a record, as
+    {"at": "timestamp"}. `start`: "earliest" or "latest", where no checkpoint says more.
+    `misfits="null"`: what is no JSON is null, and does not end the query.
+    `upsert`: of a join of tables that change, deletes go out as tombstones.
+    """
+    arguments.text("topic", topic, "the name of a topic", 'dt.kafka("orders", ..)')
+    arguments.text("servers", servers, "a broker", 'servers="localhost:9092"')
+    example = '{"id": "bigint"}'
+    keys = Schema.of(_texts("key", key, example))
+    # Most keys are texts, of numbers as well.
+    usual = Format.STRING if len(keys.columns) == 1 else Format.JSON
+    known = _texts("meta", meta, '{"at": "timestamp"}')
+    for what in known.values():
+        arguments.word("meta", what, _META)
+    return Topic(
+        topic,
+        servers,
+        Part(
+            "value",
+            Schema.of(_texts("columns", columns, example)),
+            arguments.choice("format", format, Format),
+            avro,
+        ),
+        Part(
+            "key",
+            keys,
+            arguments.choice("key_format", key_format or usual.value, Format),
+            key_avro,
+        ),
+        known,
+        arguments.word("start", start, ("earliest", "latest")),
+        arguments.word("misfits", misfits, (FAIL, "null")),
+        arguments.truth("upsert", upsert),
+        _texts("options", options, '{"maxOffsetsPerTrigger": "1000"}'),
+    )
+
+
+def _texts(name: str, value: object, example: str) -> Mapping[str, str]:
+    """Returns texts by names, if any are given."""
+    return {} if value == {} else arguments.texts(name, value, example)

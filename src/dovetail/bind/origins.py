@@ -1,0 +1,170 @@
+"""Where the rows of an input come from, as a job file says it.
+
+    file = "trades"                      a file, or a folder that may get more of them
+    format = "delta", path = ".."        whatever format the session knows
+    jdbc = "jdbc:postgresql://..", ..    a table of a data base
+    rate = 100                           so many rows a second, to try things out
+
+Each is told as what Spark is told: so a script can print what a run does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import Protocol
+
+from pyspark.sql import DataFrame, SparkSession
+
+from dovetail import schema, spec
+from dovetail.bind.files import columns, frames
+from dovetail.bind.files.names import DataFile
+from dovetail.errors import SchemaError, SpecError
+
+
+class Origin(Protocol):
+    """Where rows come from."""
+
+    @property
+    def is_endless(self) -> bool:
+        """Tells whether rows keep coming for as long as somebody reads them."""
+
+    @property
+    def riders(self) -> Mapping[str, str]:
+        """Returns what goes along with rows beside their columns, as SQL."""
+
+    def columns(self, declared: schema.Schema) -> schema.Schema:
+        """Returns the columns: those declared, else its own, as far as it knows them.
+
+        No Spark is asked.
+        """
+
+    def scans(self, given: spec.Given, *, streams: bool) -> tuple[frames.Scan, ...]:
+        """Returns how Spark reads the rows, part after part; a stream is one part."""
+
+
+def rows_of(
+    spark: SparkSession, origin: Origin, given: spec.Given, *, streams: bool
+) -> DataFrame:
+    """Returns the rows of an origin as they are declared."""
+    parts = [
+        one.frame(spark, streams=streams)
+        for one in origin.scans(given, streams=streams)
+    ]
+    return reduce(DataFrame.union, parts)
+
+
+@dataclass(frozen=True, slots=True)
+class InFiles:
+    """A file, or a folder of files: new ones are new rows of a stream."""
+
+    file: DataFile
+
+    @property
+    def is_endless(self) -> bool:
+        """Tells that what is there is all."""
+        return False
+
+    @property
+    def riders(self) -> Mapping[str, str]:
+        """Returns that nothing goes along."""
+        return {}
+
+    def columns(self, declared: schema.Schema) -> schema.Schema:
+        """Returns the columns that are declared, or those of the file."""
+        return declared if declared.columns else columns.own_schema(self.file, _ANY)
+
+    def scans(self, given: spec.Given, *, streams: bool) -> tuple[frames.Scan, ...]:
+        """Returns how the file is read."""
+        fitted = columns.fitted_file(self.file, given)
+        if streams:
+            return (frames.coming(fitted),)
+        return tuple(frames.readings(fitted))
+
+
+_ANY = spec.AnyLayout()
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Rows in a format that the session knows, such as Delta, Iceberg or JDBC."""
+
+    format: str
+    options: Mapping[str, str]
+    path: str = ""
+
+    @property
+    def is_endless(self) -> bool:
+        """Tells that a table gets more rows for as long as somebody reads it."""
+        return True
+
+    @property
+    def riders(self) -> Mapping[str, str]:
+        """Returns that nothing goes along."""
+        return {}
+
+    def columns(self, declared: schema.Schema) -> schema.Schema:
+        """Returns the columns that are declared: only Spark could look for others."""
+        if declared.columns:
+            return declared
+        raise SpecError(
+            f"a table in {self.format} without columns",
+            'columns = { id = "bigint", at = "timestamp" }',
+            "what a job reads is checked before Spark starts",
+        )
+
+    def scans(self, given: spec.Given, *, streams: bool) -> tuple[frames.Scan, ...]:
+        """Returns how the table is read: its columns by name, as they are declared."""
+        if streams and self.format == JDBC:
+            raise SchemaError(
+                "a table of a data base as a stream",
+                "[tables] or [datasets]",
+                "a data base does not tell what is new in it",
+            )
+        casts = (
+            f"CAST({name} AS {one.type}) AS {name}"
+            for one in given.schema.columns
+            for name in [schema.quoted(one.name)]
+        )
+        options = tuple(self.options.items())
+        return (frames.Scan(self.format, options, "", self.path, (), tuple(casts)),)
+
+
+JDBC = "jdbc"
+_RATE = schema.Schema.of({"timestamp": "timestamp", "value": "bigint"})
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """So many rows a second, each with its moment and a number: to try things out."""
+
+    rows: int
+
+    @property
+    def is_endless(self) -> bool:
+        """Tells that there is no last row."""
+        return True
+
+    @property
+    def riders(self) -> Mapping[str, str]:
+        """Returns that nothing goes along."""
+        return {}
+
+    def columns(self, declared: schema.Schema) -> schema.Schema:
+        """Returns the two columns that there are."""
+        for one in declared.columns:
+            if one not in _RATE.columns:
+                raise SpecError(
+                    f'the column "{one.name}" {one.type} of a rate',
+                    "timestamp timestamp, value bigint",
+                )
+        return declared if declared.columns else _RATE
+
+    def scans(self, given: spec.Given, *, streams: bool) -> tuple[frames.Scan, ...]:
+        """Returns how the rows are made."""
+        if not streams:
+            raise SchemaError("a rate as a table", "[streams]: its rows keep coming")
+        options = (("rowsPerSecond", str(self.rows)),)
+        names = tuple(map(schema.quoted, given.schema.names))
+        return (frames.Scan("rate", options, "", "", (), names),)

@@ -1,0 +1,251 @@
+"""Topics of a real broker: in, out, per partition, over crashes of both ends."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from threading import Event
+
+import pytest
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
+
+import dovetail as dt
+from dovetail.api import jobs
+from dovetail.bind.jobs import read_job
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / "scripts/broker"
+KEY = {"id": "bigint"}
+COLUMNS = {"id": "bigint", "at": "timestamp"}
+JOB = """\
+checkpoint = "state"
+{more}
+[kafka]
+servers = "{servers}"
+
+[join]
+type = "inner"
+clock = "event"
+hard = [["l.id", "r.id"]]
+select = {{ id = "l.id", at = "r.at" }}
+[join.left]
+from = "Left"
+window = {{ range = {{ preceding = "1 minute", following = "1 minute" }} }}
+[join.right]
+from = "Right"
+window = {{ range = {{ preceding = "1 minute" }} }}
+
+[streams.Left]
+kafka = "left{run}"
+columns = {{ at = "timestamp" }}
+key = {{ id = "bigint" }}
+time = "at"
+
+[streams.Right]
+kafka = "right{run}"
+columns = {{ id = "bigint", at = "timestamp" }}
+time = "at"
+
+[sinks.matched]
+{sink}
+"""
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory):
+    """A broker of this module: its folder and its address."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port = one.getsockname()[1]
+    folder = tmp_path_factory.mktemp("broker")
+    started(folder, port)
+    yield folder, f"127.0.0.1:{port}"
+    subprocess.run([SCRIPT, "stop", folder], check=True)
+
+
+def started(folder, port):
+    """Starts the broker of a folder."""
+    subprocess.run([SCRIPT, "start", folder, str(port)], check=True)
+
+
+def send(spark, topic, servers, rows, **more):
+    """Writes rows of a number and seconds behind noon into a topic."""
+    frame = spark.createDataFrame(rows, "id bigint, seconds bigint")
+    noon = F.lit("2026-03-02 12:00:00").cast("timestamp")
+    frame = frame.select("id", F.timestamp_add("second", "seconds", noon).alias("at"))
+    sink = dt.kafka(topic, servers=servers, columns=COLUMNS, key=KEY, **more)
+    sink.write(frame.coalesce(1), 0, is_empty=False)
+
+
+def received(spark, topic, servers):
+    """The records of a topic: key and value as texts."""
+    found = spark.read.format("kafka").option("subscribe", topic)
+    rows = found.option("kafka.bootstrap.servers", servers).load()
+    texts = rows.selectExpr("CAST(key AS STRING)", "CAST(value AS STRING)")
+    return sorted(map(tuple, texts.collect()), key=repr)
+
+
+def run(spark, path):
+    """Carries a job out to its end."""
+    whole = jobs.prepared(read_job(path))
+    with jobs.outcome_of(spark, whole) as outcome:
+        outcome.run(lambda *_: None, Event())
+
+
+def test_rows_go_in_and_out_and_a_later_run_goes_on(spark, broker, tmp_path):
+    _, servers = broker
+    sink = 'kafka = "out1"\nkey = { id = "bigint" }\nkey_format = "long"'
+    job = JOB.format(more='trigger = "available"', servers=servers, run=1, sink=sink)
+    path = tmp_path / "job.toml"
+    path.write_text(job)
+    send(spark, "left1", servers, [(1, 0), (2, 10)])
+    send(spark, "right1", servers, [(1, 30), (2, 200)])
+    run(spark, path)
+    send(spark, "left1", servers, [(3, 400)])
+    send(spark, "right1", servers, [(3, 401), (9, 900)])
+    send(spark, "left1", servers, [(9, 2000)])
+    run(spark, path)
+    found = [value for _, value in received(spark, "out1", servers)]
+    assert found == [
+        '{"id":1,"at":"2026-03-02T12:00:30.000000Z"}',
+        '{"id":3,"at":"2026-03-02T12:06:41.000000Z"}',
+    ]
+
+
+def test_a_partition_that_is_behind_makes_no_row_of_its_late(spark, broker, tmp_path):
+    _, servers = broker
+    left = dt.kafka("parts", servers=servers, columns=COLUMNS)
+    wide = "CAST(id % 2 AS INT) AS partition", "to_json(struct(id, at)) AS value"
+
+    def put(rows):
+        frame = spark.createDataFrame(rows, "id bigint, minute int")
+        at = "CAST('2026-03-02 12:00:00' AS TIMESTAMP) + make_dt_interval(0, 0, minute)"
+        written = frame.selectExpr("id", f"{at} AS at").selectExpr(*wide)
+        kafka = written.write.format("kafka").option("topic", "parts")
+        kafka.option("kafka.bootstrap.servers", servers).save()
+
+    late = []
+    for rows in ([(0, 0), (1, 0), (2, 50)], [(3, 1), (5, 2)]):
+        put(rows)
+        joined = (
+            dt.stream(left, time="at")
+            .window(dt.range(preceding="1 minute"))
+            .join(
+                dt.stream(left, time="at").window(dt.range(preceding="1 minute")),
+                on="id",
+                select={"id": "l.id"},
+            )
+        )
+        joined.write(
+            matched=dt.folder(tmp_path / "out"),
+            late=lambda found, _: late.extend(found.collect()),
+            checkpoint=tmp_path / "state",
+            trigger={"availableNow": True},
+        ).awaitTermination()
+    assert late == []
+    assert "the least" in joined.explain()
+
+
+def test_a_tombstone_takes_a_key_out_and_goes_on(spark, broker, tmp_path):
+    _, servers = broker
+    for topic, rows in (("names", [(1, 0), (2, 0)]), ("places", [(1, 5), (2, 6)])):
+        send(spark, topic, servers, rows)
+    tables = [
+        dt.table(dt.kafka(topic, servers=servers, columns=COLUMNS, key=KEY), key="id")
+        for topic in ("names", "places")
+    ]
+
+    def write():
+        select = {"id": "l.id", "at": "r.at"}
+        joined = tables[0].join(tables[1], on="id", select=select)
+        joined.write(
+            matched=dt.kafka("both", servers=servers, key=KEY, upsert=True),
+            checkpoint=tmp_path / "state",
+            trigger={"availableNow": True},
+        ).awaitTermination()
+
+    write()
+    gone = spark.createDataFrame([("1",)], "key string")
+    writer = gone.selectExpr(
+        "CAST(key AS BINARY) AS key", "CAST(NULL AS BINARY) AS value"
+    )
+    kafka = writer.write.format("kafka").option("topic", "names")
+    kafka.option("kafka.bootstrap.servers", servers).save()
+    write()
+    assert received(spark, "both", servers) == [
+        ("1", '{"id":1,"at":"2026-03-02T12:00:05.000000Z"}'),
+        ("1", None),
+        ("2", '{"id":2,"at":"2026-03-02T12:00:06.000000Z"}'),
+    ]
+
+
+@pytest.mark.parametrize(
+    "kills", [1, pytest.param(5, marks=pytest.mark.long)], ids=["once", "often"]
+)
+@pytest.mark.timeout(600)
+def test_nothing_is_lost_or_doubled_where_either_end_dies(
+    spark, broker, tmp_path, kills
+):
+    folder, servers = broker
+    sink, name = 'folder = "out"', f"kills{kills}"
+    more = 'trigger = "1 second"'
+    path = tmp_path / "job.toml"
+    job = JOB.format(more=more, servers=servers, run=name, sink=sink)
+    path.write_text(job)
+    sent = 0
+    for number in range(kills + 1):
+        rows = [(sent + one, 10 * (sent + one)) for one in range(50)]
+        sent += 50
+        for side in ("left", "right"):
+            send(spark, f"{side}{name}", servers, rows)
+        running = in_a_process(tmp_path)
+        wait_for_batches(running, tmp_path, number)
+        if number < kills:
+            running.kill()
+            running.wait()
+            continue
+        subprocess.run([SCRIPT, "kill", folder], check=True)
+        started(folder, int(servers.partition(":")[2]))
+        for side in ("left", "right"):
+            send(spark, f"{side}{name}", servers, [(sent, 10 * sent)])
+        before = len(batches(tmp_path))
+        wait_for_batches(running, tmp_path, before)
+        running.send_signal(signal.SIGTERM)
+        _, told = running.communicate(timeout=60)
+        assert running.returncode == 0, told
+        assert "stopped: a later run goes on from there" in told
+        assert "rows, " in told
+    path.write_text(job.replace(more, 'trigger = "available"\nfinish = true'))
+    done = in_a_process(tmp_path)
+    _, told = done.communicate(timeout=120)
+    assert done.returncode == 0, told
+    found = spark.read.parquet(str(tmp_path / "out")).select("id").collect()
+    assert sorted(row.id for row in found) == [*range(sent + 1)]
+
+
+def in_a_process(folder):
+    """The job of a folder in a process of its own."""
+    program = str(Path(sys.executable).with_name("dovetail"))
+    words = [program, "run", "job.toml", "--master", "local[2]"]
+    env = {**os.environ, "PYTHONPATH": str(Path(dt.__file__).parents[1])}
+    env.pop("SPARK_HOME", None)
+    return subprocess.Popen(
+        words, cwd=folder, env=env, stderr=subprocess.PIPE, text=True
+    )
+
+
+def batches(folder):
+    """The batches that a job has written."""
+    return sorted(folder.glob("out/batch=*"))
+
+
+def wait_for_batches(running, folder, count):
+    """Waits until a process has written more than so many batches."""
+    until = time.monotonic() + 120
+    while len(batches(folder)) <= count:
+        assert running.poll() is None, running.communicate()
+        assert time.monotonic() < until
+        time.sleep(0.2)
