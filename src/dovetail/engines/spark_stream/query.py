@@ -124,10 +124,13 @@ class Streaming:
         Of any number of partitions that divides theirs each has as many of them. Where
         many would have to be told when rows end, a single partition is one bucket.
         """
+        # Beside wide joins of the same query one without an equality stays one bucket.
+        if not self.is_wide:
+            return 1
         if checkpoint.buckets:
             return checkpoint.buckets
         partitions = self.state_partitions()
-        is_one = not self.is_wide or (self.plan.spread.told and partitions == 1)
+        is_one = self.plan.spread.told and partitions == 1
         return 1 if is_one else PER_PARTITION * partitions
 
     def of(self, pin: Pin | None) -> Streaming:
