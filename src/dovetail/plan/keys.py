@@ -13,7 +13,6 @@ from dovetail import schema, spec
 from dovetail.errors import UnsupportedError
 from dovetail.expression import Scope, Typed, common_type, parse
 from dovetail.expression.tree import Column
-from dovetail.plan.features import Combination
 from dovetail.plan.sides import candidate_equalities
 
 _CODES = {
@@ -98,15 +97,22 @@ def _common(pairs: Sequence[tuple[Typed, Typed]]) -> tuple[schema.Type, ...]:
     """Returns the types in which pairs of keys are compared, or refuses one."""
     types = tuple(common_type(left.type, right.type) for left, right in pairs)
     for kind in types:
-        if isinstance(kind, schema.ArrayType | schema.StructType):
-            raise UnsupportedError.not_yet(
-                "stream",
-                Combination.KEYS_OF_PARTS.value,
-                hint=f"of {kind} name an equality for each part that decides",
-            )
-        if not isinstance(kind, schema.DecimalType) and kind not in _COMPARED:
+        if not _is_compared(kind):
             raise UnsupportedError.not_yet("stream", f"an equality of {kind}")
     return types
+
+
+def _is_compared(kind: schema.Type) -> bool:
+    """Tells whether values of a type can be keys: plain ones, and made of such."""
+    match kind:
+        case schema.ArrayType(element):
+            return _is_compared(element)
+        case schema.StructType(fields):
+            return all(_is_compared(part) for _, part in fields)
+        case schema.DecimalType():
+            return True
+        case _:
+            return kind in _COMPARED
 
 
 def code_of(keys: Sequence[str], types: Sequence[schema.Type]) -> Keys:
@@ -118,12 +124,53 @@ def code_of(keys: Sequence[str], types: Sequence[schema.Type]) -> Keys:
         return Keys()
     cast = []
     for text, kind in zip(keys, types, strict=True):
-        key = f"CAST({text} AS {kind})"
-        # As text equal values look alike: 0.0 and -0.0, and every NaN.
-        cast.append(f"CAST({key} + 0.0D AS STRING)" if kind in _FLOATING else key)
+        cast.append(_comparable(f"CAST({text} AS {kind})", kind))
     if len(types) == 1 and types[0] in _CODES:
         return Keys(_CODES[types[0]].format(cast[0]))
     # A hash of nulls is a number: a row without a key must meet nobody.
     missing = " OR ".join(f"({key}) IS NULL" for key in cast)
     hashed = f"CASE WHEN NOT ({missing}) THEN xxhash64({', '.join(cast)}) END"
     return Keys(hashed, tuple(cast))
+
+
+def _comparable(key: str, kind: schema.Type) -> str:
+    """Returns the SQL of a key as kernels compare it: equal where keys are."""
+    if isinstance(kind, schema.ArrayType | schema.StructType):
+        return _as_text(key, kind)
+    # As text equal values look alike: 0.0 and -0.0, and every NaN.
+    return f"CAST({key} + 0.0D AS STRING)" if kind in _FLOATING else key
+
+
+def _as_text(value: str, kind: schema.Type, depth: int = 0) -> str:
+    """Returns the SQL of a text that tells a value: two are alike where values equal.
+
+        array(1, NULL, 10)      [1:1,n,2:10]
+        struct('a', ',')        (1:a1:,)
+
+    Each plain part says how long it is, so none can look like two. As in Spark, parts
+    that are null equal each other; of a value that is null the text is.
+    """
+    match kind:
+        case schema.ArrayType(element):
+            name = f"part{depth}"
+            part = _text_or_null(name, element, depth + 1)
+            parts = f"transform({value}, {name} -> {part})"
+            return f"concat('[', array_join({parts}, ','), ']')"
+        case schema.StructType(fields):
+            parts = ", ".join(
+                _text_or_null(f"({value}).{schema.quoted(name)}", part, depth)
+                for name, part in fields
+            )
+            return f"CASE WHEN ({value}) IS NOT NULL THEN concat('(', {parts}, ')') END"
+        case schema.AtomicType.BINARY:
+            plain = f"hex({value})"
+        case schema.AtomicType.TIMESTAMP:
+            plain = f"CAST(unix_micros({value}) AS STRING)"
+        case _:
+            plain = f"CAST({_comparable(value, kind)} AS STRING)"
+    return f"concat(length({plain}), ':', {plain})"
+
+
+def _text_or_null(value: str, kind: schema.Type, depth: int) -> str:
+    """Returns the SQL of a text that tells a part of a value, also where it is null."""
+    return f"coalesce({_as_text(value, kind, depth)}, 'n')"

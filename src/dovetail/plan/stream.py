@@ -46,7 +46,6 @@ STREAM = features.Engine(
         features.Combination.SWITCH_INSIDE,
         features.Combination.CHANGELOG_INSIDE,
         features.Combination.JUDGED_INHERITED,
-        features.Combination.KEYS_OF_PARTS,
         features.Combination.MIXED_SETS,
     },
 )
