@@ -104,7 +104,6 @@ class Combination(Enum):
     )
     SWITCH_INSIDE = "a switch in a join of a join"
     CHANGELOG_INSIDE = "a join of the changelog of two tables"
-    MIXED_SETS = "sets whose columns of one name differ in type"
     NO_STREAM = "a join without a stream on a clock that moves"
     CHANGES_WITHOUT_TIME = "a table without a time that changes on the clock event"
     OPEN_TABLE = "a table that does not end"

@@ -6,7 +6,6 @@ from dovetail import spec
 from dovetail.plan import features
 from dovetail.plan.kernels import TOGETHER, missing_together
 from dovetail.plan.nested import missing_inside
-from dovetail.plan.sets import missing_of_sets
 
 LOCAL = features.Engine(
     "local",
@@ -17,15 +16,8 @@ LOCAL = features.Engine(
         features.Combination.SWITCH_INSIDE,
         features.Combination.CHANGELOG_INSIDE,
         features.Combination.JUDGED_INHERITED,
-        features.Combination.MIXED_SETS,
     },
 )
-
-
-def refuse_sets(play: spec.Play, join: spec.SetJoinSpec) -> None:
-    """Raises what cannot be done of a join of several sets."""
-    LOCAL.refuse_unsupported(features.features_of_play(play))
-    LOCAL.refuse_together(missing_of_sets(join, play.inputs))
 
 
 def refuse_inner(play: spec.Play, join: spec.JoinSpec, hand: spec.Hand) -> None:

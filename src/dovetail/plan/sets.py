@@ -12,12 +12,9 @@ and which version of a table's key they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from dovetail import schema, spec
 from dovetail.expression import Expression, Scope, parse
 from dovetail.expression.sql import written
-from dovetail.plan.features import Combination
 from dovetail.plan.ways import Path, Paths, Reshaped
 
 SET = "__dovetail_hidden_set"
@@ -96,9 +93,9 @@ def paths_of(join: spec.SetJoinSpec, inputs: spec.Inputs) -> Paths:
     sets = join.sets if join.sets[1:] else join.sets * 2
     for number, name in enumerate(sets):
         source = inputs[name]
-        own = {column.name.lower(): column.name for column in source.schema.columns}
+        own = {column.name.lower(): column for column in source.schema.columns}
         texts = {
-            column.name: f"l.{schema.quoted(own[column.name.lower()])}"
+            column.name: _text_of(own[column.name.lower()], column.type)
             if column.name.lower() in own
             else "NULL"
             for column in shown.columns
@@ -112,15 +109,10 @@ def paths_of(join: spec.SetJoinSpec, inputs: spec.Inputs) -> Paths:
     return {"left": tuple(ways[:1]), "right": tuple(ways[1:])}
 
 
-def missing_of_sets(
-    join: spec.SetJoinSpec, inputs: spec.Inputs
-) -> Iterator[Combination]:
-    """Gives what streams do not do yet of sets."""
-    shown = spec.schema_of_sets(join, inputs)
-    # Rows of all sets go through one column of a name.
-    columns = [column for name in join.sets for column in inputs[name].schema.columns]
-    if any(shown[column.name].type != column.type for column in columns):
-        yield Combination.MIXED_SETS
+def _text_of(own: schema.Column, kind: schema.Type) -> str:
+    """Returns the SQL of a set's column in the type that all sets have."""
+    text = f"l.{schema.quoted(own.name)}"
+    return text if own.type == kind else f"CAST({text} AS {kind})"
 
 
 def reason_for_one(join: spec.SetJoinSpec, inputs: spec.Inputs) -> str:

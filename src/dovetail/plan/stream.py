@@ -46,7 +46,6 @@ STREAM = features.Engine(
         features.Combination.SWITCH_INSIDE,
         features.Combination.CHANGELOG_INSIDE,
         features.Combination.JUDGED_INHERITED,
-        features.Combination.MIXED_SETS,
     },
 )
 _USUAL = spec.Settings()
@@ -331,7 +330,6 @@ def _plan_of_sets(
     join: spec.SetJoinSpec, inputs: spec.Inputs, feeds: Feeds
 ) -> StreamPlan:
     """Returns the plan of a join of several sets, which knows no switches."""
-    STREAM.refuse_together(several.missing_of_sets(join, inputs))
     plan = plan_stream(*several.side_by_side(join, inputs), feeds)
     reason = several.reason_for_one(join, inputs)
     # Of two reasons for one bucket that of the join comes first: it is the user's own.

@@ -8,6 +8,7 @@ function names would travel whole.
 from dovetail.spec import code, firing
 from dovetail.spec.facts import (
     absent_row,
+    casts_of_set,
     columns_of,
     data_set_of,
     input_of,
@@ -302,6 +303,7 @@ __all__ = [
     "Written",
     "absent_row",
     "bare_names",
+    "casts_of_set",
     "code",
     "columns_of",
     "counting_columns",

@@ -9,13 +9,13 @@ A join inside another whose rows are all there from the start is a data set of i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import assert_never
 
 from dovetail.errors import DovetailError
-from dovetail.expression import Expression, Scope, parse
+from dovetail.expression import Expression, Scope, kinds, parse
 from dovetail.schema import Column, Schema, Type, blank, quoted, read_value
 from dovetail.spec.inputs import Event, Input, InputKind, Inputs, Outlet, Pause, Row
 from dovetail.spec.join import (
@@ -71,13 +71,35 @@ def known_input(source: Source, inputs: Inputs) -> Input:
 
 
 def schema_of_sets(join: SetJoinSpec, inputs: Inputs) -> Schema:
-    """Returns the columns of all sets of a join, of one name the first."""
+    """Returns the columns of all sets of a join, those of one name in one type."""
     # All sets are seen through one row, so a name is one column, whosesoever it is.
-    found: dict[str, Column] = {}
+    found: dict[str, list[Column]] = {}
     for name in join.sets:
         for column in inputs[name].schema.columns:
-            found.setdefault(column.name.lower(), column)
-    return Schema(tuple(found.values()))
+            found.setdefault(column.name.lower(), []).append(column)
+    return Schema(
+        tuple(Column(some[0].name, _type_of_all(some)) for some in found.values())
+    )
+
+
+def _type_of_all(columns: Sequence[Column]) -> Type:
+    """Returns the type in which columns are one: digits may be lost, no text is read.
+
+    Where they are so in none, which a rule refuses, that of the first.
+    """
+    found = kinds.widest_without_texts([column.type for column in columns])
+    return columns[0].type if found is None else kinds.columnar(found)
+
+
+def casts_of_set(source: Input, shown: Schema) -> Mapping[str, Expression]:
+    """Returns how columns of a set are made that have another type in all sets."""
+    return {
+        column.name: Expression(
+            f"CAST({quoted(column.name)} AS {shown[column.name].type})"
+        )
+        for column in source.schema.columns
+        if shown[column.name].type != column.type
+    }
 
 
 def kind_of(source: Source, inputs: Inputs) -> InputKind:

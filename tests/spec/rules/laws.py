@@ -21,6 +21,8 @@ INPUTS = {
     "d": {"kind": "dataset", "schema": COLUMNS},
     "e": {"kind": "dataset", "schema": {"id": "int", "w": "double"}},
     "unseen": {"kind": "dataset"},
+    "wide": {"kind": "dataset", "schema": {"ID": "bigint"}},
+    "texts": {"kind": "dataset", "schema": {"ID": "string"}},
 }
 BATCH = {
     "left": {"from": "d"},

@@ -25,6 +25,11 @@ LAWS = [
         SETS | {"select": {"k": "l.x"}},
         SETS | {"select": {"k": "l.x"}, "sets": ["unseen"]},
     ),
+    (
+        "set_types",
+        SETS | {"sets": ["d", "wide", "texts"]},
+        SETS | {"sets": ["d", "wide"]},
+    ),
     ("sorted_columns", SETS | {"sorted": ["x"]}, SETS | {"sorted": ["K", "w"]}),
     ("mofn_bounds", SETS | {"min": 1}, MOFN),
     ("mofn_bounds", MOFN | {"min": 0}, MOFN | {"min": 1, "max": 1}),

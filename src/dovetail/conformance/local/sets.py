@@ -8,25 +8,28 @@ what is said of them is worked out on the rows themselves.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 
 from dovetail import expression, spec
 from dovetail.conformance.local import outlets
 from dovetail.expression import questions
 from dovetail.plan import sets
-from dovetail.plan.local import refuse_sets
-from dovetail.schema import quoted
+from dovetail.plan.features import features_of_play
+from dovetail.plan.local import LOCAL
+from dovetail.schema import Schema, quoted
 
 Told = spec.Arrive | spec.Remove
 
 
 def as_sides(play: spec.Play, join: spec.SetJoinSpec) -> spec.Play:
     """Returns the play with rows of all sets on two sides, or refuses it."""
-    refuse_sets(play, join)
+    LOCAL.refuse_unsupported(features_of_play(play))
     two, sources = sets.side_by_side(join, play.inputs)
+    shown = spec.schema_of_sets(join, play.inputs)
     members = [
-        _Member.of(number, play.inputs[name]) for number, name in enumerate(join.sets)
+        _Member.of(number, play.inputs[name], shown)
+        for number, name in enumerate(join.sets)
     ]
     names = sources["left"].schema.names
     state = (
@@ -48,27 +51,38 @@ def as_sides(play: spec.Play, join: spec.SetJoinSpec) -> spec.Play:
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """One set: its number and input, and by what versions of its rows are one."""
+    """One set: its number and input, and by what versions of its rows are one.
+
+    `casts` are its columns that have another type in all sets.
+    """
 
     number: int
     input: str
     keys: tuple[questions.Key, ...]
+    casts: Mapping[str, Callable[[Mapping[str, spec.Row]], object]]
     known: dict[Hashable, int]
 
     @classmethod
-    def of(cls, number: int, source: spec.Input) -> _Member:
-        """Returns the set of a number."""
+    def of(cls, number: int, source: spec.Input, shown: Schema) -> _Member:
+        """Returns the set of a number, among those that have these columns."""
         own = expression.Scope.row(source.schema)
+        casts = {
+            name: expression.compiled(text, own)
+            for name, text in spec.casts_of_set(source, shown).items()
+        }
         keys = tuple(
             questions.value_key(expression.Expression(quoted(name)), own)
             for name in source.key
         )
-        return cls(number, source.name, keys, {})
+        return cls(number, source.name, keys, casts, {})
 
     def told(self, event: Told, names: tuple[str, ...]) -> Told:
         """Returns what an event brings to the side of the set."""
+        cast = {
+            name: one({expression.BARE: event.row}) for name, one in self.casts.items()
+        }
         # Sets may write the name of one column in different cases.
-        own = {name.lower(): value for name, value in event.row.items()}
+        own = {name.lower(): value for name, value in {**event.row, **cast}.items()}
         row = {name: own.get(name.lower()) for name in names}
         key = tuple(one({expression.BARE: event.row}) for one in self.keys)
         # Without a key there are no versions: all rows of the set count.

@@ -17,7 +17,7 @@ from typing import Any, assert_never
 
 from dovetail import expression, spec
 from dovetail.conformance.oracle.sides import PairScalar, Plain, same
-from dovetail.schema import blank
+from dovetail.schema import Schema, blank
 
 Active = tuple[Plain, ...]
 Key = tuple[object, ...]
@@ -43,7 +43,7 @@ class Sets:
         scope = expression.Scope(pair.sides, rows=schema)
         return cls(
             join,
-            tuple(rows_of(play, play.inputs[name]) for name in join.sets),
+            tuple(_in_types(play, play.inputs[name], schema) for name in join.sets),
             {column.name: blank(column.type) for column in schema.columns},
             expression.compiled(join.pair_condition, pair),
             expression.compiled(join.rows_condition, scope),
@@ -138,6 +138,19 @@ class Sets:
             (value is not None, is_nan, value)
             for value, is_nan in zip(values, nans, strict=True)
         ]
+
+
+def _in_types(play: spec.Play, source: spec.Input, shown: Schema) -> list[Plain]:
+    """Returns all rows of a set, in the types of the columns of all sets."""
+    own = expression.Scope.row(source.schema)
+    casts = {
+        name: expression.compiled(text, own)
+        for name, text in spec.casts_of_set(source, shown).items()
+    }
+    return [
+        {**row, **{name: cast({expression.BARE: row}) for name, cast in casts.items()}}
+        for row in rows_of(play, source)
+    ]
 
 
 def rows_of(play: spec.Play, source: spec.Input) -> list[Plain]:

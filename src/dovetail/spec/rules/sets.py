@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dovetail import spec
-from dovetail.expression import ALWAYS
+from dovetail.expression import ALWAYS, kinds
+from dovetail.schema import Column
 from dovetail.spec.rules.rule import Finding, SetRule
 
 
@@ -46,6 +47,24 @@ def unknown_set_columns(
                     f'"{reference}" in {place} names no column',
                     f"one of {', '.join(known)}",
                 )
+
+
+def types_that_do_not_meet(
+    join: spec.SetJoinSpec, inputs: spec.Inputs
+) -> Iterator[Finding]:
+    """Gives the columns of one name that no type holds in all sets."""
+    every: dict[str, list[tuple[str, Column]]] = {}
+    for name in join.sets:
+        for column in inputs[name].schema.columns:
+            every.setdefault(column.name.lower(), []).append((name, column))
+    for some in every.values():
+        if kinds.widest_without_texts([one.type for _, one in some]) is None:
+            told = ", ".join(f"{one.type} in {name}" for name, one in some)
+            yield Finding(
+                f'the column "{some[0][1].name}" is {told}',
+                "types of which one holds the others",
+                "give them other names, or CAST one before the join",
+            )
 
 
 def unknown_order(join: spec.SetJoinSpec, inputs: spec.Inputs) -> Iterator[Finding]:
@@ -110,6 +129,11 @@ RULES = (
         "set_columns",
         "every l.column and r.column is one of a set",
         unknown_set_columns,
+    ),
+    SetRule(
+        "set_types",
+        "columns of one name have types that meet in one",
+        types_that_do_not_meet,
     ),
     SetRule("sorted_columns", "sorted names columns that are there", unknown_order),
     SetRule(
