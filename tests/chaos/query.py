@@ -35,6 +35,10 @@ class Between:
     def place(self):
         return self.inner.place
 
+    @property
+    def reads_once(self):
+        return self.inner.reads_once
+
     def write(self, rows, batch, *, is_empty):
         if self.order.exists() and batch >= int(self.order.read_text()):
             self.order.write_text(str(10**9))

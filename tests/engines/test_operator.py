@@ -1,11 +1,13 @@
 """What Spark calls in its workers gives the rows that `local` gets of a bucket.
 
-Spark itself is not there: frames go from hand to hand as it would bring them.
+Spark itself is not there: rows go from hand to hand as it would bring them.
 """
 
-import pandas as pd
+from itertools import chain
+
 import pyarrow as pa
 import pytest
+from pyspark.sql import Row
 
 from dovetail.conformance.local.outlets import output_rows
 from dovetail.conformance.local.stage import InPlace, Stage
@@ -55,19 +57,20 @@ class Handle:
 
 
 def packed(frame, first, past):
-    """A side's lines between two positions, one task's, as a pandas frame."""
+    """A side's lines between two positions, one task's, as rows of Spark."""
     start, stop = frame.position.searchsorted((first, past))
     part = frame.lines.slice(start, stop - start)
     names = tuple(part.schema.names)
     numbered = part.rename_columns([f"c{number}" for number in range(len(names))])
     pack = make_pack(frame.settings, names)
     found = pa.Table.from_batches(pack(iter([numbered])), schema=bucket.LINE)
-    return found.to_pandas()
+    return [Row(**line) for line in found.to_pylist()]
 
 
 def unpacked(stage, results):
     """The rows in the operator's results."""
-    blobs = pa.record_batch({"blob": pa.array(results["blob"], pa.binary())})
+    found = [line["blob"] for line in results]
+    blobs = pa.record_batch({"blob": pa.array(found, pa.binary())})
     names = [bucket.shown_names(schema) for schema in stage.schemas]
     unpack = bucket.make_unpack(stage.schema, stage.schema.names, range(len(Outlet)))
     for batch in unpack(iter([blobs])):
@@ -106,13 +109,14 @@ def test_the_operator_gives_what_a_bucket_gives(number):
     came = 0
     for first in range(0, len(stage.events), 7):
         lines = stage.between(first, first + 7, most=7)
-        frames = [packed(frame, first, first + 7) for frame in stage.frames]
-        (results,) = operator.handleInputRows(0, iter(frames), None)
-        assert isinstance(results, pd.DataFrame)
-        assert list(results.columns) == list(bucket.RESULT_NAMES)
+        parts = (packed(frame, first, first + 7) for frame in stage.frames)
+        rows = chain.from_iterable(parts)
+        results = list(operator.handleInputRows(0, rows, None))
+        assert all(tuple(one.asDict()) == bucket.RESULT_NAMES for one in results)
         expected = stage.run(memory, lines).rows
         assert shown(stage, unpacked(stage, results)) == shown(stage, expected)
-        came += sum(counts[0] + counts[OF_RIGHT] for counts in results.counts.dropna())
+        found = [one["counts"] for one in results]
+        came += sum(counts[0] + counts[OF_RIGHT] for counts in found if counts)
     assert came == sum(int((frame.place >= 0).sum()) for frame in stage.frames)
 
 

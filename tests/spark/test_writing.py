@@ -5,7 +5,9 @@ from datetime import UTC, datetime
 import pytest
 
 import dovetail as dt
-from dovetail.bind.sinks import path_exists
+from dovetail.bind.sinks import Calling, path_exists
+from dovetail.engines.spark_stream.writing import RowsOfOne, Writing
+from dovetail.spec.inputs import Outlet
 
 MOMENT = datetime(2024, 5, 6, 7, 8, 9, 123456, tzinfo=UTC)
 DDL = "n bigint, word string, at timestamp"
@@ -131,3 +133,67 @@ def test_a_column_that_the_folders_would_replace_is_refused(spark, tmp_path, nam
     with pytest.raises(dt.SpecError, match=f'have a column "{name}"') as refusal:
         sink.prepare(frame(spark).withColumnRenamed("n", name), is_new=True)
     assert 'select={"lot": "l.batch"}' in refusal.value.hint
+
+
+# --- a query's batches, one after the other -----------------------------------------
+
+
+def one_outlet(sink):
+    return Writing(RowsOfOne(Outlet.MATCHED), {Outlet.MATCHED: sink})
+
+
+def jobs(spark, writing, rows, number):
+    """How many jobs a batch costs."""
+    group = f"batch {number}"
+    spark.sparkContext.setJobGroup(group, "")
+    try:
+        writing.write(rows, number)
+        return len(spark.sparkContext.statusTracker().getJobIdsForGroup(group))
+    finally:
+        spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)
+
+
+def test_an_outlet_that_had_rows_is_written_without_a_look(spark, tmp_path):
+    rows, writing = spark.range(3).toDF("n"), one_outlet(dt.folder(tmp_path))
+    nothing = rows.where("n > 7")
+    assert jobs(spark, writing, rows, 4) == 1
+    assert jobs(spark, writing, rows, 5) == 1
+    # It falls silent: one folder says so, and from there on it is looked at.
+    assert jobs(spark, writing, nothing, 6) == 1
+    jobs(spark, writing, nothing, 7)
+    assert batches(tmp_path) == ["batch=4", "batch=5", "batch=6"]
+    jobs(spark, writing, rows, 8)
+    assert jobs(spark, writing, rows, 9) == 1
+    assert spark.read.parquet(str(tmp_path)).count() == 4 * 3
+
+
+def test_the_first_batch_of_a_run_replaces_what_is_there(spark, tmp_path):
+    rows, sink = spark.range(3).toDF("n"), dt.folder(tmp_path)
+    one_outlet(sink).write(rows, 3)
+    one_outlet(sink).write(rows.where("n > 7"), 3)
+    assert spark.read.parquet(str(tmp_path)).count() == 0
+
+
+def test_a_function_hears_of_each_batch_and_reads_it_as_it_likes(spark):
+    heard = []
+
+    def take(rows, number):
+        heard.append((number, rows.count(), rows.count()))
+
+    writing = one_outlet(Calling(take))
+    for number, few in ((0, 3), (1, 0), (2, 1)):
+        writing.write(spark.range(few), number)
+    assert heard == [(0, 3, 3), (1, 0, 0), (2, 1, 1)]
+
+
+def test_what_breaks_in_a_worker_is_no_mistake_of_the_folder(spark, tmp_path):
+    def broken(batches):
+        raise ValueError(f"the operator broke, {next(batches).num_rows}")
+
+    rows = spark.range(3).mapInArrow(broken, "id long")
+    with pytest.raises(Exception, match="the operator broke") as error:
+        one_outlet(dt.folder(tmp_path)).write(rows, 0)
+    assert not isinstance(error.value, dt.EngineError)
+    (tmp_path / "batch=1").touch()
+    with pytest.raises(dt.EngineError, match=r'matched" is not written: the folder "'):
+        one_outlet(dt.folder(tmp_path / "batch=1")).write(spark.range(3), 1)

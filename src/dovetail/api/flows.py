@@ -386,6 +386,11 @@ class _Exits:
         """Returns where the rows go, in words."""
         return " and ".join(sink.place for _, sink in self.parts)
 
+    @property
+    def reads_once(self) -> bool:
+        """Returns that each of the sinks reads the rows."""
+        return False
+
     def prepare(self, rows: DataFrame, *, is_new: bool) -> None:
         """Refuses rows that one of the sinks cannot take."""
         for out, sink in self.parts:

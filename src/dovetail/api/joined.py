@@ -372,7 +372,8 @@ def sink_given(name: str, sink: object) -> Sink:
     # A class is callable too: who gives one forgot to make a sink of it.
     if callable(sink) and not isinstance(sink, type):
         return Calling(sink)
-    if callable(getattr(sink, "prepare", None)) and not isinstance(sink, type):
+    parts = ("place", "reads_once", "prepare", "write")
+    if all(hasattr(sink, part) for part in parts) and not isinstance(sink, type):
         return cast("Sink", sink)
     is_path = isinstance(sink, str | PathLike)
     place = arguments.told(str(sink)) if is_path else '"out/matched"'

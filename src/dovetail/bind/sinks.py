@@ -1,7 +1,8 @@
 """Where an outlet's rows go: folders that a repeated batch cannot write twice.
 
     out/batch=0/part-00000...parquet     rows of batch 0
-    out/batch=7/part-00000...parquet     batches 1 to 6 had none for this outlet
+    out/batch=1/part-00000...parquet     no rows: the outlet has fallen silent
+    out/batch=7/part-00000...parquet     batches 2 to 6 had none for this outlet
     out/batch=8/_temporary/...           written just now, or when the query died
 
 A batch that was cut off comes again with the same number and the same rows, and
@@ -42,6 +43,13 @@ class Sink(Protocol):
     def place(self) -> str:
         """Returns where the rows go, in words."""
 
+    @property
+    def reads_once(self) -> bool:
+        """Tells whether a write reads all rows once, and may hear of no empty batch.
+
+        Such a sink is written to without a look whether there are rows.
+        """
+
     def prepare(self, rows: DataFrame, *, is_new: bool) -> None:
         """Refuses rows that cannot be written; `is_new`: no batch has been yet."""
 
@@ -63,6 +71,11 @@ class Folder:
     def place(self) -> str:
         """Returns the folder."""
         return f'the folder "{self.path}"'
+
+    @property
+    def reads_once(self) -> bool:
+        """Returns that all rows are written."""
+        return True
 
     def prepare(self, rows: DataFrame, *, is_new: bool) -> None:
         """Refuses columns that the format lacks, and another query's rows."""
@@ -115,6 +128,11 @@ class Calling:
     def place(self) -> str:
         """Returns the function by its name."""
         return f'the function "{getattr(self.function, "__name__", self.function)}"'
+
+    @property
+    def reads_once(self) -> bool:
+        """Returns that a function reads as it likes, and hears of each batch."""
+        return False
 
     def prepare(self, rows: DataFrame, *, is_new: bool) -> None:
         """Refuses nothing: what the function can take is its own affair."""

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import NamedTuple
 
-import pandas as pd
 import pyarrow as pa
+from pyspark.sql import Row
 
 from dovetail.bind.travel import Carried
 from dovetail.engines.spark_stream.worker.bucket import BLOB, JOIN
@@ -43,12 +43,12 @@ def make_shared_operator(joins: Mapping[int, Join]) -> JoinOperator:
 
 
 def shared_results(
-    joins: Mapping[int, Join], state: StateShelf, rows: Iterator[pd.DataFrame]
-) -> Iterator[pd.DataFrame]:
+    joins: Mapping[int, Join], state: StateShelf, rows: Iterator[Row]
+) -> Iterator[Row]:
     """Gives the results of one bucket beside the part that the bucket is of."""
-    frames = list(rows)
-    part, settings, schemas = joins[int(frames[0]["bucket"].iloc[0])]
-    for found in results(settings, schemas, state, iter(frames)):
-        # A line without a blob only counts.
-        own = found[[JOIN, BLOB]].dropna()
-        yield own.assign(**{PART: part})[[PART, JOIN, BLOB]]
+    lines = list(rows)
+    part, settings, schemas = joins[lines[0]["bucket"]]
+    of_part = Row(PART, JOIN, BLOB)
+    for found in results(settings, schemas, state, iter(lines)):
+        if found[BLOB] is not None:  # else it only counts
+            yield of_part(part, found[JOIN], found[BLOB])

@@ -236,18 +236,21 @@ def _operated(
 
 def by_bucket(lines: DataFrame, operator: JoinOperator, types: str) -> DataFrame:
     """Returns what an operator makes of the lines of each bucket."""
-    return lines.groupBy("bucket").transformWithStateInPandas(
+    return lines.groupBy("bucket").transformWithState(
         operator, outputStructType=types, outputMode="Append", timeMode="None"
     )
 
 
 def _counters() -> Iterator[Column]:
-    """Gives what Spark observes of all buckets: an entry of their counts each."""
-    ways = dict.fromkeys(bucket.BOUNDS, F.min) | {bucket.LARGEST: F.max}
+    """Gives what Spark observes of all buckets: an entry of their counts each.
+
+    One text for each: to build a column costs a call of Java for every part of it.
+    """
+    ways = dict.fromkeys(bucket.BOUNDS, "min") | {bucket.LARGEST: "max"}
     for number, name in enumerate(bucket.COUNTED):
-        count = F.get(bucket.COUNTS, F.lit(number))
-        yield ways.get(name, F.sum)(count).alias(name)
-    yield F.collect_list(bucket.HOT).alias(bucket.HOT)
+        way = ways.get(name, "sum")
+        yield F.expr(f"{way}(get({bucket.COUNTS}, {number})) AS {name}")
+    yield F.expr(f"collect_list({bucket.HOT}) AS {bucket.HOT}")
 
 
 def _handed_on(
@@ -264,7 +267,7 @@ def _handed_on(
     hand_on = relay.make_relay(reading.schema, number, scopes, marks=marks)
     types = StructType([*reading.fields, *_RELAYED_TYPES])
     plain = lines.select(*bucket.RELAYED).mapInArrow(hand_on, types)
-    results = plain.select(*reading.shown(), *_RELAYED_TYPES.names)
+    results = plain.selectExpr(*reading.shown(), *map(quoted, _RELAYED_TYPES.names))
     told = (one.name for one in reading.told if one.name not in bucket.MORE.names)
     own = outlets.Outlets(plan, (*_RELAYED_TYPES.names, *told))
     own.refuse_select(results)

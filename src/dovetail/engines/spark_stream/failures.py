@@ -23,12 +23,18 @@ _PY4J = "Py4J"
 """A client of Connect has the package of these errors not at all."""
 _PASSING = "failed to connect back"
 """A busy machine has started a worker too slowly: the next may come in time."""
+_WORKER = "Traceback (most recent call last)"
 _NO_ENDING = re.compile(r"\s*SQLSTATE: .*")
 
 
 def is_passing(error: BaseException) -> bool:
     """Tells whether a query has broken on something that need not come again."""
     return _PASSING in str(error)
+
+
+def is_of_worker(error: BaseException) -> bool:
+    """Tells whether what Spark was told to do has broken in a worker."""
+    return _WORKER in str(error)
 
 
 def sentence(error: BaseException) -> DovetailError:

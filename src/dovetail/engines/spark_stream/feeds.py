@@ -14,7 +14,6 @@ from decimal import Decimal
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.types import DataType
 
 from dovetail import schema, spec
@@ -303,8 +302,9 @@ def _packing(columns: _Columns, frame: DataFrame, buckets: Buckets) -> Packing:
         payload[relay.SCOPE] = controls[relay.SCOPE]
     used = {name: held.get(name, name) for name, sql in controls.items() if sql}
     extra = {own: controls[name] for name, own in used.items() if own not in payload}
-    selected = [F.expr(sql).alias(name) for name, sql in {**extra, **payload}.items()]
-    chosen = frame.alias(letter).select(*selected)
+    selected = {**extra, **payload}.items()
+    named = (f"{sql} AS {schema.quoted(name)}" for name, sql in selected)
+    chosen = frame.alias(letter).selectExpr(*named)
     settings = PackSettings(
         hand=spec.HANDS.index(side.hand),
         labels=buckets.labels,

@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from itertools import compress
-from operator import add, or_
+from operator import or_
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -121,17 +120,19 @@ class Reading:
         sides = [one.field for hand in HANDS for one in self.sides[hand]]
         return [*_HEAD_TYPES, *sides, *self.told]
 
-    def shown(self) -> list[Column]:
-        """Returns how the columns are shown: of each side in a struct."""
-        sides = [
-            F.struct(*(F.expr(one.text).alias(one.name) for one in self.sides[hand]))
-            for hand in HANDS
-        ]
+    def shown(self) -> list[str]:
+        """Returns how the columns are shown, as SQL: of each side in a struct."""
+        sides = []
+        for hand in HANDS:
+            own = (f"{one.text} AS {quoted(one.name)}" for one in self.sides[hand])
+            sides.append(f"struct({', '.join(own)}) AS {hand.letter}")
         return [
-            *map(F.col, _HEAD_TYPES.names),
-            *(one.alias(hand.letter) for hand, one in zip(HANDS, sides, strict=True)),
+            *map(quoted, _HEAD_TYPES.names),
+            *sides,
             *(
-                F.expr(self.rest).alias(REST) if one.name == REST else F.col(one.name)
+                f"{self.rest} AS {quoted(REST)}"
+                if one.name == REST
+                else quoted(one.name)
                 for one in self.told
             ),
         ]
@@ -159,8 +160,8 @@ class Reading:
         ]
         names = [one.name for one in fields]
         unpack = make_unpack(self.schema, names, [code(one) for one in outlets])
-        blobs = lines.where(F.col(JOIN) == number).select(BLOB)
-        return blobs.mapInArrow(unpack, StructType(fields)).select(*self.shown())
+        blobs = lines.where(f"{quoted(JOIN)} = {number}").select(BLOB)
+        return blobs.mapInArrow(unpack, StructType(fields)).selectExpr(*self.shown())
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,27 +195,27 @@ class Results:
             return results
         return self.readings[number].rows(results, number, tuple(Outlet))
 
-    def filled(self, results: DataFrame) -> frozenset[AnyOutlet]:
-        """Returns the outlets that have rows, in one job.
+    @property
+    def every(self) -> tuple[AnyOutlet, ...]:
+        """Returns the outlets of the join, and of those inside it."""
+        return Outlets(self.plan).every
+
+    def has_rows(self) -> list[str]:
+        """Returns whether there are rows for each outlet, as SQL for all results.
 
         Buckets have counted their own; what a join inside turns away has own lines.
         """
         outlets = Outlets(self.plan)
-        if self.readings:
-            has_rows = [
-                F.sum(_counted(outlets.leaving_by(one))) > 0
-                for one in self.plan.outlets
-            ]
-            has_rows += [
-                F.count_if(F.col(JOIN) == number) > 0
-                for number, _ in enumerate(self.plan.late_inside, start=1)
-            ]
-        else:
-            leaves = map(outlets.leaves_by, self.plan.outlets)
-            has_rows = [F.count_if(one) > 0 for one in leaves]
-        named = [one.alias(f"c{number}") for number, one in enumerate(has_rows)]
-        (found,) = results.agg(*named).collect()
-        return frozenset(compress(outlets.every, found))
+        if not self.readings:
+            leaving = map(outlets.leaving_by, self.plan.outlets)
+            codes = (", ".join(str(code(one)) for one in some) for some in leaving)
+            return [f"count_if({OUTLET} IN ({some})) > 0" for some in codes]
+        counted = (_counted(outlets.leaving_by(one)) for one in self.plan.outlets)
+        inside = (number for number, _ in enumerate(self.plan.late_inside, start=1))
+        return [
+            *(f"sum({some}) > 0" for some in counted),
+            *(f"count_if({quoted(JOIN)} = {number}) > 0" for number in inside),
+        ]
 
 
 _COUNTS = {
@@ -226,10 +227,10 @@ _COUNTS = {
 """By which names buckets count the rows of an outlet."""
 
 
-def _counted(outlets: Sequence[Outlet]) -> Column:
-    """Returns how many rows that leave by some outlets a line counts."""
-    places = [COUNTED.index(name) for one in outlets for name in _COUNTS[one]]
-    return reduce(add, (F.get(COUNTS, F.lit(place)) for place in places))
+def _counted(outlets: Sequence[Outlet]) -> str:
+    """Returns how many rows that leave by some outlets a line counts, as SQL."""
+    names = (name for one in outlets for name in _COUNTS[one])
+    return " + ".join(f"get({COUNTS}, {COUNTED.index(name)})" for name in names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,12 @@ from dovetail.engines.spark_stream.labels import balanced_labels
 from dovetail.engines.spark_stream.native import native_identity, native_results
 from dovetail.engines.spark_stream.outlets import AnyOutlet, Outlets, Results
 from dovetail.engines.spark_stream.tables import Pin, Table, tables, with_tables
+from dovetail.engines.spark_stream.writing import (
+    Batches,
+    RowsOfOne,
+    Writing,
+    not_written,
+)
 from dovetail.errors import EngineError
 from dovetail.kernels.arrays.names import LineKind
 from dovetail.kernels.firing import KIND
@@ -422,7 +428,7 @@ def start_plain(
                 sink.write(batch, number, is_empty=False)
             except Exception as error:
                 where = f"{sink.place} failed in batch {number}"
-                raise _not_written("rows are", where, error) from error
+                raise not_written("rows are", where, error) from error
 
         writer = frame.writeStream.foreachBatch(write)
         return _begun(writer, how)
@@ -468,11 +474,16 @@ def _started(
         partitions = checkpoint.partitions or streaming.state_partitions()
         confs[PARTITIONS] = str(partitions)
     with plain_rules(spark, **confs):
+        batches: Batches = results
         for outlet, sink in sinks.items():
             rows = results.frame(frame, outlet)
             sink.prepare(rows, is_new=checkpoint.is_new)
-        writer = frame.writeStream.foreachBatch(writing(results, sinks))
-        return _begun(writer, how)
+            if len(sinks) == 1:
+                # Its plan is made once, and no line is kept for who else reads it.
+                frame, batches = rows, RowsOfOne(outlet)
+        # A function: Spark takes no other object that can be called.
+        write = Writing(batches, sinks).write
+        return _begun(frame.writeStream.foreachBatch(write), how)
 
 
 def _with_table(streaming: Streaming, checkpoint: Checkpoint) -> Checkpoint:
@@ -548,32 +559,3 @@ def refuse_other_store(spark: SparkSession) -> None:
             f'spark.conf.set("{PROVIDER}", "{ROCKS_DB}")',
             "joined.write(...) needs no setting: it makes it for its own query",
         )
-
-
-def writing(
-    results: Results, sinks: Mapping[AnyOutlet, Sink]
-) -> Callable[[DataFrame, int], None]:
-    """Returns the function that writes one batch: every outlet into its own sink."""
-
-    def write(batch: DataFrame, number: int) -> None:
-        batch.persist()
-        try:
-            # All state must reach its store, whatever the sinks look at.
-            filled = results.filled(batch)
-            for outlet, sink in sinks.items():
-                rows = results.frame(batch, outlet)
-                try:
-                    sink.write(rows, number, is_empty=outlet not in filled)
-                except Exception as error:
-                    what = f'the outlet "{outlet.value}" is'
-                    where = f"{sink.place} failed in batch {number}"
-                    raise _not_written(what, where, error) from error
-        finally:
-            batch.unpersist()
-
-    return write
-
-
-def _not_written(what: str, where: str, error: Exception) -> EngineError:
-    """Returns that rows are not written since a sink has failed."""
-    return EngineError(f"{what} not written: {where}: {cause(error)}")

@@ -5,6 +5,9 @@ it brings. So a bucket's small blobs lie beside its directory:
 
     directory   1   the directory, and blobs 7, 9, 12      read and written every batch
     blobs       n   blob 3 .. blob 8                       each when it is asked for
+
+Lines go in and out as Spark's rows. There are few, however many rows their blobs hold;
+frames of pandas, which Spark has here too, would cost a bucket more than its step.
 """
 
 from __future__ import annotations
@@ -15,8 +18,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-import pandas as pd
 import pyarrow as pa
+from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import (
     StatefulProcessor,
     StatefulProcessorHandle,
@@ -125,7 +128,7 @@ class JoinOperator(StatefulProcessor):
     no method names what a step needs, lest it be loaded there.
     """
 
-    def __init__(self, run: Callable[..., Iterator[pd.DataFrame]]) -> None:
+    def __init__(self, run: Callable[..., Iterator[Any]]) -> None:
         """Keeps what is called with the shelf and the lines of a bucket."""
         self.run = run
 
@@ -139,9 +142,9 @@ class JoinOperator(StatefulProcessor):
     def handleInputRows(  # noqa: N802 - Spark's name for it
         self,
         key: Any,  # noqa: ANN401, ARG002 - the bucket; its state is bound to it
-        rows: Any,  # noqa: ANN401 - an iterator of pandas frames
+        rows: Any,  # noqa: ANN401 - what `run` takes: rows of Spark, or pandas frames
         timerValues: Any,  # noqa: ANN401, ARG002, N803 - Spark's name; never read
-    ) -> Iterator[pd.DataFrame]:
+    ) -> Iterator[Any]:
         """Gives what comes of the lines of one bucket."""
         yield from self.run(self.shelf, rows)
 
@@ -175,35 +178,32 @@ def results(
     settings: JoinSettings,
     schemas: tuple[pa.Schema, pa.Schema],
     state: StateShelf,
-    rows: Iterator[pd.DataFrame],
-) -> Iterator[pd.DataFrame]:
+    rows: Iterator[Row],
+) -> Iterator[Row]:
     """Gives the results of one bucket and what it counted."""
-    delivery = read_delivery(_lines_in(rows), schemas)
+    delivery = read_delivery(map(Line._make, rows), schemas)
     ran = run_batch(settings, _store(settings, schemas, state), delivery)
-    yield pd.DataFrame(ran.lines(), columns=RESULT_NAMES)
+    line = Row(*RESULT_NAMES)
+    for told in ran.lines():
+        yield line(*told)
 
 
 def told_lines(
-    finding: Mapping[int, Join], state: StateShelf, rows: Iterator[pd.DataFrame]
-) -> Iterator[pd.DataFrame]:
+    finding: Mapping[int, Join], state: StateShelf, rows: Iterator[Row]
+) -> Iterator[Row]:
     """Gives the lines for buckets of joins that one bucket lets by, or writes."""
     rest = iter(rows)
     first = next(rest)
     every = itertools.chain([first], rest)
-    own = finding.get(int(first["bucket"].iloc[0]))
+    own = finding.get(first["bucket"])
     if own is None:
         yield from every
         return
     settings, schemas = own
-    delivery = read_delivery(_lines_in(every), schemas)
-    told = run_lives(settings, _store(settings, schemas, state), delivery)
-    yield pd.DataFrame(told, columns=Line._fields)
-
-
-def _lines_in(rows: Iterator[pd.DataFrame]) -> Iterator[Line]:
-    """Gives the lines of pack in frames."""
-    for frame in rows:
-        yield from map(Line._make, frame.itertuples(index=False, name=None))
+    delivery = read_delivery(map(Line._make, every), schemas)
+    line = Row(*Line._fields)
+    for told in run_lives(settings, _store(settings, schemas, state), delivery):
+        yield line(*told)
 
 
 def _store(

@@ -1,0 +1,154 @@
+"""What a query does with each batch: every outlet's rows into the outlet's own sink.
+
+one sink     rows of the outlet are all that the query makes; they are written as they
+             come out of the operator
+several      lines are kept for as long as the batch is written: who reads them, reads
+             the rows of one outlet
+
+What a batch costs before its first row is mostly the jobs that Spark runs for it. So
+nobody asks first whether an outlet has rows, where it had some in the batch before: its
+rows are counted as they are written. A look costs a job; an outlet that has fallen
+silent gets one folder without rows, and is looked at from there on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import compress
+from typing import Protocol
+
+from pyspark.sql import Column, DataFrame, Observation
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
+
+from dovetail.bind.sinks import Sink
+from dovetail.engines.spark_stream.failures import cause, is_of_worker
+from dovetail.engines.spark_stream.outlets import AnyOutlet
+from dovetail.errors import EngineError
+
+
+class Batches(Protocol):
+    """What the batches of a query hold, and how an outlet's rows are read of one."""
+
+    @property
+    def every(self) -> tuple[AnyOutlet, ...]:
+        """Returns the outlets of which batches have rows."""
+
+    def frame(self, results: DataFrame, outlet: AnyOutlet) -> DataFrame:
+        """Returns the rows of one outlet with its own columns."""
+
+    def has_rows(self) -> list[str]:
+        """Returns whether there are rows for each outlet, as SQL for a whole batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowsOfOne:
+    """Batches that are the rows of one outlet."""
+
+    outlet: AnyOutlet
+
+    @property
+    def every(self) -> tuple[AnyOutlet, ...]:
+        """Returns the outlet."""
+        return (self.outlet,)
+
+    def frame(
+        self,
+        results: DataFrame,
+        outlet: AnyOutlet,  # noqa: ARG002 - there is one
+    ) -> DataFrame:
+        """Returns the rows as they are."""
+        return results
+
+    def has_rows(self) -> list[str]:
+        """Returns whether there is any row."""
+        return ["count(1) > 0"]
+
+
+@dataclass(slots=True)
+class Writing:
+    """Writes one batch after the other; `filled` are the outlets of the last one.
+
+    Before a run's first batch it is nothing: that one may have been there before, and
+    comes again to replace what is there. No other does.
+    """
+
+    batches: Batches
+    sinks: Mapping[AnyOutlet, Sink]
+    filled: frozenset[AnyOutlet] | None = None
+
+    def write(self, batch: DataFrame, number: int) -> None:
+        """Writes a batch."""
+        first, *others = self.sinks
+        is_ahead = self.sinks[first].reads_once and (
+            self.filled is None or first in self.filled
+        )
+        is_kept = bool(others) or not is_ahead
+        if is_kept:
+            batch.persist()
+        try:
+            if is_ahead:
+                filled = self._written_first(batch, number, first)
+            else:
+                filled, others = self._looked(batch), [*self.sinks]
+            for outlet in others:
+                self._written(batch, number, outlet, is_empty=outlet not in filled)
+            self.filled = filled
+        finally:
+            if is_kept:
+                batch.unpersist()
+
+    def _written_first(
+        self, batch: DataFrame, number: int, outlet: AnyOutlet
+    ) -> frozenset[AnyOutlet]:
+        """Writes an outlet, rows or none; returns which ones have rows."""
+        told = Observation()
+        self._written(batch.observe(told, *self._named()), number, outlet)
+        return self._found(told.get)
+
+    def _looked(self, batch: DataFrame) -> frozenset[AnyOutlet]:
+        """Returns the outlets that have rows, in one job.
+
+        It reads all there is: all state must reach its store, whatever sinks look at.
+        """
+        (found,) = batch.agg(*self._named()).collect()
+        return self._found(found.asDict())
+
+    def _named(self) -> list[Column]:
+        """Returns whether outlets have rows, by their places among all."""
+        has_rows = self.batches.has_rows()
+        return [F.expr(f"{one} AS c{place}") for place, one in enumerate(has_rows)]
+
+    def _found(self, told: Mapping[str, bool | None]) -> frozenset[AnyOutlet]:
+        """Returns the outlets that have rows, of what is told of each."""
+        has_rows = (told[f"c{place}"] for place in range(len(told)))
+        return frozenset(compress(self.batches.every, has_rows))
+
+    def _written(
+        self,
+        batch: DataFrame,
+        number: int,
+        outlet: AnyOutlet,
+        *,
+        is_empty: bool = False,
+    ) -> None:
+        """Writes the rows of an outlet, or says what has failed."""
+        sink = self.sinks[outlet]
+        # Nothing of a new batch can be there that no rows would have to replace.
+        if is_empty and sink.reads_once and number and self.filled is not None:
+            return
+        rows = self.batches.frame(batch, outlet)
+        try:
+            sink.write(rows, number, is_empty=is_empty)
+        except Exception as error:
+            # What is written ahead runs the join, whose mistakes are no sink's.
+            if sink.reads_once and is_of_worker(error):
+                raise
+            what = f'the outlet "{outlet.value}" is'
+            where = f"{sink.place} failed in batch {number}"
+            raise not_written(what, where, error) from error
+
+
+def not_written(what: str, where: str, error: Exception) -> EngineError:
+    """Returns that rows are not written since a sink has failed."""
+    return EngineError(f"{what} not written: {where}: {cause(error)}")
