@@ -16,7 +16,13 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.streaming.query import StreamingQuery
 
 from dovetail import spec
-from dovetail.api.joined import SinkLike, sink_given, start_given
+from dovetail.api.joined import (
+    Joined,
+    SinkLike,
+    sink_given,
+    start_given,
+    streaming_of,
+)
 from dovetail.bind.files.tuple_sinks import AnyFile
 from dovetail.bind.sinks import Sink, refuse_shared
 from dovetail.engines.kernel_settings import reads_all, stream_settings
@@ -57,7 +63,15 @@ _LINES = (KIND, NOW)
 _PLAIN = "stream: by Spark itself, row by row, without state"
 
 
-AnyQuery = planned.Query | RowTimeQuery
+@dataclass(frozen=True, slots=True)
+class JoinedQuery:
+    """A stream that comes out of a text and is a join of its inputs."""
+
+    name: str
+    joined: Joined
+
+
+AnyQuery = planned.Query | RowTimeQuery | JoinedQuery
 Files = Callable[[Collection[str]], Mapping[str, AnyFile]]
 """Into which files the text itself puts streams, but those that are bound."""
 
@@ -117,6 +131,8 @@ class Flow:
         """Returns the plan of a query in words, after Spark has been asked."""
         if isinstance(query, RowTimeQuery):
             return query.explained()
+        if isinstance(query, JoinedQuery):
+            return query.joined.explain()
         if isinstance(query, planned.PlainQuery):
             self._plain(query)
             keeps = any(path.keeps_rows for path in query.paths)
@@ -138,6 +154,8 @@ class Flow:
         match query:
             case RowTimeQuery():
                 return query.frame(Layout())
+            case JoinedQuery(joined=joined):
+                return joined.matched
             case planned.PlainQuery():
                 return self._plain(query)
             case planned.TailQuery():
@@ -213,11 +231,18 @@ class Flow:
             place = f"{how.checkpoint}/{names[0]}"
             title = f"{how.name}.{names[0]}" if how.name else ""
             own = replace(how, checkpoint=place, name=title)
-            if how.finish is not None and not isinstance(query, RowTimeQuery):
+            if how.finish is not None and not isinstance(
+                query, RowTimeQuery | JoinedQuery
+            ):
                 _refuse_finish(query)
             match query:
                 case RowTimeQuery(name=name):
                     yield query.start(sinks[name], own, partitions)
+                case JoinedQuery(name=name, joined=joined):
+                    only: dict[AnyOutlet, Sink] = {spec.Outlet.MATCHED: sinks[name]}
+                    yield running.start(
+                        replace(streaming_of(joined), partitions=partitions), only, own
+                    )
                 case planned.PlainQuery(name=name):
                     if how.finish:
                         # Row by row: there is nothing that could wait.
@@ -348,7 +373,7 @@ def _refuse_finish(query: planned.Query) -> None:
 def _names(query: AnyQuery) -> tuple[str, ...]:
     """Returns the names of the streams that come out of a query."""
     match query:
-        case RowTimeQuery(name=name):
+        case RowTimeQuery(name=name) | JoinedQuery(name=name):
             return (name,)
         case planned.PlainQuery(name=name) | planned.TailQuery(name=name):
             return (name,)

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dovetail import spec
 from dovetail.api import choices, sets, terms
-from dovetail.api.flows import Flow, flow_of
+from dovetail.api.flows import Flow, JoinedQuery, flow_of
 from dovetail.api.joined import Joined, emitting, streaming_of
 from dovetail.api.sets import Together
 from dovetail.bind.files import tuples
@@ -25,8 +25,9 @@ from dovetail.engines.spark.functions import register_functions
 from dovetail.engines.spark.rules import plain_rules
 from dovetail.engines.spark_stream.dataflow import Frames
 from dovetail.engines.spark_stream.row_time import Inputs, RowTimeQuery
-from dovetail.errors import SchemaError, SpecError
+from dovetail.errors import SchemaError, SpecError, UnsupportedError
 from dovetail.expression import Expression
+from dovetail.plan.features import Combination
 from dovetail.plan.nested import renamed, under, unnested
 from dovetail.plan.sides import input_of
 from dovetail.plan.stream import Feed, feed_of_rows, refuse_unbounded
@@ -674,15 +675,14 @@ def sql(
 ) -> Joined | Flow:
     """Returns the join that a query in SQL of streams is; nothing runs yet.
 
-    `dialect`: "sqlstream", that of s-Server and Kinesis Analytics. `sources`: rows of
+    `dialect`: "sqlstream", that of s-Server and Kinesis Analytics, or "lenses", that of
+    Lenses, whose records have the columns `_key` and `_time`. `sources`: rows of
     `dt.stream` with a time, and of `dt.table` or `dt.dataset`, by the names that the
     query has for them. A text that is more than one join is a flow, from which streams
     come out by their names; that of a query alone is `result`.
     """
     arguments.text("text", text, "a query in SQL", "dt.sql(path.read_text(), {..})")
-    translated = dialects.SQL_DIALECTS[
-        arguments.word("dialect", dialect, dialects.SQL_DIALECTS)
-    ]
+    arguments.word("dialect", dialect, dialects.SQL_DIALECTS)
     example = '{"Orders": dt.stream(frame, time="ROWTIME")}'
     arguments.mapping("sources", sources, example)
     given_rows: Mapping[str, object] = sources
@@ -695,17 +695,43 @@ def sql(
             hint = "leave window out: the query says how long rows live"
             raise arguments.wrong(label, rows, "rows without a window", hint)
     known = {name: replace(rows.source, name=name) for name, rows in sources.items()}
-    found = translated(text, known)
+    is_bounded = not any(rows.feed.streams for rows in sources.values())
+    found = dialects.translator(dialect, is_bounded=is_bounded)(text, known)
     if isinstance(found, spec.JoinSpec):
-        return joined_by(found, sources)
+        return _switched(dialect, joined_by(found, sources))
     named = {name: replace(one, source=known[name]) for name, one in sources.items()}
     inputs = Inputs(
         named,
         lambda frame, time: stream(frame, time=time),
         lambda join, rows: streaming_of(joined_by(join, rows)),
     )
-    queries = (RowTimeQuery(one.name, one.step, inputs) for one in found.outputs)
+    queries = (_result(one, inputs, dialect) for one in found.outputs)
     return Flow(found, tuple(queries), named)
+
+
+def _result(
+    output: spec.Output, inputs: Inputs[Rows], dialect: str
+) -> RowTimeQuery | JoinedQuery:
+    """Returns the query of one result of a text: a join, or steps in row time."""
+    join = spec.plain_join(output.step)
+    if join is not None:
+        joined = joined_by(join, inputs.sources)
+        return JoinedQuery(output.name, _switched(dialect, joined))
+    if any(
+        one.key
+        for step in spec.steps_of(spec.Program((output,)))
+        if isinstance(step, spec.JoinedInRowTime)
+        for one in step.inputs
+        if not isinstance(one.step, spec.Given)
+    ):
+        raise UnsupportedError.not_yet("stream", Combination.CHANGELOG_INSIDE.value)
+    return RowTimeQuery(output.name, output.step, inputs)
+
+
+def _switched(dialect: str, joined: Joined) -> Joined:
+    """Returns a join of a text with the switches that its dialect has."""
+    usual = dialects.usual_settings(dialect, joined.request, joined.inputs)
+    return replace(joined, settings=usual)
 
 
 def joined_by(

@@ -17,8 +17,10 @@ from dovetail.cli.programs import ENDINGS, BatchProgram, Files, Texts, read_prog
 from dovetail.cli.terminal import BROKEN, reported, waiting
 from dovetail.conformance import flows
 from dovetail.conformance.case import Case, read_joins
+from dovetail.conformance.chains import TableChain
 from dovetail.conformance.explain import (
     explained,
+    explained_chain,
     explained_in_row_time,
     explained_text,
 )
@@ -175,5 +177,7 @@ def _explained(play: AnyPlay) -> str:
             return explained_text(play)
         case RowTimeText():
             return explained_in_row_time(play)
+        case TableChain():
+            return explained_chain(play)
         case Results(plays):
             return "\n\n".join(_explained(one) for _, one in plays)

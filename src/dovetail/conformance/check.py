@@ -16,6 +16,7 @@ from enum import Enum
 from dovetail import spec
 from dovetail.conformance import flows as texts
 from dovetail.conformance.case import Case, Refusal
+from dovetail.conformance.chains import TableChain
 from dovetail.conformance.compare import SAME, Difference, compare_lines
 from dovetail.conformance.engines import EngineName, NamedPlay, Outcome, Split, outcomes
 from dovetail.conformance.languages import AnyPlay, play_of
@@ -78,7 +79,11 @@ class Check:
                     )
                 case ProgramPlay() | texts.FlowPlay() as program:
                     yield self._of_program(case, program)
-                case texts.RowTimeText() | texts.Results() as text_in_row_time:
+                case (
+                    texts.RowTimeText()
+                    | texts.Results()
+                    | TableChain() as text_in_row_time
+                ):
                     yield self._of_text(case, text_in_row_time)
                 case error:
                     yield self._judged(case, error)
@@ -99,7 +104,9 @@ class Check:
         is_ecl = isinstance(program, ProgramPlay)
         return self._of_lines(case, lines, without_blanks if is_ecl else _as_it_is)
 
-    def _of_text(self, case: Case, text: texts.RowTimeText | texts.Results) -> Verdict:
+    def _of_text(
+        self, case: Case, text: texts.RowTimeText | texts.Results | TableChain
+    ) -> Verdict:
         """Returns the verdict on what the engine makes of a text in row time."""
         try:
             return self._of_lines(case, text.lines(self.engine, self.split))

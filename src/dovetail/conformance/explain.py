@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from dovetail import spec
+from dovetail.conformance.chains import TableChain
 from dovetail.conformance.engines import EngineName
 from dovetail.conformance.flows import FlowPlay, JoinPlay, RowTimeText
 from dovetail.conformance.oracle import inputs_of, joined_alone
 from dovetail.conformance.oracle.refusals import refuse as refuse_oracle
 from dovetail.errors import UnsupportedError
 from dovetail.plan import batch, local, stream
+from dovetail.plan.features import Combination
 from dovetail.plan.words import (
     Line,
     described,
@@ -85,6 +87,17 @@ def explained_in_row_time(text: RowTimeText) -> str:
     ]
     count = len(program.outputs)
     lines.append(("on stream", f"yes: {count} quer{'y' if count == 1 else 'ies'}"))
+    return "\n\n".join((*plans, paragraphs(lines)))
+
+
+def explained_chain(chain: TableChain) -> str:
+    """Returns the plan of each join of a chain, the last one first."""
+    lines = [("output", f"{chain.name}: {', '.join(chain.step.schema.names)}")]
+    lines.append(("on stream", f"not yet: {Combination.CHANGELOG_INSIDE.value}"))
+    plans = (
+        paragraphs([*_described(join, spec.Play(join, inputs))])
+        for join, inputs in chain.joins()
+    )
     return "\n\n".join((*plans, paragraphs(lines)))
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from dovetail import schema, spec
 from dovetail.conformance import oracle
 from dovetail.conformance.case import CaseData
+from dovetail.conformance.chains import TableChain
 from dovetail.conformance.engines import (
     Each,
     EngineName,
@@ -225,18 +226,22 @@ def sql_play(text: str, given: CaseData) -> spec.Play | NamedJoin | RowTimeText:
     )
 
 
+TextPlay = JoinPlay | RowTimeText | TableChain
+"""One result of a text."""
+
+
 @dataclass(frozen=True, slots=True)
 class Results:
     """A text with several results, each of them played by itself, by their names."""
 
-    plays: tuple[tuple[str, JoinPlay | RowTimeText], ...]
+    plays: tuple[tuple[str, TextPlay], ...]
 
     def lines(self, engine: EngineName, split: Split) -> list[Line]:
         """Returns what an engine puts out, each row with its output."""
         return [line for _, play in self.plays for line in play.lines(engine, split)]
 
 
-def lenses_play(text: str, given: CaseData) -> JoinPlay | RowTimeText | Results:
+def lenses_play(text: str, given: CaseData) -> TextPlay | Results:
     """Returns the results of a text in Lenses SQL over what a case gives."""
     inputs = given.inputs()
     is_bounded = not given.has_events and all(
@@ -256,13 +261,16 @@ def _result(
     inputs: spec.Inputs,
     *,
     remarks: tuple[str, ...],
-) -> JoinPlay | RowTimeText:
+) -> TextPlay:
     """Returns one result of a text: a join, or more than one."""
     program = spec.Program((output,), remarks)
     join = spec.plain_join(output.step)
     if join is not None:
         settings = given.settings(lenses.usual_settings(join, inputs))
         return JoinPlay(given.play(join, inputs, settings), program)
+    if isinstance(output.step, spec.JoinedInRowTime):
+        events = read_events(given.events_data, inputs)
+        return TableChain.of(output, inputs, events, given.settings())
     emptied, opening = given.arrivals(inputs, is_timed=True)
     events = read_events(given.events_data, inputs)
     settings = given.settings()

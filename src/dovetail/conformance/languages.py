@@ -8,10 +8,9 @@ from dovetail import spec
 from dovetail.conformance.case import Broken, CaseData, Neutral, Script
 from dovetail.conformance.flows import (
     FlowPlay,
-    JoinPlay,
     NamedJoin,
     Results,
-    RowTimeText,
+    TextPlay,
     lenses_play,
     spl_play,
     sql_play,
@@ -19,9 +18,7 @@ from dovetail.conformance.flows import (
 from dovetail.conformance.programs import ProgramPlay, ecl_play
 from dovetail.errors import UnsupportedError
 
-AnyPlay = (
-    spec.Play | JoinPlay | NamedJoin | FlowPlay | RowTimeText | Results | ProgramPlay
-)
+AnyPlay = spec.Play | TextPlay | NamedJoin | FlowPlay | Results | ProgramPlay
 """What there is of a case that an engine can play."""
 
 LANGUAGES: Mapping[str, Callable[[str, CaseData], AnyPlay]] = {

@@ -62,7 +62,8 @@ class Manner:
     which rows may come or go though they have no row time. Of the sides `told` another
     operator tells when rows end. Its rows' lives may be `inherited` by a join around;
     those that sides inherit wait for so many bounds: `holds`. Both sides may be the
-    rows of a join of several `sets`.
+    rows of a join of several `sets`. Late rows of preserved streams may give their null
+    rows too.
     """
 
     arrival: spec.Arrival
@@ -78,6 +79,7 @@ class Manner:
     inherited: bool = False
     holds: tuple[int, int] = (0, 0)
     sets: tuple[spec.SetJoinSpec, ...] = ()
+    late_null_rows: bool = False
 
 
 def stream_settings(plan: StreamPlan, *, ordered: bool = False) -> known.JoinSettings:
@@ -141,6 +143,7 @@ def stream_manner(plan: StreamPlan, *, ordered: bool = False) -> Manner:
         inherited=plan.inherited,
         holds=(of_left, of_right),
         sets=plan.sets,
+        late_null_rows=plan.settings.late_null_rows,
     )
 
 
@@ -266,6 +269,9 @@ def _side(
         closing=closing,
         late_tables=manner.late_tables if waits else spec.IgnoreLateTableRows(),
         aged=isinstance(side.window, spec.Latest) and source.is_timed and by_arrival,
+        late_null_rows=manner.late_null_rows
+        and join.kind.preserves(hand)
+        and source.kind is spec.InputKind.STREAM,
     )
 
 

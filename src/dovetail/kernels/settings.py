@@ -227,6 +227,7 @@ class SideSettings:
     these wait for.
     `ends_by_key`: rows that others end have the key of these; `told`: they have not,
     and another operator tells when they end. `is_whole`: all rows are one partition.
+    `late_null_rows`: late rows give their null row too.
     """
 
     window: windows.Window
@@ -248,6 +249,7 @@ class SideSettings:
     told: bool = False
     is_whole: bool = False
     holds: int = 0
+    late_null_rows: bool = False
 
     @property
     def remembers(self) -> bool:

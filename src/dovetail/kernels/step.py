@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail.kernels import demand, inheritance
-from dovetail.kernels.arrays.rows import BEGINNING, Mask, Rows, join_rows
+from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Mask, Rows, join_rows
 from dovetail.kernels.arrival import arrival
 from dovetail.kernels.arrival.admission import Present, admit
 from dovetail.kernels.candidates import emission
@@ -99,6 +99,7 @@ def step(
     arrived, present = let_in(settings, state, parcels, now)
     present = without_hopeless(settings, present)
     late = turned_away(arrived, self_join=settings.self_join)
+    late = (*late, *late_null_rows(settings, arrived))
     if settings.changelog:
         return _changed(settings, state, present, late)
     # Null rows that come with their rows are judged by what was there before each.
@@ -247,3 +248,31 @@ def turned_away(
     shape = results.Shape(timed=True, sorted=False, sided=in_order)
     leaving = results.leave(parts, (sides[0], sides[1]), shape)
     return tuple(map(results.without_places, leaving)) if in_order else leaving
+
+
+def late_null_rows(
+    settings: JoinSettings, arrived: tuple[arrival.Arrived, arrival.Arrived]
+) -> tuple[pa.RecordBatch, ...]:
+    """Returns the null rows of late rows, where they give them at once."""
+    if not any(side.late_null_rows for side in settings.sides):
+        return ()
+    parts, sides = [], []
+    for hand, (side, came) in enumerate(zip(settings.sides, arrived, strict=True)):
+        rows = [came.on_time.take(slice(0, 0))]
+        if side.late_null_rows:
+            rows += [
+                one for reason, one in came.others if reason is results.Reason.LATE
+            ]
+        sides.append(join_rows(rows))
+        number = np.arange(len(sides[hand]))
+        nowhen = np.full(len(number), NEVER)
+        parts.append(results.one_sided(hand, number, nowhen, results.UNMATCHED[hand]))
+    both = sides[0], sides[1]
+    parts = [emission.not_skipped(settings, both, part) for part in parts]
+    shape = results.Shape(
+        timed=settings.event_clock,
+        sorted=False,
+        numbered=settings.picks.numbered,
+        changing=settings.retracts,
+    )
+    return results.leave(parts, both, shape)

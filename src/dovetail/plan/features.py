@@ -87,6 +87,7 @@ class Feature(Enum):
     EAGER = "eager outer rows"
     EAGER_RETRACT = "eager outer rows that are taken back"
     LATE_TABLE_ROWS = "rows for table rows that come late"
+    LATE_NULL_ROWS = "null rows of late rows"
     ROW_TIME_ORDER = "output in the order of row time"
 
     DELETES = "a delete in a table"
@@ -267,9 +268,10 @@ def features_of_join(
 
 def features_of_settings(settings: spec.Settings) -> frozenset[Feature]:
     """Returns the switches that are not at their defaults."""
-    return frozenset(
-        _named(settings.outer_rows, settings.late_table_rows, settings.order)
-    )
+    found = {*_named(settings.outer_rows, settings.late_table_rows, settings.order)}
+    if settings.late_null_rows:
+        found.add(Feature.LATE_NULL_ROWS)
+    return frozenset(found)
 
 
 def _named(*nodes: object) -> Iterator[Feature]:

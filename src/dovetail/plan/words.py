@@ -368,6 +368,8 @@ def switched(settings: spec.Settings) -> Iterator[Line]:
             yield "tables", f"{_WAITS}, for ever"
         case _:
             pass
+    if settings.late_null_rows:
+        yield "late rows", "of a preserved stream give their null row too"
     if settings.order is spec.Order.ROW_TIME:
         yield (
             "out in",

@@ -170,11 +170,16 @@ class Order(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The switches beside a join."""
+    """The switches beside a join.
+
+    `late_null_rows`: where its side is preserved, a late row of a stream gives its null
+    row too.
+    """
 
     outer_rows: OuterRows = OuterRows.EXPIRY
     late_table_rows: IgnoreLateTableRows | EmitLateTableRows = IgnoreLateTableRows()
     order: Order = Order.AS_FOUND
+    late_null_rows: bool = False
 
     @property
     def is_eager(self) -> bool:

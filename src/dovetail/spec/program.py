@@ -521,12 +521,14 @@ class Retimed:
 class TimedInput:
     """The rows of a step as an input of a join, by whose name the join knows them.
 
-    `time` is the column of their row time; those of a table have none.
+    `time` is the column of their row time; those of a table have none. Rows of a table
+    that a join changes have a `key`.
     """
 
     name: str
     step: Step
     time: str = ""
+    key: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

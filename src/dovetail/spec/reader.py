@@ -385,11 +385,13 @@ def read_settings(
     data: object, usual: spec.Settings = _USUAL, where: str = "settings"
 ) -> spec.Settings:
     """Returns the switches: those that are not written are as usual."""
-    fields = Fields.of(data, where, ("outer_rows", "late_table_rows", "order"))
+    keys = ("outer_rows", "late_table_rows", "order", "late_null_rows")
+    fields = Fields.of(data, where, keys)
     return spec.Settings(
         fields.take("outer_rows", choice(spec.OuterRows), usual.outer_rows),
         fields.take("late_table_rows", _read_late_table_rows, usual.late_table_rows),
         fields.take("order", choice(spec.Order), usual.order),
+        fields.take("late_null_rows", truth, usual.late_null_rows),
     )
 
 

@@ -287,6 +287,8 @@ def write_settings(settings: spec.Settings) -> Json:
         written["outer_rows"] = settings.outer_rows.value
     if settings.order is not spec.Order.AS_FOUND:
         written["order"] = settings.order.value
+    if settings.late_null_rows:
+        written["late_null_rows"] = True
     match settings.late_table_rows:
         case spec.IgnoreLateTableRows():
             return written

@@ -95,6 +95,7 @@ class Stage:
             outer_rows=play.settings.outer_rows,
             late_tables=play.settings.late_table_rows,
             live=frozenset(one.name for one in tables if is_moving),
+            late_null_rows=play.settings.late_null_rows,
             inherited=inherited,
             holds=told.holds,
         )

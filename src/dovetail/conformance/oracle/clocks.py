@@ -17,9 +17,10 @@ from dovetail.conformance.oracle.arrival import ArrivalClock
 from dovetail.conformance.oracle.changelog import ChangelogClock
 from dovetail.conformance.oracle.emission import late_row
 from dovetail.conformance.oracle.event import EventClock
-from dovetail.conformance.oracle.parts import IN_TIME, Parts
+from dovetail.conformance.oracle.parts import IN_TIME, LATE, Parts
 from dovetail.conformance.oracle.refusals import refuse
 from dovetail.conformance.oracle.sets import Sets
+from dovetail.conformance.oracle.sides import LivingRow
 from dovetail.errors import UnsupportedError
 
 
@@ -111,5 +112,15 @@ class Gate:
             case spec.Arrive() if (reason := self._parts.rejection(event)) != IN_TIME:
                 yield from self._clock.on(spec.Pause(event.clock))
                 yield late_row(event.row, reason)
+                yield from self._null_rows(event, reason)
             case _:
                 yield from self._clock.on(event)
+
+    def _null_rows(self, event: spec.Arrive, reason: str) -> Iterator[spec.Emission]:
+        """Yields the null rows of a late row, where somebody asks for them."""
+        is_stream = self._parts.inputs[event.input].kind is spec.InputKind.STREAM
+        if self._parts.settings.late_null_rows and reason == LATE and is_stream:
+            for hand in self._parts.hands_of(event.input):
+                if self._parts.kind.preserves(hand):
+                    late = LivingRow(hand, event.row, 0, None)
+                    yield from self._parts.writer.unmatched(late)

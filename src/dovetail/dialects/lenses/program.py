@@ -7,15 +7,29 @@ is that join.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
 
 from dovetail import spec
 from dovetail.dialects.lenses import parser
 from dovetail.dialects.lenses.parser import Filled, Text, not_yet
 from dovetail.dialects.lenses.query import Query
-from dovetail.dialects.lenses.records import COMPUTED, Made, Records, Rows
-from dovetail.errors import DialectError
+from dovetail.dialects.lenses.records import (
+    COMPUTED,
+    Key,
+    Made,
+    Records,
+    Rows,
+    numbered,
+)
+from dovetail.dialects.trees import own_column, sided
+from dovetail.errors import DialectError, SpecError
 from dovetail.expression import Expression, parse
+from dovetail.schema import Column, Schema
+
+_KEYS = {"INT": "int", "LONG": "bigint", "STRING": "string"}
+"""Formats of a key that have a type of their own; in any other it stays as it is."""
 
 
 @dataclass(slots=True)
@@ -23,10 +37,11 @@ class Topics:
     """The inputs of a text, and what its queries make of them, by their names."""
 
     text: Text
-    inputs: spec.Inputs
+    inputs: dict[str, spec.Input]
     is_bounded: bool
     filled: dict[str, Records] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
+    steps: dict[str, spec.Step] = field(default_factory=dict)
 
     def program(self) -> spec.Program:
         """Returns what comes out of the text."""
@@ -36,10 +51,11 @@ class Topics:
                 self.text,
                 one.query,
                 self.known,
+                kept=self.kept,
                 inputs=self.inputs,
                 is_bounded=self.is_bounded,
             )
-            records = query.records()
+            records = _stored(query.records(), one.key)
             self.remarks += query.remarks
             self.filled[one.name.lower()] = records
             if one.is_topic:
@@ -68,13 +84,71 @@ class Topics:
             raise DialectError(told, names, hint, place=named.place)
         return Rows.of(self.inputs[found[0]])
 
+    def kept(self, made: Made, named: parser.Named) -> Rows:
+        """Returns the result of a join of tables as a table, which has a name.
+
+        Its key is that of the rows of which a row is made.
+        """
+        rows = made.rows(named.alias)
+        assert isinstance(rows.source, spec.Nested)  # noqa: S101 - as it is made
+        assert isinstance(rows.source.join.select, spec.Columns)  # noqa: S101
+        keys = []
+        for hand in spec.HANDS:
+            match made.join.side(hand).source:
+                case spec.Named(name) if self.inputs[name].key:
+                    for column in self.inputs[name].key:
+                        text = sided(own_column(column), hand).sql(dialect="spark")
+                        keys.append((f"{hand.value} {column}", Expression(text)))
+                case _:
+                    raise not_yet(named.place, "a join of a table without a key")
+        columns = (*rows.source.join.select.columns, *keys)
+        step = self._joined(replace(made.join, select=spec.Columns(columns)))
+        name = named.alias
+        while name in self.inputs:
+            name = f"the {name}"
+        self.steps[name] = step
+        self.inputs[name] = spec.Input(
+            name,
+            spec.InputKind.TABLE,
+            step.schema,
+            key=tuple(column for column, _ in keys),
+        )
+        return replace(rows, source=spec.Named(name))
+
     def _step(self, filled: Filled, records: Records) -> spec.Step:
         """Returns what a query puts out as a step."""
-        if not isinstance(records, Made):
-            raise not_yet(filled.place, "a query without a join")
-        join = records.shown()
+        if isinstance(records, Made):
+            return self._joined(records.shown())
+        match records.source:
+            case spec.Named(name) if records.is_stream and self.inputs[name].is_timed:
+                return self._alone(records, self.inputs[name])
+            case spec.Named(name) if records.is_stream:
+                told = f'"{name}" has no time, and the query no join'
+                raise SpecError(told, "a stream with a time", place=filled.place)
+            case _:
+                raise not_yet(filled.place, "a query of a table without a join")
+
+    def _alone(self, rows: Rows, source: spec.Input) -> spec.Step:
+        """Returns the records of a stream, filtered and with fields of their own."""
+        step: spec.Step = spec.Given(source.name, source.schema)
+        for one in rows.kept:
+            step = spec.Filtered(step, Expression(rows.spelled(one)))
+        texts = (
+            (name, Expression(rows.spelled(it))) for name, it in numbered(rows.fields)
+        )
+        columns, scope = tuple(texts), rows.scope(self.inputs)
+        kinds = (Column(name, parse(text, scope).type) for name, text in columns)
+        return spec.Projected(step, Schema(tuple(kinds)), spec.Columns(columns))
+
+    def _joined(self, join: spec.JoinSpec) -> spec.JoinedInRowTime:
+        """Returns a join as a step, over those of its inputs."""
         inputs = tuple(
-            spec.TimedInput(name, spec.Given(name, one.schema), one.time)
+            spec.TimedInput(
+                name,
+                self.steps.get(name) or spec.Given(name, one.schema),
+                one.time,
+                one.key,
+            )
             for name in dict.fromkeys(spec.source_names(join))
             for one in [self.inputs[name]]
         )
@@ -95,6 +169,15 @@ class Topics:
         return f"{filled.name}: key {form}; value {', '.join(fields)}"
 
 
+def _stored(records: Records, form: str) -> Records:
+    """Returns records whose key is written in a format, as whoever reads it has it."""
+    if form not in _KEYS or not records.key.is_there:
+        return records
+    kind = exp.DataType.build(_KEYS[form], dialect="spark")
+    value = exp.Cast(this=records.key.value.copy(), to=kind)
+    return replace(records, key=Key(value, _KEYS[form]))
+
+
 def program(
     text: str, inputs: spec.Inputs, *, is_bounded: bool = False
 ) -> spec.Program:
@@ -102,18 +185,29 @@ def program(
 
     `is_bounded`: all rows are there from the start, so tables are joined as they are.
     """
-    return Topics(Text.read(text), inputs, is_bounded).program()
+    return Topics(Text.read(text), {**inputs}, is_bounded).program()
 
 
 def usual_settings(join: spec.JoinSpec, inputs: spec.Inputs) -> spec.Settings:
     """Returns the switches that a join of a text has where nobody sets them.
 
-    A stream's row without a match waits for a row of the table that comes later.
+    A stream's row without a match waits for a row of the table that comes later; one
+    that is late gives its null row too.
     """
-    meets = (spec.InputKind.STREAM, spec.InputKind.TABLE)
-    for hand in spec.HANDS:
-        sources = (join.side(one).source for one in (hand, hand.other))
-        kinds = tuple(spec.kind_of(one, inputs) for one in sources)
-        if kinds == meets and join.kind.preserves(hand):
-            return spec.Settings(late_table_rows=spec.EmitLateTableRows())
-    return spec.Settings()
+    stream, table = spec.InputKind.STREAM, spec.InputKind.TABLE
+    sources = {hand: join.side(hand).source for hand in spec.HANDS}
+    if join.clock is spec.Clock.BATCH or any(
+        isinstance(one, spec.Nested) for one in sources.values()
+    ):
+        return spec.Settings()
+    kinds = {hand: spec.kind_of(one, inputs) for hand, one in sources.items()}
+    kept = [
+        hand
+        for hand in spec.HANDS
+        if join.kind.preserves(hand) and kinds[hand] is stream
+    ]
+    wait: spec.EmitLateTableRows | spec.IgnoreLateTableRows = spec.IgnoreLateTableRows()
+    if any(kinds[hand.other] is table for hand in kept):
+        wait = spec.EmitLateTableRows()
+    is_late = any(spec.is_timed(sources[hand], inputs) for hand in kept)
+    return spec.Settings(late_table_rows=wait, late_null_rows=is_late)

@@ -206,7 +206,10 @@ def _within(value: exp.Expr, path: list[str]) -> exp.Expr:
 
 
 class Query:
-    """One query while it is read; `known` says what a source of its name is."""
+    """One query while it is read; `known` says what a source of its name is.
+
+    `kept` makes of the changes of a join of tables a table that another one reads.
+    """
 
     def __init__(
         self,
@@ -214,6 +217,7 @@ class Query:
         select: Select,
         known: Callable[[parser.Named], Records],
         *,
+        kept: Callable[[Made, parser.Named], Rows],
         inputs: spec.Inputs,
         is_bounded: bool,
     ) -> None:
@@ -222,6 +226,7 @@ class Query:
         self.select = select
         self.inputs = inputs
         self.known = known
+        self.kept = kept
         self.is_bounded = is_bounded
         self.remarks: list[str] = []
 
@@ -298,7 +303,11 @@ class Query:
     def _side(self, source: parser.Named) -> Rows:
         """Returns a source as rows on a side of a join."""
         found = self.known(source)
-        return found.rows(source.alias) if isinstance(found, Made) else found
+        if not isinstance(found, Made):
+            return found
+        if found.is_changelog:
+            return self.kept(found, source)
+        return found.rows(source.alias)
 
     def _check_join(self, join: parser.Join, seen: Seen) -> None:
         """Refuses what sources of these kinds cannot do."""

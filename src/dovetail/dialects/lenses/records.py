@@ -123,6 +123,11 @@ class Made:
         """Tells whether records keep coming."""
         return self.kind is spec.InputKind.STREAM
 
+    @property
+    def is_changelog(self) -> bool:
+        """Tells whether what comes out are the changes of a table."""
+        return not self.is_stream and self.join.clock is spec.Clock.ARRIVAL
+
     def scope(self, inputs: spec.Inputs) -> Scope:
         """Returns what expressions over the join may see."""
         left, right = (

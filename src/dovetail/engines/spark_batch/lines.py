@@ -33,8 +33,10 @@ from dovetail.engines.spark_batch.lives import BIRTH, DEATH, END, LAST, LASTING
 from dovetail.expression import NEVER
 from dovetail.kernels.arrays.names import reserved
 from dovetail.plan.batch import Buckets
+from dovetail.schema import quoted
 
 Columns = Mapping[spec.Hand, Column]
+NOBODY_LATE: Mapping[spec.Hand, DataFrame] = {}
 
 ROW_TIME = reserved("row_time")
 ORDINALS = {spec.Hand.LEFT: reserved("left"), spec.Hand.RIGHT: reserved("right")}
@@ -371,11 +373,37 @@ def _absent_row(meeting: Meeting, hand: spec.Hand) -> Column:
     return values.absent_struct(meeting.join.absent(hand), schema)
 
 
+def _late(meeting: Meeting, hand: spec.Hand, frame: DataFrame) -> DataFrame:
+    """Returns the null rows of late rows of a hand; none has a row time."""
+    names = meeting.sides[hand].seat.source.schema.names
+    line = Line(
+        {
+            hand: F.struct(*(F.col(quoted(name)).alias(name) for name in names)),
+            hand.other: _absent_row(meeting, hand.other),
+        },
+        {hand: values.yes(), hand.other: values.no()},
+        {hand: F.col(PLACE), hand.other: _no_number()},
+        _no_number(),
+        _no_number(),
+        values.no(),
+        _no_number(),
+        _passing(_no_number()),
+    )
+    return frame.select(*line.columns()).drop(SETTLED)
+
+
 def outlets(
-    meeting: Meeting, hidden: tuple[str, ...] = ORDER
+    meeting: Meeting,
+    hidden: tuple[str, ...] = ORDER,
+    late: Mapping[spec.Hand, DataFrame] = NOBODY_LATE,
 ) -> dict[spec.Outlet, DataFrame]:
-    """Returns the rows of every outlet: its own columns, then hidden ones."""
+    """Returns the rows of every outlet: its own columns, then hidden ones.
+
+    `late` are rows that give their null row though they take no part.
+    """
     join, lines = meeting.join, result_lines(meeting)
+    for hand, frame in late.items():
+        lines = lines.unionByName(_late(meeting, hand, frame))
     # All that an expression may name beside the rows of both sides.
     lines = lines.withColumn("row_time", values.timestamp(F.col(ROW_TIME)))
     size = join.left.window.hop_length

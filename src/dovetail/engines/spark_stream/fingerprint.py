@@ -198,6 +198,7 @@ def read_identity(
         inherited=manner.get("inherited", False),
         holds=(left_holds, right_holds),
         sets=tuple(map(_read_sets, manner.get("sets", ()))),
+        late_null_rows=manner.get("late_null_rows", False),
     )
     return join, (left, right), how
 

@@ -1,0 +1,147 @@
+"""A query in Lenses SQL on Spark: streams, a table that changes, DataFrames."""
+
+import pytest
+
+import dovetail as dt
+from dovetail.conformance.check import Check, Status
+from dovetail.conformance.engines import EngineName, parse_split
+from tests.dialects.lenses.test_cases import CASES
+
+TABLE = """
+WITH t AS (SELECT TABLE * FROM customers);
+INSERT INTO r SELECT STREAM t.name, o.item
+  FROM orders AS o LEFT JOIN t ON t.id = o.customer_id
+"""
+WITHIN = """
+SELECT STREAM c.name, o.item
+  FROM customers c LEFT JOIN orders o ON c.id = o.customer_id WITHIN 5s
+"""
+
+
+def frame_of(spark, rows, columns):
+    """Rows with their time, whose columns have types."""
+    told = [f"CAST({name} AS {kind}) AS {name}" for name, kind in columns.items()]
+    return spark.createDataFrame(
+        rows, ", ".join(f"{it} string" for it in columns)
+    ).selectExpr(*told)
+
+
+ORDERS = {"_time": "timestamp", "_key": "int", "customer_id": "int", "item": "string"}
+CUSTOMERS = {"_time": "timestamp", "_key": "int", "id": "int", "name": "string"}
+
+
+@pytest.fixture
+def streamed(spark, tmp_path):
+    """A function that gives rows as a stream, a file for each list of them."""
+
+    def make(name, columns, *files):
+        folder = str(tmp_path / name)
+        for rows in files:
+            frame = frame_of(spark, rows, columns)
+            frame.coalesce(1).write.mode("append").parquet(folder)
+        return spark.readStream.schema(frame.schema).parquet(folder)
+
+    return make
+
+
+def rows_of(joined, tmp_path):
+    """What a join lets out until all that is there has been read."""
+    came = []
+    query = joined.write(
+        matched=lambda frame, _: came.extend(map(tuple, frame.collect())),
+        checkpoint=str(tmp_path / "state"),
+        trigger={"availableNow": True},
+        finish=True,
+    )
+    query.awaitTermination()
+    return sorted(came, key=repr)
+
+
+def test_a_stream_keeps_its_rows_beside_a_table_that_comes_later(streamed, tmp_path):
+    orders = [("2020-07-01 10:00:01", "1", "1", "pen")]
+    people = [("2020-07-01 10:00:05", "1", "1", "Ann")]
+    sources = {
+        "orders": dt.stream(streamed("orders", ORDERS, orders), time="_time"),
+        "customers": dt.table(
+            streamed("customers", CUSTOMERS, people), key="_key", time="_time"
+        ),
+    }
+    joined = dt.sql(TABLE, sources, dialect="lenses")
+    assert "wait" in joined.explain()
+    assert rows_of(joined, tmp_path) == [("Ann", "pen"), (None, "pen")]
+
+
+def test_two_streams_meet_within_a_length_of_time(streamed, tmp_path):
+    people = [("2020-07-01 10:00:06", "1", "1", "Frank")]
+    people += [("2020-07-01 10:00:20", "2", "2", "John")]
+    orders = [("2020-07-01 10:00:10", "1", "1", "Computer")]
+    orders += [("2020-07-01 10:00:11", "2", "2", "Keyboard")]
+    sources = {
+        "customers": dt.stream(streamed("customers", CUSTOMERS, people), time="_time"),
+        "orders": dt.stream(streamed("orders", ORDERS, orders), time="_time"),
+    }
+    joined = dt.sql(WITHIN, sources, dialect="lenses")
+    assert rows_of(joined, tmp_path) == [("Frank", "Computer"), ("John", None)]
+
+
+def test_dataframes_are_joined_as_they_are(spark):
+    people = frame_of(spark, [("2020-07-01 10:00:05", "1", "1", "Ann")], CUSTOMERS)
+    orders = frame_of(spark, [("2020-07-01 10:00:01", "1", "1", "pen")], ORDERS)
+    sources = {"orders": dt.dataset(orders), "customers": dt.table(people, key="_key")}
+    text = TABLE.replace("STREAM t", "TABLE t")
+    joined = dt.sql(text, sources, dialect="lenses")
+    assert [tuple(one) for one in joined.matched.collect()] == [("Ann", "pen")]
+
+
+def test_what_does_not_fit_is_refused(spark):
+    people = frame_of(spark, [("2020-07-01 10:00:05", "1", "1", "Ann")], CUSTOMERS)
+    with pytest.raises(dt.DialectError, match='no topic "orders"'):
+        dt.sql(TABLE, {"customers": dt.table(people, key="_key")}, dialect="lenses")
+
+
+@pytest.mark.parametrize(
+    ("engine", "split"),
+    [
+        (EngineName.STREAM, "random:1"),
+        pytest.param(EngineName.STREAM, "each", marks=pytest.mark.long),
+        (EngineName.BATCH, "whole"),
+    ],
+)
+@pytest.mark.usefixtures("spark")
+@pytest.mark.timeout(3600)
+def test_cases(engine, split):
+    verdicts = [*Check(engine, parse_split(split)).verdicts(CASES)]
+    told = {it.case.name: it.reason for it in verdicts if it.status is Status.FAIL}
+    assert told == {}
+    skipped = [it.reason for it in verdicts if it.status is Status.SKIP]
+    # What comes in an order of arrival is no batch.
+    assert engine is EngineName.BATCH or not skipped
+    assert all("the clock arrival" in one for one in skipped)
+
+
+def test_each_result_of_a_text_is_a_stream(streamed, spark, tmp_path):
+    orders = [("2020-07-01 10:00:01", "1", "1", "pen")]
+    people = [("2020-07-01 10:00:00", "1", "1", "Ann")]
+    sources = {
+        "orders": dt.stream(streamed("orders", ORDERS, orders), time="_time"),
+        "customers": dt.table(
+            streamed("customers", CUSTOMERS, people), key="_key", time="_time"
+        ),
+    }
+    more = "SELECT STREAM t.id FROM orders JOIN t ON t.id = customer_id"
+    text = f"{TABLE}; INSERT INTO s {more}"
+    flow = dt.sql(text, sources, dialect="lenses")
+    assert flow.outputs == ("r", "s")
+    assert "key made of what ON says is equal" in flow.explain()
+    for query in flow.write(
+        {name: dt.folder(str(tmp_path / name)) for name in flow.outputs},
+        checkpoint=str(tmp_path / "state"),
+        trigger={"availableNow": True},
+        finish=True,
+    ):
+        query.awaitTermination()
+    found = {
+        name: [tuple(one) for one in spark.read.parquet(str(tmp_path / name)).collect()]
+        for name in flow.outputs
+    }
+    assert found == {"r": [("Ann", "pen")], "s": [(1,)]}
