@@ -98,8 +98,7 @@ def step(
     # Who has come: rows that are late leave, others wait, or take part from now on.
     arrived, present = let_in(settings, state, parcels, now)
     present = without_hopeless(settings, present)
-    late = turned_away(arrived, self_join=settings.self_join)
-    late = (*late, *late_null_rows(settings, arrived))
+    late = _late(settings, arrived)
     if settings.changelog:
         return _changed(settings, state, present, late)
     # Null rows that come with their rows are judged by what was there before each.
@@ -248,6 +247,14 @@ def turned_away(
     shape = results.Shape(timed=True, sorted=False, sided=in_order)
     leaving = results.leave(parts, (sides[0], sides[1]), shape)
     return tuple(map(results.without_places, leaving)) if in_order else leaving
+
+
+def _late(
+    settings: JoinSettings, arrived: tuple[arrival.Arrived, arrival.Arrived]
+) -> tuple[pa.RecordBatch, ...]:
+    """Returns the rows that take no part, and the null rows that late ones give."""
+    gone = turned_away(arrived, self_join=settings.self_join)
+    return (*gone, *late_null_rows(settings, arrived))
 
 
 def late_null_rows(
