@@ -29,8 +29,10 @@ from dovetail.api.joined import Joined, streaming_of
 from dovetail.bind import jobs, origins, schemas, sinks
 from dovetail.bind.files import columns, frames, tuples
 from dovetail.bind.files.texts import ValuePlace
+from dovetail.bind.sinks import Sink
 from dovetail.dialects import spl, sql
 from dovetail.engines.spark import rules
+from dovetail.errors import DialectError
 from dovetail.expression import Expression
 from dovetail.plan import words
 from dovetail.plan.stream import Feed
@@ -207,12 +209,7 @@ def _of_spl(job: jobs.Job, text: str) -> Prepared:
     )
     for name, how in known.items():
         if how is None and name not in own:
-            expected = f'[streams.{name}] with file = ".." in {job.document.name}'
-            hint = 'or files = "..", the folder of a file with the name of each stream'
-            if not job.document.name:
-                expected = f'a job file with [streams.{name}] and file = ".."'
-                hint = _USAGE
-            raise spl.unread(text, name, expected=expected, hint=hint)
+            raise _without_file(job, text, name)
     for name in list(own)[:1]:
         for word in job.words.keys() - {"sequence"}:
             raise job.document.wrong(
@@ -232,6 +229,19 @@ def _of_spl(job: jobs.Job, text: str) -> Prepared:
     call = f"dt.spl(TEXT, inputs(spark){data})"
     script = scripts.Script(text, call)
     return Prepared(job, tuple(bound), names, names, make, script, is_flow=True)
+
+
+def _without_file(job: jobs.Job, text: str, name: str) -> DialectError:
+    """Returns that neither the job nor a program in SPL has a file for a stream."""
+    if not job.document.name:
+        expected = f'a job file with [streams.{name}] and file = ".."'
+        return spl.unread(text, name, expected=expected, hint=_USAGE)
+    return spl.unread(
+        text,
+        name,
+        expected=f'[streams.{name}] with file = ".." in {job.document.name}',
+        hint='or files = "..", the folder of a file with the name of each stream',
+    )
 
 
 def _of_sql(job: jobs.Job, text: str, dialect: str) -> Prepared:
@@ -414,8 +424,8 @@ class JobOutcome:
 
     prepared: Prepared
     made: Made
-    sinks: Mapping[str, sinks.Sink]
-    named: Mapping[str, sinks.Sink]
+    sinks: Mapping[str, Sink]
+    named: Mapping[str, Sink]
     """Those that the job, or the text, has said."""
     checkpoint: str
     spark: SparkSession
@@ -568,13 +578,13 @@ def outcome_of(
     Then it is told by `first`.
     """
     made = opened(found, spark)
-    otherwise: dict[str, sinks.Sink] = {}
+    otherwise: dict[str, Sink] = {}
     if printed is not None:
         otherwise = {it: sinks.Calling(printed.sink(it)) for it in found.outputs}
     with TemporaryDirectory(prefix="dovetail-run-") as scratch:
         into = {name: sinks.folder(f"{scratch}/out/{name}") for name in found.outputs}
         place = found.job.checkpoint or f"{scratch}/checkpoint"
-        own: Mapping[str, sinks.Sink] = {}
+        own: Mapping[str, Sink] = {}
         if isinstance(made, Flow):
             own = made.files({*found.job.sinks})
         named = {**own, **found.job.sinks}

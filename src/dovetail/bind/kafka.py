@@ -273,6 +273,11 @@ class Topic:
         """Returns the topic, as a sink."""
         return f'the topic "{self.topic}" of {self.servers}'
 
+    @property
+    def reads_once(self) -> bool:
+        """Returns that all rows are written."""
+        return True
+
     def prepare(
         self,
         rows: DataFrame,

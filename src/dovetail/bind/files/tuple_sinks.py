@@ -54,6 +54,11 @@ class TupleFile:
         """Returns the file."""
         return f'the file "{self.path}"'
 
+    @property
+    def reads_once(self) -> bool:
+        """Returns that a file notes where each batch begins, one without rows too."""
+        return False
+
     def prepare(
         self,
         rows: DataFrame,  # noqa: ARG002 - whatever they are: the text knows them
@@ -124,6 +129,11 @@ class TupleFiles:
     def place(self) -> str:
         """Returns the files."""
         return " and ".join(one.place for one in self.parts)
+
+    @property
+    def reads_once(self) -> bool:
+        """Returns that each of the files reads the rows."""
+        return False
 
     @property
     def path(self) -> str:

@@ -11,7 +11,7 @@ ORDER BY ROWTIME, x      in row time, and by x
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -396,22 +396,35 @@ class Single:
             each = tuple(dict.fromkeys((*columns.values(), *times)))
             fired = steps.windowed(source, window, lists=each, by=by)
             # The row itself is the last one in each list.
-            given = [
+            own = [
                 (name, self._text(_last(name, is_list=name in each), fired))
                 for name in source.schema.names
             ]
-            for node, seen in some:
-                column = columns[id(node)]
-                text = _seen(column, seen, times)
-                kind = source.schema[column].type
-                found = self._result(node.this, text, kind)
-                given.append((results[id(node)], self._text(found, fired)))
-            source = spec.InRowTime(steps.projected(fired, tuple(given)), ROWTIME)
+            found = self._of_lists(source, fired, some, columns, times)
+            more = [(results[one], text) for one, text in found.items()]
+            source = spec.InRowTime(steps.projected(fired, (*own, *more)), ROWTIME)
         # The windows have given rows in row time: nothing must sort them again.
         self.step = source.source
         return [(name, self._text(node, self.step)) for name, node in written], (
             f"l.{ROWTIME}"
         )
+
+    def _of_lists(
+        self,
+        source: spec.Step,
+        fired: spec.Step,
+        functions: Sequence[tuple[exp.Window, Seen]],
+        columns: Mapping[int, str],
+        times: Sequence[str],
+    ) -> dict[int, Expression]:
+        """Returns functions over the lists of a window, which are of these columns."""
+        found = {}
+        for node, seen in functions:
+            column = columns[id(node)]
+            kind = source.schema[column].type
+            value = self._result(node.this, _seen(column, seen, times), kind)
+            found[id(node)] = self._text(value, fired)
+        return found
 
 
 def _seen(column: str, seen: Seen, times: Sequence[str]) -> str:
