@@ -14,6 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 import dovetail as dt
 from dovetail.api import jobs
+from dovetail.bind.jars import CONNECTOR, jars
 from dovetail.bind.jobs import read_job
 
 ROOT = Path(__file__).parents[2]
@@ -57,6 +58,7 @@ time = "at"
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory):
     """A broker of this module: its folder and its address."""
+    jars(CONNECTOR)  # raises why where they cannot be had
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         port = one.getsockname()[1]

@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -50,8 +51,23 @@ def jars(coordinates: Iterable[str], folder: Path | None = None) -> tuple[str, .
 
 def _fetch(coordinates: str, jar: Path) -> None:
     """Fetches one jar, without those that it asks for."""
-    kept = jar.parent
-    kept.mkdir(parents=True, exist_ok=True)
+    jar.parent.mkdir(parents=True, exist_ok=True)
+    # Two processes may fetch one jar: it stands at its place whole, or not at all.
+    with tempfile.TemporaryDirectory(dir=jar.parent) as folder:
+        why = _retrieve(coordinates, folder)
+        fetched = Path(folder, jar.name)
+        if fetched.is_file():
+            fetched.replace(jar)
+    if not jar.is_file():
+        raise EngineError(
+            f"the jar {coordinates} cannot be had: {why}",
+            "a way to a repository of Maven, or the jar in Spark already",
+            "connector = [] in [kafka] of a job says that Spark has it",
+        )
+
+
+def _retrieve(coordinates: str, folder: str) -> str:
+    """Puts a jar into a folder by Ivy, and returns the last that was said of it."""
     (ivy,) = Path(pyspark.__file__).parent.glob("jars/ivy-*.jar")
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home, "bin", "java")) if home else shutil.which("java") or "java"
@@ -59,18 +75,14 @@ def _fetch(coordinates: str, jar: Path) -> None:
     words = [java, "-jar", str(ivy), "-notransitive"]
     words += ["-dependency", *coordinates.split(":"), "-confs", "default"]
     words += ["-types", "jar", "bundle"]
-    words += ["-retrieve", f"{kept}/[artifact]-[revision].[ext]"]
+    words += ["-retrieve", f"{folder}/[artifact]-[revision].[ext]"]
     try:
         done = subprocess.run(  # noqa: S603 - a program that we name
             words, capture_output=True, text=True, timeout=_SECONDS, check=False
         )
-        said = (done.stdout + done.stderr).strip().splitlines()[-1:]
-        why = said[0] if said else f"status {done.returncode}"
     except (OSError, subprocess.TimeoutExpired) as error:
-        why = str(error)
-    if not jar.is_file():
-        raise EngineError(
-            f"the jar {coordinates} cannot be had: {why}",
-            "a way to a repository of Maven, or the jar in Spark already",
-            "connector = [] in [kafka] of a job says that Spark has it",
-        )
+        return str(error)
+    said = [one.strip() for one in (done.stdout + done.stderr).splitlines()]
+    # What is missing stands somewhere before the last lines, which say how to ask on.
+    missing = [one for one in said if "not found" in one]
+    return (missing or [*filter(None, said)] or [f"status {done.returncode}"])[-1]
