@@ -71,7 +71,7 @@ class ArrivalClock:
             for emission in self._inner[hand].on(event):
                 if emission.outlet is spec.Outlet.MATCHED:
                     row = self._row(hand, NewRow(emission.row))
-                    yield from self._marked(self._enter(row))
+                    yield from self.marked(self._enter(row))
 
     def _take(self, hand: spec.Hand, event: spec.Event) -> Iterator[spec.Emission]:
         """Lets in what an event brings to one side, and yields what that gives."""
@@ -79,18 +79,18 @@ class ArrivalClock:
         match event:
             case spec.Arrive(input=source) if source == name:
                 row = self._row(hand, self._parts.new_row(event))
-                yield from self._marked(self._enter(row))
+                yield from self.marked(self._enter(row))
             case spec.Remove(input=source) if source == name:
                 if not self._parts.is_late(event):
                     version = self._parts.delete(hand, event.row)
                     gone = self._stores[hand].delete(version)
-                    yield from self._marked(self._leave(gone))
+                    yield from self.marked(self._leave(gone))
             case spec.Finish(input=source) if source == name:
                 self._stores[hand].freeze()
             case _:
                 pass
 
-    def _marked(self, emissions: Iterable[spec.Emission]) -> Iterator[spec.Emission]:
+    def marked(self, emissions: Iterable[spec.Emission]) -> Iterator[spec.Emission]:
         """Yields what one row gives, and a mark behind it where the first port gave."""
         # A mark stands behind all that one row gave, not behind each row of it.
         before = self._sent

@@ -112,7 +112,11 @@ class Gate:
             case spec.Arrive() if (reason := self._parts.rejection(event)) != IN_TIME:
                 yield from self._clock.on(spec.Pause(event.clock))
                 yield late_row(event.row, reason)
-                yield from self._null_rows(event, reason)
+                found = self._null_rows(event, reason)
+                # In order of arrival a mark stands behind all that one row gave.
+                if isinstance(self._clock, ArrivalClock):
+                    found = self._clock.marked(found)
+                yield from found
             case _:
                 yield from self._clock.on(event)
 
