@@ -275,8 +275,12 @@ class Topic:
 
     @property
     def reads_once(self) -> bool:
-        """Returns that all rows are written."""
-        return True
+        """Returns that nobody can count the rows as they are written.
+
+        Kafka's connector plans what it writes anew, and what Spark observes of rows
+        stays behind in the plan before.
+        """
+        return False
 
     def prepare(
         self,

@@ -45,9 +45,10 @@ class Sink(Protocol):
 
     @property
     def reads_once(self) -> bool:
-        """Tells whether a write reads all rows once, and may hear of no empty batch.
+        """Tells whether a write reads all rows once, in the plan that it is given.
 
-        Such a sink is written to without a look whether there are rows.
+        Such a sink is written to without a look whether there are rows: they are
+        counted meanwhile. It need not hear of an empty batch.
         """
 
     def prepare(self, rows: DataFrame, *, is_new: bool) -> None:
