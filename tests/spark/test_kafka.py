@@ -184,9 +184,8 @@ def test_a_tombstone_takes_a_key_out_and_goes_on(spark, broker, tmp_path):
     ]
 
 
-@pytest.mark.parametrize(
-    "kills", [1, pytest.param(5, marks=pytest.mark.long)], ids=["once", "often"]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("kills", [1, 5], ids=["once", "often"])
 @pytest.mark.timeout(600)
 def test_nothing_is_lost_or_doubled_where_either_end_dies(
     spark, broker, tmp_path, kills
