@@ -14,6 +14,7 @@ from dovetail.conformance.engines import EngineName
 from dovetail.conformance.flows import FlowPlay
 from dovetail.conformance.lines import MARK
 from dovetail.dialects.spl import translate
+from dovetail.errors import EngineError
 from dovetail.spec import Arrive, Input, InputKind, givens_of
 from tests.spark.test_jobs import session_of_its_own
 
@@ -189,13 +190,18 @@ stream<rstring s, int32 most> J = Join(A as L; Limits as R) {
 def test_a_program_counts_and_writes_itself(tmp_path):
     (tmp_path / "a.csv").write_text('"x,y",1\nz,2\n')
     flow = dt.spl(OWN, {}, data=tmp_path)
-    for _ in range(2):
-        # What has been written once a start that goes on does not write again.
-        for query in flow.write(
-            checkpoint=tmp_path / "state", trigger={"availableNow": True}
-        ):
-            query.awaitTermination()
+    how = {"checkpoint": tmp_path / "state", "trigger": {"availableNow": True}}
+
+    def written():
         numbered = (tmp_path / "numbered.txt").read_text()
-        assert numbered == '{s="x,y",n=0}\n{s="z",n=1}\n'
         joined = (tmp_path / "joined.csv").read_text()
-        assert sorted(joined.splitlines()) == ['"x,y",6', '"z",7']
+        return numbered, sorted(joined.splitlines())
+
+    for query in flow.write(**how):
+        query.awaitTermination()
+    once = '{s="x,y",n=0}\n{s="z",n=1}\n', ['"x,y",6', '"z",7']
+    assert written() == once
+    # All that the text itself reads has an end: there is nothing to go on with.
+    with pytest.raises(EngineError, match="have ended"):
+        flow.write(**how)
+    assert written() == once
