@@ -7,15 +7,21 @@ import pytest
 from dovetail.conformance.engines import EngineName, parse_split
 from dovetail.conformance.flows import NamedFlow, streamed
 from dovetail.errors import UnsupportedError
+from dovetail.expression.values import hashable
 from tests.spl_flows import flow_cases, random_flow
 
 HOUR = 3600
 
 
+def row_key(row):
+    """Returns the cells by their names, lists and maps among them."""
+    return tuple((name, hashable(row[name])) for name in sorted(row))
+
+
 def rows(lines, *facts):
     """The rows, each with some of its facts, as often as they come."""
     return Counter(
-        (tuple(sorted(line.row.items())), *(line.facts.get(fact) for fact in facts))
+        (row_key(line.row), *(line.facts.get(fact) for fact in facts))
         for line in lines
         if not line.is_mark()
     )

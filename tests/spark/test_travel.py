@@ -22,10 +22,10 @@ from dovetail.conformance.spark_stream.replay import Replay
 from dovetail.conformance.spark_stream.together import Join, make_shared_operator
 from dovetail.engines.kernel_settings import Manner, kernel_settings
 from dovetail.engines.spark_stream.outlets import Reading, Results, Shown
-from dovetail.engines.spark_stream.query import writing
 from dovetail.engines.spark_stream.worker.bucket import make_unpack
 from dovetail.engines.spark_stream.worker.operator import JoinOperator, make_operator
 from dovetail.engines.spark_stream.worker.pack import make_heartbeat, make_pack
+from dovetail.engines.spark_stream.writing import Writing
 from dovetail.expression import lower, parse
 from dovetail.plan.stream import Feed, plan_stream
 from dovetail.spec.inputs import Arrival, Input, InputKind, Outlet
@@ -63,7 +63,7 @@ operator = cloudpickle.loads(sys.stdin.buffer.read())
 operator.init(Handle())
 print(sorted(sys.modules.keys() & {"numpy", "pandas", "pyarrow"}))
 (counted,) = operator.handleInputRows(0, iter(()), None)
-print(counted.counts[0][0], bool(operator.shelf.directory()))
+print(counted.counts[0], bool(operator.shelf.directory()))
 """
 
 
@@ -87,7 +87,7 @@ def writing_of():
     text = Shown("t", StructField("l0", TimestampType()), "l0")
     reading = Reading(NO_COLUMNS, dict.fromkeys(HANDS, (text,)), ())
     results = Results(plan, (reading,), {Outlet.MATCHED: {HANDS[0]: frozenset("t")}})
-    return writing(results, {Outlet.MATCHED: folder("/out")})
+    return Writing(results, {Outlet.MATCHED: folder("/out")}).write
 
 
 @cache
