@@ -12,13 +12,18 @@ TYPE = "int32 k, int32 v"
 INPUTS = ("A", "B", "C")
 KINDS = ("inner", "leftOuter", "rightOuter", "outer")
 
+FOLDED = """int32 folded(int32 v, int32 k) {
+  mutable int32 made = v + k, most = 6;
+  if (k > 0) { most--; if (v > 4) return v - 4; }
+  if (made < 3) made += made; else made -= 1;
+  return made > most ? made - most : made;
+}"""
+
 
 def random_text(chance, count):
     """A text of so many operators, each of which takes streams that stand before it."""
-    streams, texts = (
-        [*INPUTS],
-        [f"stream<{TYPE}> {name} = Beacon() {{}}" for name in INPUTS],
-    )
+    sources = (f"stream<{TYPE}> {name} = Beacon() {{}}" for name in INPUTS)
+    streams, texts = [*INPUTS], [FOLDED, *sources]
     for number in range(count):
         made = (
             *(_joined, _joined, _filtered, _changed, _united, _custom, _split),
@@ -67,7 +72,7 @@ def _filtered(chance, streams, name):
 
 def _changed(chance, streams, name):
     source, plus = chance.choice(streams), chance.randrange(1, 4)
-    said = f"k = (k + {plus}) % 2, v = v * 2"
+    said = f"k = (k + {plus}) % 2, v = " + chance.choice(("v * 2", "folded(v, k)"))
     text = f"stream<{TYPE}> {name} = Functor({source}) {{ output {name}: {said}; }}"
     return text, [name]
 

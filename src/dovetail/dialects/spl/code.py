@@ -16,13 +16,13 @@ from typing import Any
 
 from dovetail import spec
 from dovetail.dialects.spl import syntax, types, values
-from dovetail.dialects.spl.casts import converted
 from dovetail.dialects.spl.expressions import (
     PortView,
     Scope,
     bind,
+    changed,
+    given,
     need_boolean,
-    number,
 )
 from dovetail.dialects.spl.operators import ROW, Operator
 from dovetail.dialects.spl.types import BOOLEAN, INT32, Holder, SplType, Tuple, refused
@@ -42,10 +42,6 @@ _SYSTEM = Tuple(((WINDOW, MARKS), (FINAL, MARKS)))
 _WORDS = (values.literal(word, MARKS, NOWHERE).tree for word in _SYSTEM.names)
 SYSTEM = Value(_SYSTEM, values.structured(_SYSTEM, _WORDS), NOWHERE)
 """What `Sys` is: the marks by their names."""
-# What only people or files see changes no tuple.
-_SILENT = frozenset(
-    ("println", "print", "printString", "printStringLn", "appTrc", "appLog", "log")
-)
 _PORT, _PART = "from port", "port {}"
 
 
@@ -83,8 +79,7 @@ class Writer:
 
     def state(self, logic: syntax.Logic) -> Iterator[code.Assigned]:
         """Yields the first values of the variables of a `state` clause."""
-        body = logic.body
-        for one in body.statements if isinstance(body, syntax.Block) else (body,):
+        for one in syntax.listed(logic.body):
             if not isinstance(one, syntax.Variable):
                 raise refused(one.place, "code in state", "type name = value;")
             if one.name in self.lasting:
@@ -97,25 +92,16 @@ class Writer:
         self, one: syntax.Variable, names: Names
     ) -> tuple[list[code.Assigned], Variable]:
         """Returns a variable with its first value: without one the type's own."""
-        kind = self.operator.read_type(one.type)
+        kind = self.sees.read_type(one.type)
         found = self.variable(one.name, kind, is_mutable=one.is_mutable)
         if one.values:
-            value = self.typed(one.values[0], kind, names, one.name)
+            value = given(one.values[0], kind, self.scope(names), one.name)
         elif one.is_mutable:
             value = values.blank(kind, one.place)
         else:
             told = f"{one.name} has no value, and no code can give it one"
             raise refused(one.place, told, f"mutable, or {one.name} = ..")
         return [code.Assigned(found.target, value.expression)], found
-
-    def typed(self, node: syntax.Node, kind: SplType, names: Names, what: str) -> Value:
-        """Returns a value for what has a type; an empty list is one of it."""
-        is_empty = isinstance(node, syntax.Items | syntax.Braces) and not node.values
-        loose = types.loose(kind)
-        if is_empty and isinstance(loose, Holder) and loose.word != "optional":
-            return values.blank(kind, node.place)
-        scope = replace(self.scope(names), wanted=(kind,))
-        return values.assigned(bind(node, scope), kind, what)
 
     def scope(self, names: Names) -> Scope:
         """Returns what expressions see."""
@@ -124,10 +110,9 @@ class Writer:
 
     def statements(self, node: syntax.Node, names: Names | None = None) -> Statements:
         """Returns what a statement of the text is; a block is all that it holds."""
-        listed = node.statements if isinstance(node, syntax.Block) else (node,)
         known = dict(self.lasting if names is None else names)
         found: list[code.Statement] = []
-        for one in listed:
+        for one in syntax.listed(node):
             if isinstance(one, syntax.Variable):
                 steps, plain = self.lifted(one, known)
                 assert isinstance(plain, syntax.Variable)  # noqa: S101 - as it was
@@ -147,11 +132,11 @@ class Writer:
                 return self._choice(node, names)
             case syntax.Loop() | syntax.Each():
                 return [self._loop(node, names)]
-            case syntax.Jump(word=word):
+            case syntax.Jump(word=word, values=()):
                 return [code.Jumped(code.Jump(word))]
             case syntax.Stepped():
-                return [self._step(node, names)]
-            case syntax.Action(name=name) if name in _SILENT:
+                return [self._change(node, names)]
+            case syntax.Action(name=name) if name in syntax.SILENT:
                 line = node.place.line
                 self.operator.remark(
                     f"line {line}: {name} changes no tuple: it is left out"
@@ -170,7 +155,7 @@ class Writer:
 
     def condition(self, node: syntax.Node, names: Names) -> Value:
         """Returns a condition, in which no variable changes."""
-        for one in nodes(node):
+        for one in syntax.nodes(node):
             if isinstance(one, syntax.Stepped):
                 expected = "a statement of its own before it"
                 raise refused(one.place, f"{one.sign} in a condition", expected)
@@ -207,7 +192,7 @@ class Writer:
         if not isinstance(kind, Holder) or kind.word == "optional":
             found = f"a for over {kind}"
             raise refused(node.elements.place, found, "a list, a set or a map")
-        declared = self.operator.read_type(node.type)
+        declared = self.sees.read_type(node.type)
         if declared != types.loose(kind.of[0]):
             raise refused(
                 node.type.place, f"{node.name} is {declared}", str(kind.of[0])
@@ -274,26 +259,13 @@ class Writer:
                 found = f"an element of {kind} by {key.type}"
                 raise refused(at.place, found, "the key of a map, or an int32")
 
-    def _change(self, node: syntax.Change, names: Names) -> code.Statement:
-        """Returns an assignment."""
-        target = self.target(node.target, names)
-        if node.sign == "=":
-            value = self.typed(node.value, target.type, names, "the variable")
-        else:
-            own = bind(node.target, self.scope(names))
-            other = bind(node.value, self.scope(names))
-            made = values.arithmetic(node.sign[:-1], own, other, node.place)
-            value = values.assigned(made, target.type, "the variable")
-        return code.Assigned(target.target, value.expression)
-
-    def _step(self, node: syntax.Stepped, names: Names) -> code.Statement:
-        """Returns that a variable is 1 more or less."""
-        target = self.target(node.of, names)
-        own = bind(node.of, self.scope(names))
-        if own.type not in types.NUMBERS:
-            raise refused(node.place, f"{node.sign} of {own.type}", "a number")
-        one = converted(number("1", node.place), own.type, node.place)
-        value = values.arithmetic(node.sign[:1], own, one, node.place)
+    def _change(
+        self, node: syntax.Change | syntax.Stepped, names: Names
+    ) -> code.Statement:
+        """Returns an assignment, or that a variable is 1 more or less."""
+        of = node.target if isinstance(node, syntax.Change) else node.of
+        target = self.target(of, names)
+        value = changed(node, target.type, self.scope(names))
         return code.Assigned(target.target, value.expression)
 
     def lifted(self, node: syntax.Node, names: Names) -> tuple[_Steps, syntax.Node]:
@@ -301,12 +273,12 @@ class Writer:
 
         Where it may not be reached, or is read beside it, it has no one meaning.
         """
-        found = [one for one in nodes(node) if isinstance(one, syntax.Stepped)]
+        found = [one for one in syntax.nodes(node) if isinstance(one, syntax.Stepped)]
         if not found:
             return _Steps(), node
         _refuse_unsure(node, found)
-        before = [self._step(one, names) for one in found if one.is_before]
-        behind = [self._step(one, names) for one in found if not one.is_before]
+        before = [self._change(one, names) for one in found if one.is_before]
+        behind = [self._change(one, names) for one in found if not one.is_before]
         plain = _without_steps(node)
         return _Steps(tuple(before), tuple(behind)), plain
 
@@ -439,17 +411,6 @@ def _within(
     return Variable(target, kind, whole.is_mutable)
 
 
-def nodes(node: object) -> Iterator[syntax.Node]:
-    """Yields a node and all that it is made of."""
-    if isinstance(node, tuple):
-        for one in node:
-            yield from nodes(one)
-    elif is_dataclass(node) and not isinstance(node, Place | type):
-        yield node  # type: ignore[misc]
-        for one in fields(node):
-            yield from nodes(getattr(node, one.name))
-
-
 def _without_steps(node: Any) -> Any:  # noqa: ANN401 - a node, or a tuple of them
     """Returns a node in which `n++` is n."""
     if isinstance(node, tuple):
@@ -464,17 +425,15 @@ def _without_steps(node: Any) -> Any:  # noqa: ANN401 - a node, or a tuple of th
 
 def _refuse_unsure(node: syntax.Node, steps: Sequence[syntax.Stepped]) -> None:
     """Refuses a variable that changes where its value is not sure."""
-    for one in nodes(node):
+    for one in syntax.nodes(node):
         if isinstance(one, syntax.Operation) and one.sign in {"&&", "||", "?"}:
-            for inner in nodes(one.operands[1:]):
+            for inner in syntax.nodes(one.operands[1:]):
                 if isinstance(inner, syntax.Stepped):
                     found = f"{inner.sign} where it may not be reached"
                     raise refused(inner.place, found, "a statement of its own")
     for one in steps:
         name = getattr(one.of, "text", "")
-        named = [
-            it for it in nodes(node) if isinstance(it, syntax.Name) and it.text == name
-        ]
+        named = [it for it in syntax.nodes(node) if getattr(it, "text", "") == name]
         if not name or len(named) > 1:
             found = f"{name or 'what'} changes and is read in one statement"
             raise refused(one.place, found, "two statements")
@@ -497,4 +456,4 @@ def is_plain(node: syntax.Node) -> bool:
 
 def _steps_in(node: syntax.Node) -> bool:
     """Tells whether a variable changes in an expression."""
-    return any(isinstance(one, syntax.Stepped) for one in nodes(node))
+    return any(isinstance(one, syntax.Stepped) for one in syntax.nodes(node))

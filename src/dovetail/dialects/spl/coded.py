@@ -21,7 +21,6 @@ from dovetail.dialects.spl.code import (
     Statements,
     Writer,
     is_plain,
-    nodes,
     read,
 )
 from dovetail.dialects.spl.expressions import PortView, bind
@@ -46,7 +45,7 @@ def is_stateful(call: syntax.Invocation) -> bool:
     return any(
         isinstance(one, syntax.Variable) and one.is_mutable
         for body in states
-        for one in nodes(body)
+        for one in syntax.nodes(body)
     )
 
 
@@ -187,7 +186,7 @@ class _Coding:
         operator, writer = self.writer.operator, self.writer
         done: list[code.Statement] = []
         steps = any(
-            isinstance(it, syntax.Stepped) for it in nodes(operator.call.outputs)
+            isinstance(it, syntax.Stepped) for it in syntax.nodes(operator.call.outputs)
         )
 
         def bound(node: syntax.Node) -> Value:

@@ -16,6 +16,7 @@ from functools import reduce
 from dovetail.dialects.spl import absence, bits, elements, syntax, types, values
 from dovetail.dialects.spl.casts import converted
 from dovetail.dialects.spl.library import FUNCTIONS
+from dovetail.dialects.spl.library.call import Function
 from dovetail.dialects.spl.values import Value
 from dovetail.errors import Place
 from dovetail.expression.functions import build
@@ -71,6 +72,8 @@ class Scope:
     # Of code: its variables hide what has their names, and functions of no arguments.
     variables: Mapping[str, Value] = field(default_factory=dict)
     functions: Mapping[str, Value] = field(default_factory=dict)
+    # What may be called: functions of the toolkit, and of the text itself.
+    library: Mapping[str, Function] = field(default_factory=lambda: FUNCTIONS)
 
     def port(self, name: str) -> PortView | None:
         """Returns the port of a name, if there is one."""
@@ -101,8 +104,8 @@ def bind(node: syntax.Node, scope: Scope) -> Value:
             name in scope.functions
         ):
             return replace(scope.functions[name], place=place)
-        case syntax.Call(of=of, arguments=arguments):
-            return _call(of, [bind(one, scope) for one in arguments], place)
+        case syntax.Call():
+            return _call(node, scope)
         case syntax.Stepped(sign=sign):
             expected = "code of a Custom, a Functor or a Beacon whose variable it is"
             raise types.refused(place, f"{sign} in this expression", expected)
@@ -276,8 +279,7 @@ def _operation(
         case "?":
             need_boolean(one, "the condition of ?")
             values.need_same("?:", other, found[2])
-            tree = absence.chosen(*(value.tree for value in found))
-            return Value(other.type, cast(tree, types.stored(other.type)), place)
+            return replace(chosen(*found), place=place)
         case "&&" | "||":
             for value in found:
                 need_boolean(value, sign)
@@ -324,6 +326,40 @@ def _unary(sign: str, value: Value, place: Place) -> Value:
             )
 
 
+def chosen(condition: Value, one: Value, other: Value) -> Value:
+    """Returns the one value where a condition holds, else the other of its type."""
+    tree = absence.chosen(condition.tree, one.tree, other.tree)
+    return replace(one, tree=cast(tree, types.stored(one.type)))
+
+
+def given(node: syntax.Node, kind: types.SplType, scope: Scope, what: str) -> Value:
+    """Returns a value for what has a type; an empty list is one of it."""
+    is_empty = isinstance(node, syntax.Items | syntax.Braces) and not node.values
+    loose = types.loose(kind)
+    if is_empty and isinstance(loose, types.Holder) and loose.word != "optional":
+        return values.blank(kind, node.place)
+    return values.assigned(bind(node, replace(scope, wanted=(kind,))), kind, what)
+
+
+def changed(
+    node: syntax.Change | syntax.Stepped, kind: types.SplType, scope: Scope
+) -> Value:
+    """Returns what a variable of a type is behind an assignment, or one step."""
+    match node:
+        case syntax.Change(sign="=", value=value):
+            return given(value, kind, scope, "the variable")
+        case syntax.Change(sign=sign, target=target):
+            own, other = bind(target, scope), bind(node.value, scope)
+            made = values.arithmetic(sign[:-1], own, other, node.place)
+            return values.assigned(made, kind, "the variable")
+        case syntax.Stepped(sign=sign, of=target):
+            own = bind(target, scope)
+            if own.type not in types.NUMBERS:
+                raise types.refused(node.place, f"{sign} of {own.type}", "a number")
+            one = converted(number("1", node.place), own.type, node.place)
+            return values.arithmetic(sign[:1], own, one, node.place)
+
+
 def need_boolean(value: Value, what: str) -> None:
     """Refuses a condition that is none."""
     if value.type != types.BOOLEAN:
@@ -345,22 +381,23 @@ def _within(one: Value, other: Value, place: Place) -> Value:
     return values.of_type(types.BOOLEAN, template, place, x=one.tree, y=other.tree)
 
 
-def _call(called: syntax.Node, arguments: Sequence[Value], place: Place) -> Value:
+def _call(node: syntax.Call, scope: Scope) -> Value:
     """Returns what a function gives; its namespace may stand before it."""
+    called, arguments = node.of, [bind(one, scope) for one in node.arguments]
     name = (
         called.name
         if isinstance(called, syntax.Member)
         else getattr(called, "text", "")
     )
-    known = FUNCTIONS.get(name)
+    known = scope.library.get(name)
     if known is None:
         raise types.refused(
             called.place,
             f'the function "{name}" is not supported',
-            f"one of {', '.join(sorted(FUNCTIONS))}",
+            f"one of {', '.join(sorted(scope.library))}",
             "compute it before the join, and bind the stream by its name",
         )
-    return known(arguments, place)
+    return known(arguments, node.place)
 
 
 def _tuple(parts: Sequence[syntax.Assignment], scope: Scope, place: Place) -> Value:

@@ -14,6 +14,7 @@ from dovetail import spec
 from dovetail.dialects.spl import coded, files, operators, syntax, windowed
 from dovetail.dialects.spl.expressions import Scope, bind
 from dovetail.dialects.spl.joins import join
+from dovetail.dialects.spl.library.call import Function
 from dovetail.dialects.spl.operators import Made, Operator, Stream, fed, made_of
 from dovetail.dialects.spl.types import (
     Enumerated,
@@ -64,6 +65,10 @@ class World:
 
     composites: Composites
     inputs: Inputs
+    types: tuple[syntax.Definition, ...] = ()
+    """Types that stand outside of all composites."""
+    library: Mapping[str, Function] = field(default_factory=dict)
+    """What expressions may call."""
     givens: dict[str, Stream] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
     sinks: dict[str, list[Callable[[], files.TextSink]]] = field(default_factory=dict)
@@ -88,6 +93,10 @@ class Graph:
     _bound: dict[int, list[Stream]] = field(default_factory=dict)
     _busy: list[int] = field(default_factory=list)
     _reading: list[str] = field(default_factory=list)
+
+    def scope(self) -> Scope:
+        """Returns what expressions outside of any operator see."""
+        return Scope(self.read_type, values=self.values, library=self.world.library)
 
     def stream(self, name: str, place: Place) -> Stream:
         """Returns a stream by its name."""
@@ -173,9 +182,7 @@ class Graph:
             hint = _OUTSIDE.format(f'"{call.heads[0].name}"')
             found = f"the operator {call.operator} is not supported"
             raise refused(call.place, found, f"one of {known}", hint)
-        operator = Operator(
-            call, feeds, made, self.read_type, self.values, self.world.remarks.append
-        )
+        operator = Operator(call, feeds, made, self.scope(), self.world.remarks.append)
         if coded.has_code(call) and call.kind in _WITH_CODE:
             bound = _WITH_CODE[call.kind]
         elif code := [one for one in call.logics if one.words[0] != "state"]:
@@ -184,7 +191,8 @@ class Graph:
         # Where no code changes them, variables are constants.
         if bound not in _WITH_CODE.values() or not coded.is_stateful(call):
             constants = dict(self._state(call))
-            operator = replace(operator, values={**self.values, **constants})
+            sees = replace(self.scope(), values={**self.values, **constants})
+            operator = replace(operator, outer=sees)
         if bound and call.heads:
             return bound(operator)
         # Without an output it is where streams go out.
@@ -200,7 +208,7 @@ class Graph:
 
     def _sink(self, call: syntax.Invocation, feed: Stream) -> None:
         """Keeps the file of a FileSink, for which whoever runs the text asks."""
-        scope = Scope(self.read_type, (), self.values)
+        scope = self.scope()
         for source in call.ports[0].sources:
             told = partial(files.text_sink, call, feed.type, scope)
             self.world.sinks.setdefault(source.name, []).append(told)
@@ -245,13 +253,11 @@ class Graph:
         """Returns streams from outside, whatever the text reads them by."""
         is_given = made[0].name in self.world.inputs
         if call.kind == "Beacon" and coded.is_counted(call) and not is_given:
-            operator = Operator(
-                call, (), made, self.read_type, self.values, self.world.remarks.append
-            )
+            operator = Operator(call, (), made, self.scope(), self.world.remarks.append)
             self.world.counted += 1
             return [coded.beacon(operator, self.world.counted)]
         if call.kind == "FileSource" and len(made) == 1:
-            scope = Scope(self.read_type, (), self.values)
+            scope = self.scope()
             told = partial(files.text_file, call, made[0].type, scope)
             self.world.files[made[0].name] = told
         is_bound = all(one.name in self.world.inputs for one in made)
@@ -278,7 +284,7 @@ class Graph:
             for source, port in zip(inside.inputs, call.ports, strict=True)
         }
         given = {f"${one.name}": one for one in call.params}
-        scope = Scope(self.read_type, (), self.values)
+        scope = self.scope()
         # Bound where the composite is invoked, whose names they may use.
         known: dict[str, Value] = {}
         for one in inside.declared:
@@ -309,14 +315,13 @@ class Graph:
         for logic in call.logics:
             if logic.words[0] != "state":
                 continue
-            body = logic.body
-            for one in body.statements if isinstance(body, syntax.Block) else (body,):
+            for one in syntax.listed(logic.body):
                 if not isinstance(one, syntax.Variable):
                     raise refused(one.place, "code in state", "type name = value;")
                 kind = self.read_type(one.type)
                 value = blank(kind, one.place)
                 if one.values:
-                    scope = Scope(self.read_type, (), self.values)
+                    scope = self.scope()
                     value = bind(one.values[0], scope)
                 if value.type != kind:
                     raise refused(value.place, f"{one.name} is {value.type}", str(kind))
@@ -396,7 +401,7 @@ class Graph:
         own = self.composite.types if not composite else ()
         # Main.T is a type of the composite Main, T one of this composite.
         named = self.world.composites.get(composite)
-        for one in named.types if named else own:
+        for one in named.types if named else (*own, *self.world.types):
             if one.name == last:
                 return self.read_type(one.body)
         if text in self.taken:

@@ -6,7 +6,7 @@ comes in from outside, by its name; one without output ports is where it goes ou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from dovetail import spec
@@ -14,7 +14,6 @@ from dovetail.dialects.spl import syntax, values
 from dovetail.dialects.spl.expressions import (
     PortView,
     Scope,
-    TypeReader,
     all_of,
     bind,
     need_boolean,
@@ -67,13 +66,12 @@ class Operator:
     call: syntax.Invocation
     feeds: tuple[Stream, ...]
     made: tuple[Made, ...]
-    read_type: TypeReader
-    values: Mapping[str, Value]
+    outer: Scope
     remark: Callable[[str], None]
 
     def scope(self, ports: Sequence[PortView]) -> Scope:
         """Returns what expressions see beside some ports."""
-        return Scope(self.read_type, tuple(ports), self.values)
+        return replace(self.outer, ports=tuple(ports))
 
     def views(self) -> list[PortView]:
         """Returns the ports of an operator that looks at one tuple at a time."""

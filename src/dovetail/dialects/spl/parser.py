@@ -26,14 +26,14 @@ _GRAMMAR = Path(__file__).with_name("grammar.lark")
 MAIN = "Main"
 
 
-def read(text: str) -> tuple[syntax.Composite, ...]:
-    """Returns the composites of a text; what stands outside of them is one, too."""
+def read(text: str) -> syntax.Program:
+    """Returns a text as its composites; what stands outside of them is one, too."""
     _refuse_words(text)
     try:
         tree = parser_of(_GRAMMAR).parse(text)
     except UnexpectedInput as error:
         _refuse(Source(text), error)
-    found: tuple[syntax.Composite, ...] = Nodes(text).transform(tree)
+    found: syntax.Program = Nodes(text).transform(tree)
     return found
 
 
@@ -44,7 +44,6 @@ _WORD = re.compile(
 )
 _REFUSED = {
     "switch": "if and else say it",
-    "function": "write the value out where the function is called",
     "onProcess": "bind what the operator makes by its name",
 }
 
@@ -148,7 +147,6 @@ class Nodes(Transformer[Token, Any]):
     )
     assignment = _one(syntax.Assignment)
     each = _one(syntax.Each)
-    jump = _one(syntax.Jump)
     definition = _one(syntax.Definition)
     name = _one(syntax.Name)
     number = _one(syntax.Number)
@@ -162,13 +160,30 @@ class Nodes(Transformer[Token, Any]):
     configs = _gathered("configs")
     logics = _gathered("logics")
 
-    def program(self, meta: Meta, parts: Parts) -> tuple[syntax.Composite, ...]:
+    def program(self, meta: Meta, parts: Parts) -> syntax.Program:
         """Returns the composites, behind them what stands outside of any."""
         # A text that is an operator alone, or clauses without their composite.
         loose = [*parts, _Group("graph", _of(syntax.Invocation, parts))]
         outside = self._composite(meta, MAIN, loose)
         found = _of(syntax.Composite, parts)
-        return (*found, outside) if outside.graph or not found else found
+        if outside.graph or not found:
+            found = (*found, outside)
+        functions = _of(syntax.Function, parts)
+        return syntax.Program(self.at(meta), found, functions, outside.types)
+
+    def function(self, meta: Meta, parts: Parts) -> syntax.Function:
+        """Returns a function."""
+        (kind, *statements), name = _nodes(parts), _words(parts)[-1]
+        formals = _grouped(parts, "formals")
+        body = syntax.Block(self.at(meta), tuple(statements))
+        return syntax.Function(self.at(meta), kind, name, formals, body)
+
+    def formal(self, meta: Meta, parts: Parts) -> _Group:
+        """Returns what a function is called with, by its name."""
+        *_, kind, name = parts
+        is_mutable = len(parts) > len((kind, name))
+        made = syntax.Variable(self.at(meta), is_mutable, kind, str(name), ())
+        return _Group("formals", (made,))
 
     def composite(self, meta: Meta, parts: Parts) -> syntax.Composite:
         """Returns a composite."""
@@ -268,16 +283,28 @@ class Nodes(Transformer[Token, Any]):
 
     step = stepped
 
+    def jump(self, meta: Meta, parts: Parts) -> syntax.Jump:
+        """Returns a `break`, a `continue` or a `return`."""
+        (word,) = _words(parts)
+        return syntax.Jump(self.at(meta), word, _nodes(parts))
+
     def loop(self, meta: Meta, parts: Parts) -> syntax.Loop:
         """Returns a `while`."""
         return syntax.Loop(self.at(meta), *parts)
 
-    def variable(self, meta: Meta, parts: Parts) -> syntax.Variable:
-        """Returns a variable."""
-        words, (kind, *values) = _words(parts), _nodes(parts)
-        is_mutable = words[0] == "mutable"
-        place = self.at(meta)
-        return syntax.Variable(place, is_mutable, kind, words[-1], tuple(values))
+    def variables(self, meta: Meta, parts: Parts) -> syntax.Variable | syntax.Variables:
+        """Returns a variable, or several of one type."""
+        kind, is_mutable = _nodes(parts)[0], "mutable" in _words(parts)
+        found = [
+            syntax.Variable(place, is_mutable, kind, name, values)
+            for place, name, values in _grouped(parts, "first")
+        ]
+        whole = syntax.Variables(self.at(meta), tuple(found))
+        return found[0] if len(found) == 1 else whole
+
+    def first(self, meta: Meta, parts: Parts) -> _Group:
+        """Returns the name of a variable with its first value."""
+        return _Group("first", ((self.at(meta), *_words(parts), _nodes(parts)),))
 
     def tuple_part(self, meta: Meta, parts: Parts) -> syntax.Attribute:
         """Returns an attribute, or a type whose attributes are meant."""

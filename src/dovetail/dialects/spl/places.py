@@ -9,7 +9,7 @@ from dovetail.errors import DialectError, Place
 def unread(text: str, name: str, *, expected: str, hint: str) -> DialectError:
     """Returns the error for a stream from outside that nothing is bound to."""
     place, by = Place(text, 1, 1), ""
-    for composite in parser.read(text):
+    for composite in parser.read(text).composites:
         for call in composite.graph:
             for head in call.heads:
                 # An operator with input ports makes its streams, and is not outside.

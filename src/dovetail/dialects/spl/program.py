@@ -8,6 +8,7 @@ from dovetail import spec
 from dovetail.dialects.spl import parser, syntax
 from dovetail.dialects.spl.expressions import Scope, bind
 from dovetail.dialects.spl.files import TextFile, TextSink
+from dovetail.dialects.spl.functions import library
 from dovetail.dialects.spl.graph import Graph, Inputs, World
 from dovetail.dialects.spl.types import Tuple, refused
 from dovetail.dialects.spl.values import Value
@@ -39,13 +40,17 @@ def sinks_of(text: str) -> Mapping[str, Sequence[Callable[[], TextSink]]]:
 
 def _whole(text: str, inputs: Inputs) -> tuple[spec.Program, World]:
     """Returns the program of a text, and what was found on the way."""
-    found = parser.read(text)
+    whole = parser.read(text)
+    found = whole.composites
     composites = {one.name: one for one in found}
     if len(composites) < len(found):
         twice = next(one for one in found if composites[one.name] is not one)
         raise refused(twice.place, f'a second composite "{twice.name}"', "one of each")
     main = _main(found)
-    world = World(composites, inputs)
+    world = World(composites, inputs, whole.types)
+    world.library = library(
+        whole.functions, Scope(Graph(world, main, {}, {}).read_type)
+    )
     graph = _graph(world, main)
     outputs = [*graph.outputs(), *world.sunk]
     names = [one.name for one in outputs]
@@ -81,7 +86,7 @@ def _graph(world: World, main: syntax.Composite) -> Graph:
         if len(one.values) != 1:
             hint = f"{one.name} : 10; gives it a value"
             raise refused(one.place, f"{one.name} has no value", "a default", hint)
-        values[one.name] = bind(one.values[0], Scope(bare.read_type))
+        values[one.name] = bind(one.values[0], bare.scope())
     taken = {}
     for source in main.inputs:
         if source.bodies:

@@ -7,7 +7,9 @@ values; what they are is decided by where they stand.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, is_dataclass
+from itertools import chain
 
 from dovetail.errors import Place
 
@@ -235,9 +237,10 @@ class Each(_Placed):
 
 @dataclass(frozen=True, slots=True)
 class Jump(_Placed):
-    """`break`, `continue` or `return`."""
+    """`break`, `continue` or `return`, which gives the value of a function."""
 
     word: str
+    values: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,12 +279,19 @@ class Change(_Placed):
 
 @dataclass(frozen=True, slots=True)
 class Variable(_Placed):
-    """A variable of a `logic` clause, with its first value where it has one."""
+    """A variable of code, with its first value; or what a function is called with."""
 
     is_mutable: bool
     type: Node
     name: str
     values: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Variables(_Placed):
+    """Several variables of one type: `int32 a = 1, b = 2;`."""
+
+    each: tuple[Variable, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,6 +361,16 @@ class Declared(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
+class Function(_Placed):
+    """A function of the text's own."""
+
+    type: Node
+    name: str
+    formals: tuple[Variable, ...]
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
 class Composite(_Placed):
     """A graph of operators with its types and parameters."""
 
@@ -361,6 +381,15 @@ class Composite(_Placed):
     types: tuple[Definition, ...]
     graph: tuple[Invocation, ...]
     configs: tuple[Setting, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Program(_Placed):
+    """A whole text; `types` stand outside of its composites, who all know them."""
+
+    composites: tuple[Composite, ...]
+    functions: tuple[Function, ...]
+    types: tuple[Definition, ...]
 
 
 Node = (
@@ -396,11 +425,36 @@ Node = (
     | Action
     | Change
     | Variable
+    | Variables
     | Source
     | Port
     | Head
     | Invocation
     | Definition
     | Declared
+    | Function
     | Composite
 )
+
+SILENT = frozenset(
+    ("println", "print", "printString", "printStringLn", "appTrc", "appLog", "log")
+)
+"""What only people or files see: it changes no tuple."""
+
+
+def listed(node: Node) -> tuple[Node, ...]:
+    """Returns the statements of a block, or the one that a node is."""
+    many = node.statements if isinstance(node, Block) else (node,)
+    each = (one.each if isinstance(one, Variables) else (one,) for one in many)
+    return tuple(chain.from_iterable(each))
+
+
+def nodes(node: object) -> Iterator[Node]:
+    """Yields a node and all that it is made of."""
+    if isinstance(node, tuple):
+        for one in node:
+            yield from nodes(one)
+    elif is_dataclass(node) and not isinstance(node, Place | type):
+        yield node  # type: ignore[misc]
+        for one in fields(node):
+            yield from nodes(getattr(node, one.name))

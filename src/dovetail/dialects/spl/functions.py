@@ -1,0 +1,262 @@
+"""Functions of the text's own: a call is written out as the value that its body gives.
+
+    int32 capped(int32 x, int32 most) {     capped(v, 9) is v > 9 ? 9 : v
+      if (x > most) return most;
+      return x;
+    }
+
+Branches become choices between values, and a variable stands for the value that it has
+where it is read. So nothing is carried out at a call, and a call may stand wherever a
+value may. What would have to be carried out, a loop or a change of what a function is
+called with, is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from dovetail.dialects.spl import syntax, types, values
+from dovetail.dialects.spl.expressions import (
+    Scope,
+    bind,
+    changed,
+    chosen,
+    given,
+    need_boolean,
+)
+from dovetail.dialects.spl.library import FUNCTIONS
+from dovetail.dialects.spl.library.call import Function, first_that_takes
+from dovetail.dialects.spl.types import SplType, refused
+from dovetail.dialects.spl.values import Value
+from dovetail.errors import Place
+from dovetail.expression.tree import Column, walk
+
+MOST_NODES = 20_000
+"""How large a call may be when it is written out: each variable that is read twice
+doubles what it stands for."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Local:
+    """A name in a function: its type, whether it may change, and its value by now."""
+
+    type: SplType
+    is_mutable: bool
+    value: Value
+
+
+_Names = Mapping[str, _Local]
+
+
+@dataclass(frozen=True, slots=True)
+class _Left:
+    """The end of a block: names that it hid are again what they were."""
+
+    hidden: Mapping[str, _Local | None]
+
+    @classmethod
+    def of(cls, block: syntax.Block, names: _Names) -> _Left:
+        """Returns the end of a block that begins with some names known."""
+        own = (it for it in syntax.listed(block) if isinstance(it, syntax.Variable))
+        return cls({one.name: names.get(one.name) for one in own})
+
+    def of_names(self, names: _Names) -> _Names:
+        """Returns the names behind the block."""
+        outer = {name: one for name, one in names.items() if name not in self.hidden}
+        return {**outer, **{name: one for name, one in self.hidden.items() if one}}
+
+
+@dataclass(slots=True)
+class _Body:
+    """A function that may be called; `is_busy` while a call is written out."""
+
+    function: syntax.Function
+    scope: Scope
+    is_busy: bool = False
+
+    def formals(self) -> list[tuple[str, SplType]]:
+        """Returns what the function is called with."""
+        found = []
+        for one in self.function.formals:
+            if one.is_mutable:
+                told = f"{self.function.name} changes what it is called with"
+                hint = "give the new value back, and assign it where it is called"
+                raise refused(one.place, told, "no mutable here", hint)
+            found.append((one.name, self.scope.read_type(one.type)))
+        return found
+
+    def result(self) -> SplType:
+        """Returns the type of what the function gives."""
+        kind = self.function.type
+        if isinstance(kind, syntax.TypeName) and kind.text == "void":
+            told = f"{self.function.name} gives nothing"
+            raise refused(kind.place, told, "the type of a value")
+        return self.scope.read_type(kind)
+
+    def check(self) -> None:
+        """Finds the mistakes of the function, whether or not it is called."""
+        self.result()
+        place = self.function.place
+        arguments = [
+            Value(types.loose(kind), Column("", name, types.stored(kind)), place)
+            for name, kind in self.formals()
+        ]
+        self(arguments, place)
+
+    def __call__(self, arguments: Sequence[Value], place: Place) -> Value:
+        """Returns what a call gives."""
+        name, formals = self.function.name, self.formals()
+        if self.is_busy:
+            raise refused(place, f"{name} calls itself", "a function that does not")
+        if len(arguments) != len(formals):
+            found = f"{name} with {len(arguments)} arguments"
+            raise refused(place, found, f"{len(formals)} of them")
+        names = {}
+        for (formal, kind), value in zip(formals, arguments, strict=True):
+            passed = values.assigned(value, kind, formal)
+            names[formal] = _Local(kind, is_mutable=False, value=passed)
+        self.is_busy = True
+        try:
+            value = self._value(syntax.listed(self.function.body), names)
+        finally:
+            self.is_busy = False
+        return Value(types.loose(value.type), value.tree, place)
+
+    def _sees(self, names: _Names) -> Scope:
+        """Returns what an expression of the body sees."""
+        known = {
+            name: Value(types.loose(one.type), one.value.tree, one.value.place)
+            for name, one in names.items()
+        }
+        return replace(self.scope, variables=known)
+
+    def _value(self, statements: Sequence[syntax.Node | _Left], names: _Names) -> Value:
+        """Returns what statements give, one after the other, until one returns."""
+        for at, one in enumerate(statements):
+            rest = statements[at + 1 :]
+            match one:
+                case syntax.Jump(word="return", values=(node,)):
+                    told = f"what {self.function.name} returns"
+                    return self._small(
+                        given(node, self.result(), self._sees(names), told)
+                    )
+                case syntax.Jump():
+                    raise refused(one.place, f"{one.word} here", "return with a value")
+                case syntax.Block() if _returns(one):
+                    end = _Left.of(one, names)
+                    return self._value((*syntax.listed(one), end, *rest), names)
+                case syntax.Choice() if _returns(one):
+                    # What stands behind it comes behind both of its branches.
+                    ways = (*one.branches, _EMPTY)[:2]
+                    found = [self._value((way, *rest), names) for way in ways]
+                    return self._small(chosen(self._holds(one, names), *found))
+                case _Left():
+                    names = one.of_names(names)
+                case _:
+                    names = self._behind(one, names)
+        told = f"{self.function.name} may end without a value"
+        raise refused(self.function.place, told, "return with a value on every way")
+
+    def _holds(self, node: syntax.Choice, names: _Names) -> Value:
+        """Returns the condition of an `if`."""
+        found = bind(node.condition, self._sees(names))
+        need_boolean(found, "the condition")
+        return found
+
+    def _behind(self, node: syntax.Node, names: _Names) -> _Names:
+        """Returns what names stand for behind a statement that does not return."""
+        match node:
+            case syntax.Variable():
+                return {**names, node.name: self._declared(node, names)}
+            case syntax.Change(target=target) | syntax.Stepped(of=target):
+                local = self._target(target, names)
+                value = self._small(changed(node, local.type, self._sees(names)))
+                assert isinstance(target, syntax.Name)  # noqa: S101 - as _target looked
+                return {**names, target.text: replace(local, value=value)}
+            case syntax.Block():
+                inner = names
+                for one in syntax.listed(node):
+                    inner = self._behind(one, inner)
+                return _Left.of(node, names).of_names(inner)
+            case syntax.Choice():
+                holds = self._holds(node, names)
+                then, other = (
+                    self._behind(way, names) for way in (*node.branches, _EMPTY)[:2]
+                )
+                return {
+                    name: one
+                    if (other_one := other[name]) is one
+                    else replace(
+                        one,
+                        value=self._small(chosen(holds, one.value, other_one.value)),
+                    )
+                    for name, one in then.items()
+                }
+            case syntax.Action(name=name) if name in syntax.SILENT:
+                return names
+            case syntax.Loop() | syntax.Each():
+                hint = "code of a Custom has loops"
+                raise refused(node.place, "a loop in a function", "if and return", hint)
+            case _:
+                expected = "type x = ..;, x = ..;, if, return"
+                raise refused(node.place, "this statement in a function", expected)
+
+    def _declared(self, node: syntax.Variable, names: _Names) -> _Local:
+        """Returns a variable of the function."""
+        kind = self.scope.read_type(node.type)
+        if not (node.values or node.is_mutable):
+            raise refused(node.place, f"{node.name} has no value", f"{node.name} = ..")
+        value = values.blank(kind, node.place)
+        if node.values:
+            value = given(node.values[0], kind, self._sees(names), node.name)
+        return _Local(kind, node.is_mutable, value)
+
+    def _target(self, node: syntax.Node, names: _Names) -> _Local:
+        """Returns the variable that a statement changes."""
+        found = names.get(node.text) if isinstance(node, syntax.Name) else None
+        if found is None or not found.is_mutable:
+            expected = "mutable int32 x = ..; in front of it"
+            raise refused(node.place, "no variable that may change", expected)
+        return found
+
+    def _small(self, value: Value) -> Value:
+        """Returns a value that is not too large to be written out."""
+        if len(list(islice(walk(value.tree), MOST_NODES))) == MOST_NODES:
+            found = f"a call of {self.function.name} is too large to be written out"
+            hint = "code of a Custom keeps values in variables"
+            raise refused(self.function.place, found, "fewer steps", hint)
+        return value
+
+
+_EMPTY = syntax.Block(Place("", 1, 1), ())
+
+
+def _returns(node: syntax.Node) -> bool:
+    """Tells whether a statement may leave the function."""
+    return any(isinstance(one, syntax.Jump) for one in syntax.nodes(node))
+
+
+def library(
+    functions: Sequence[syntax.Function], outer: Scope
+) -> Mapping[str, Function]:
+    """Returns what a text may call: its own functions, and those of the toolkit."""
+    known = dict(FUNCTIONS)
+    # Each body sees all of them, also those that stand behind it.
+    scope = replace(outer, library=known)
+    bodies: dict[str, list[_Body]] = {}
+    for one in functions:
+        bodies.setdefault(one.name, []).append(_Body(one, scope))
+    for name, own in bodies.items():
+        known[name] = first_that_takes([*own, *filter(None, [FUNCTIONS.get(name)])])
+    for own in bodies.values():
+        taken = []
+        for body in own:
+            kinds = [kind for _, kind in body.formals()]
+            if kinds in taken:
+                told = f"a second function {body.function.name} of the same types"
+                raise refused(body.function.place, told, "one of each")
+            taken.append(kinds)
+            body.check()
+    return known
