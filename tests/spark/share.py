@@ -28,13 +28,17 @@ def with_every_feature(features, share):
     return chosen
 
 
-def shared_out(cases):
-    """One of four cases each time, the others with `--long`."""
+def shared_out(cases, features):
+    """One of twelve cases each time and all features, the others with `--long`.
+
+    `features` tells those of a case.
+    """
+    chosen = with_every_feature({case.name: features(case) for case in cases}, 12)
     return [
         pytest.param(
             case,
             id=case.name,
-            marks=[] if is_always_played(case.name, 4) else [pytest.mark.long],
+            marks=[] if case.name in chosen else [pytest.mark.long],
         )
         for case in cases
     ]

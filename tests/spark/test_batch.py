@@ -16,6 +16,7 @@ from dovetail.conformance.spark_batch import play as play_batch
 from dovetail.errors import LimitError, UnsupportedError
 from dovetail.expression import Expression
 from dovetail.plan.batch import plan_play
+from dovetail.plan.features import features_of_play
 from dovetail.schema import Schema
 from dovetail.spec.inputs import Finish, Input, InputKind
 from dovetail.spec.join import Clock, Columns, JoinSpec, Kind, Named, Play, Side
@@ -121,7 +122,10 @@ def can_run(case):
 
 @pytest.mark.parametrize(
     "case",
-    shared_out([*in_the_slice(TESTS / "cases"), *in_the_slice(SAMPLES)]),
+    shared_out(
+        [*in_the_slice(TESTS / "cases"), *in_the_slice(SAMPLES)],
+        lambda case: features_of_play(case.join.play()),
+    ),
 )
 def test_a_case(spark, case):
     found = play_batch(spark, case.join.play())

@@ -1,5 +1,7 @@
 """ECL programs on Spark: the rows of the definition, as native plans in order."""
 
+import re
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 
@@ -33,7 +35,12 @@ people := DATASET('people', r, THOR);
 """
 
 
-@pytest.mark.parametrize("case", shared_out(CASES))
+def words(case):
+    """The words of the language in a case's text."""
+    return {*re.findall(r"[A-Z]{3,}", case.join.text)}
+
+
+@pytest.mark.parametrize("case", shared_out(CASES, words))
 @pytest.mark.usefixtures("spark")
 def test_a_case(case):
     (verdict,) = Check(EngineName.BATCH, WHOLE).verdicts([case])
