@@ -72,7 +72,9 @@ def _filtered(chance, streams, name):
 
 def _changed(chance, streams, name):
     source, plus = chance.choice(streams), chance.randrange(1, 4)
-    said = f"k = (k + {plus}) % 2, v = " + chance.choice(("v * 2", "folded(v, k)"))
+    said = f"k = (k + {plus}) % 2, v = " + chance.choice(
+        ("v * 2", "folded(v, k)", f"(v + {source}[1].v) % 5")
+    )
     text = f"stream<{TYPE}> {name} = Functor({source}) {{ output {name}: {said}; }}"
     return text, [name]
 

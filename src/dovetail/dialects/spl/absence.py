@@ -29,6 +29,7 @@ TEXT = AtomicType.STRING
 _FRACTIONS = {AtomicType.FLOAT, AtomicType.DOUBLE}
 _BY_ZERO = "a division by 0"
 _NO_ELEMENT = "an element that is not there"
+_NO_OPTION = "an optional without a value"
 _NO_ROOM = "a decimal of more than 20 digits before its point, or no number"
 _NO_NUMBER = "a text that is no value of the type"
 _NO_FLOAT = "a float that is no number"
@@ -55,6 +56,8 @@ def _failure(node: Node) -> str:
         case Call("/" | "div" | "%", (_, divisor), kind) if kind not in _FRACTIONS:
             simple = folded(divisor)
             return "" if isinstance(simple, Literal) and simple.value else _BY_ZERO
+        case Call("[]", (Call("array", (part,)), _)) if node == unwrapped(part):
+            return _NO_OPTION
         case Call("[]"):
             return _NO_ELEMENT
         case Call("cast", (Literal(),)):
@@ -98,6 +101,16 @@ def composed(template: str, **parts: Node) -> Node:
         for part in filter(failures, parts.values()):
             found = compose("IF(x IS NULL, NULL, y)", x=part, y=found)
     return found
+
+
+UNWRAP = "unwrap"
+"""The sign of `x!`, which is not that of `!x`."""
+
+
+def unwrapped(node: Node) -> Node:
+    """Returns the value of an optional; null is none, and stops what needs it."""
+    # The second element of one: like all that has no value it is null until then.
+    return compose("array(x)[IF(x IS NULL, 1, 0)]", x=node)
 
 
 # What asks for its second part only where the first does not decide.

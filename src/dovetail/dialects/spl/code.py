@@ -11,8 +11,7 @@ none is an attribute's.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 from dovetail import spec
 from dovetail.dialects.spl import syntax, types, values
@@ -279,7 +278,7 @@ class Writer:
         _refuse_unsure(node, found)
         before = [self._change(one, names) for one in found if one.is_before]
         behind = [self._change(one, names) for one in found if not one.is_before]
-        plain = _without_steps(node)
+        plain = syntax.rewritten(node, {id(one): one.of for one in found})
         return _Steps(tuple(before), tuple(behind)), plain
 
     # What goes out.
@@ -409,18 +408,6 @@ def _within(
     """Returns a part of a variable."""
     target = replace(whole.target, within=(*whole.target.within, part))
     return Variable(target, kind, whole.is_mutable)
-
-
-def _without_steps(node: Any) -> Any:  # noqa: ANN401 - a node, or a tuple of them
-    """Returns a node in which `n++` is n."""
-    if isinstance(node, tuple):
-        return tuple(map(_without_steps, node))
-    if isinstance(node, syntax.Stepped):
-        return node.of
-    if is_dataclass(node) and not isinstance(node, Place | type):
-        parts = {it.name: getattr(node, it.name) for it in fields(node)}
-        return replace(node, **{name: _without_steps(it) for name, it in parts.items()})
-    return node
 
 
 def _refuse_unsure(node: syntax.Node, steps: Sequence[syntax.Stepped]) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from dovetail import spec
-from dovetail.dialects.spl import operators, syntax, types, values
+from dovetail.dialects.spl import operators, syntax, types, values, windowed
 from dovetail.dialects.spl.code import (
     FINAL,
     MARKS,
@@ -94,6 +94,16 @@ def functor(operator: Operator) -> list[Stream]:
         holds = whole.writer.condition(params["filter"].values[0], whole.writer.lasting)
         done = (code.Branched(holds.expression, done),)
     return whole.passing(done).streams()
+
+
+def punctor(operator: Operator) -> list[Stream]:
+    """Returns the stream of a Punctor with code, which is carried out first."""
+    node, is_before = windowed.punctuation(operator)
+    whole = _Coding.of(operator)
+    holds = whole.writer.condition(node, whole.writer.lasting)
+    mark = code.Branched(holds.expression, (code.Punctuated(0),))
+    tuples = whole.given(operator.views())
+    return whole.passing((mark, *tuples) if is_before else (*tuples, mark)).streams()
 
 
 _ITERATION = "iteration number"

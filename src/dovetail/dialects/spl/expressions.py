@@ -260,7 +260,12 @@ def _decimal(exact: Decimal, kind: types.Scalar, place: Place) -> Value:
     return literal if is_kept else values.decimal("plus", kind, place, literal)
 
 
-_COMPARED = frozenset({"==", "!=", "<", "<=", ">", ">="})
+_BINARY: Mapping[str, Callable[[str, Value, Value, Place], Value]] = {
+    **dict.fromkeys(("&", "|", "^", "<<", ">>"), bits.operation),
+    **dict.fromkeys(("==", "!=", "<", "<=", ">", ">="), values.comparison),
+    **dict.fromkeys(("+", "-", "*", "/", "%"), values.arithmetic),
+}
+"""What an operator makes of two values, whatever they are."""
 
 
 def _operation(
@@ -271,6 +276,8 @@ def _operation(
         # The least number of a width has no positive: it is read with its sign.
         case "-", [syntax.Number(text=text)]:
             return number(text, place, is_negative=True)
+        case ((absence.UNWRAP | "??" | "?:"), _):
+            return _of_optional(sign, [bind(one, scope) for one in operands], place)
         case _, [_]:
             return _unary(sign, bind(operands[0], scope), place)
     found = [bind(one, scope) for one in operands]
@@ -287,14 +294,29 @@ def _operation(
             return Value(types.BOOLEAN, made(one.tree, other.tree), place)
         case "in":
             return _within(one, other, place)
-        case "&" | "|" | "^" | "<<" | ">>":
-            return bits.operation(sign, one, other, place)
-        case _ if sign in _COMPARED:
-            return values.comparison(sign, one, other, place)
-        case "+" | "-" | "*" | "/" | "%":
-            return values.arithmetic(sign, one, other, place)
         case _:
-            raise types.refused(place, f"no operator {sign}")
+            return _BINARY[sign](sign, one, other, place)
+
+
+def _of_optional(sign: str, operands: Sequence[Value], place: Place) -> Value:
+    """Returns what x!, x?? and x ?: y make of an optional."""
+    one = operands[0]
+    if not isinstance(one.type, types.Holder) or one.type.word != "optional":
+        told = "!" if sign == absence.UNWRAP else sign
+        raise types.refused(one.place, f"{told} of {one.type}", "an optional")
+    if failing := absence.failures(one.tree):
+        told, hint = " or ".join(failing), "keep the value in an attribute before"
+        raise types.refused(one.place, f"{sign} of what may lack {told}", "", hint)
+    kind = types.loose(one.type.of[0])
+    match sign, operands:
+        case "??", _:
+            return values.of_type(types.BOOLEAN, "x IS NOT NULL", place, x=one.tree)
+        case "?:", [_, other]:
+            values.need_same("?:", Value(kind, one.tree, one.place), other)
+            there = values.of_type(types.BOOLEAN, "x IS NOT NULL", place, x=one.tree)
+            return replace(chosen(there, replace(one, type=kind), other), place=place)
+        case _:
+            return Value(kind, absence.unwrapped(one.tree), place)
 
 
 def _unary(sign: str, value: Value, place: Place) -> Value:

@@ -13,6 +13,7 @@ from functools import partial
 from dovetail import spec
 from dovetail.dialects.spl import coded, files, operators, syntax, windowed
 from dovetail.dialects.spl.expressions import Scope, bind
+from dovetail.dialects.spl.history import with_history
 from dovetail.dialects.spl.joins import join
 from dovetail.dialects.spl.library.call import Function
 from dovetail.dialects.spl.operators import Made, Operator, Stream, fed, made_of
@@ -55,6 +56,7 @@ _WITH_CODE: Mapping[str, Callable[[Operator], list[Stream]]] = {
     "Custom": coded.custom,
     "Filter": coded.filtered,
     "Functor": coded.functor,
+    "Punctor": coded.punctor,
 }
 _OUTSIDE = "bind its result by name: leave the operator out, and give an input {}"
 
@@ -176,6 +178,8 @@ class Graph:
         if not call.ports:
             return self._sources(call, made)
         feeds = tuple(self._fed(port) for port in call.ports)
+        if call.kind in _WITH_CODE:
+            call = with_history(call, feeds)
         bound = _OPERATORS.get(call.kind)
         if bound is None and call.heads:
             known = ", ".join(_OPERATORS)

@@ -18,7 +18,7 @@ from lark.exceptions import UnexpectedInput
 from lark.tree import Meta
 
 from dovetail.dialects.grammar import Source, Stop, parser_of
-from dovetail.dialects.spl import syntax
+from dovetail.dialects.spl import absence, syntax
 from dovetail.errors import DialectError, Place
 
 _GRAMMAR = Path(__file__).with_name("grammar.lark")
@@ -355,6 +355,10 @@ class Nodes(Transformer[Token, Any]):
     def operation(self, meta: Meta, parts: Parts) -> syntax.Operation:
         """Returns an operator with its operands."""
         return syntax.Operation(self.at(meta), _words(parts)[0], _nodes(parts))
+
+    def unwrapped(self, meta: Meta, parts: Parts) -> syntax.Operation:
+        """Returns the value of an optional, `x!`."""
+        return syntax.Operation(self.at(meta), absence.UNWRAP, _nodes(parts))
 
     def conditional(self, meta: Meta, parts: Parts) -> syntax.Operation:
         """Returns a choice between two values."""

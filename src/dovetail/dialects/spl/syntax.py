@@ -7,9 +7,10 @@ values; what they are is decided by where they stand.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from itertools import chain
+from typing import Any
 
 from dovetail.errors import Place
 
@@ -458,3 +459,15 @@ def nodes(node: object) -> Iterator[Node]:
         yield node  # type: ignore[misc]
         for one in fields(node):
             yield from nodes(getattr(node, one.name))
+
+
+def rewritten(node: Any, found: Mapping[int, Node]) -> Any:  # noqa: ANN401 - or a tuple
+    """Returns a node, or several, in which others stand for some by their identity."""
+    if isinstance(node, tuple):
+        return tuple(rewritten(one, found) for one in node)
+    if id(node) in found:
+        return found[id(node)]
+    if is_dataclass(node) and not isinstance(node, Place | type):
+        parts = {it.name: getattr(node, it.name) for it in fields(node)}
+        return replace(node, **{it: rewritten(one, found) for it, one in parts.items()})
+    return node

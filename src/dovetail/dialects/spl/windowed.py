@@ -324,8 +324,8 @@ def _given(params: Mapping[str, syntax.Setting], name: str) -> Sequence[syntax.N
     return params[name].values if name in params else ()
 
 
-def punctor(operator: Operator) -> list[Stream]:
-    """Returns the stream of a Punctor: its tuples, with marks among them."""
+def punctuation(operator: Operator) -> tuple[syntax.Node, bool]:
+    """Returns where a Punctor sets marks, and whether in front of the tuple."""
     operator.need_ports("1", "1")
     params = operator.params(("punctuate", "position"))
     for name, example in (("punctuate", "price > 10.0"), ("position", "after")):
@@ -335,11 +335,15 @@ def punctor(operator: Operator) -> list[Stream]:
     word = getattr(params["position"].values[0], "text", "")
     if word not in {"before", "after"}:
         raise refused(params["position"].place, "this position", "before or after")
-    holds = _values(operator, params["punctuate"])[0]
+    return params["punctuate"].values[0], word == "before"
+
+
+def punctor(operator: Operator) -> list[Stream]:
+    """Returns the stream of a Punctor: its tuples, with marks among them."""
+    node, is_before = punctuation(operator)
+    holds = bind(node, operator.scope(operator.views()))
     need_boolean(holds, "punctuate")
-    marked = spec.Marked(
-        operator.feeds[0].step, holds.expression, is_before=word == "before"
-    )
+    marked = spec.Marked(operator.feeds[0].step, holds.expression, is_before=is_before)
     return [projected(operator, 0, marked, operator.views())]
 
 
