@@ -135,14 +135,16 @@ class Prepared:
         return any(one.how.streams and one.how.origin.is_endless for one in self.inputs)
 
     @property
-    def is_last(self) -> bool:
+    def finish(self) -> bool | None:
         """Tells whether nothing is to come any more, for which rows would wait.
 
-        They do in the order of their times; without a checkpoint nobody goes on.
+        They do in the order of their times; without a checkpoint nobody goes on. False:
+        not yet, and None where it is never to be.
         """
+        if self.job.finish is not None:
+            return self.job.finish
         waits = any("time" in one.words for one in self.inputs) or self.gathers
-        is_kept = bool(self.job.checkpoint)
-        return self.job.finish or (waits and not is_kept and not self.goes_on)
+        return (waits and not self.job.checkpoint and not self.goes_on) or None
 
     @property
     def gathers(self) -> bool:
@@ -410,7 +412,7 @@ def script_of(found: Prepared) -> str:
         {**into, **found.job.sinks},
         is_flow=found.is_flow,
         checkpoint=found.job.checkpoint,
-        how={"trigger": found.trigger, "finish": found.is_last or None},
+        how={"trigger": found.trigger, "finish": found.finish},
     )
 
 
@@ -446,7 +448,7 @@ class JobOutcome:
             "checkpoint": self.checkpoint,
             "trigger": self.prepared.trigger,
             "name": job.name,
-            "finish": self.prepared.is_last or None,
+            "finish": self.prepared.finish,
             "partitions": job.partitions or None,
         }
         match self.made:

@@ -123,7 +123,7 @@ class Job:
     sinks: Mapping[str, sinks.Sink]
     checkpoint: str
     trigger: str
-    finish: bool
+    finish: bool | None
     name: str
     partitions: int
     spark: Mapping[str, str]
@@ -202,7 +202,7 @@ def read_document(document: Document, folder: Path) -> Job:
             known.take("sinks", _by_name(reading.sink), {}),
             str((folder / kept).absolute()) if kept else "",
             known.take("trigger", _trigger, ""),
-            known.take("finish", fields.truth, default=False),
+            known.take("finish", fields.truth, default=None),
             known.take("name", fields.text, ""),
             known.take("partitions", fields.whole, 0),
             known.take("spark", _by_name(_setting), {}),
