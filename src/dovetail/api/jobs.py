@@ -432,14 +432,18 @@ class JobOutcome:
     checkpoint: str
     spark: SparkSession
 
+    @property
+    def is_streaming(self) -> bool:
+        """Tells whether it runs in batches, between which it can be stopped."""
+        return not isinstance(self.made, Joined) or self.made.is_streaming
+
     def run(self, told: Told, stop: Event) -> None:
         """Writes into the sinks until all is there, or somebody asks to stop."""
         with frames.misfits_told():
-            match self.made:
-                case Joined(is_streaming=False):
-                    self._write_at_once()
-                case _:
-                    self._follow(self._started(), told, stop)
+            if self.is_streaming:
+                self._follow(self._started(), told, stop)
+            else:
+                self._write_at_once()
 
     def _started(self) -> tuple[tuple[str, StreamingQuery], ...]:
         """Returns the queries with their names, started."""

@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
 from types import FrameType
 from typing import TYPE_CHECKING
 
+import typer
 from rich.console import Console
 from rich.status import Status
 
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 JOB = ".toml"
 # Where nobody looks on, lines are for a log: one for each query, so many seconds apart.
 _OFTEN = 10.0
+_ASKS = (signal.SIGINT, signal.SIGTERM)
+# What a shell adds to the number of a signal that has ended a program.
+_SIGNALLED = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +86,14 @@ class JobProgram:
         """Carries the job out; prints what has no sink, and says where the rest is."""
         found = self.prepared(output, written)
         out = Console(highlight=False, markup=False, soft_wrap=True)
-        with self.outcome(found, master, show=show) as outcome:
-            with _stopped_by_signals() as stop, _telling(outcome) as told:
+        with (
+            _stopped_by_signals() as stop,
+            self.outcome(found, master, show=show) as outcome,
+        ):
+            # Again: a session of Spark takes Ctrl-C for itself where it starts.
+            stop.listen(at_once=not outcome.is_streaming)
+            with _telling(outcome) as told:
                 outcome.run(told, stop)
-            if stop.is_set():
-                kept = "a later run goes on from there"
-                lost = "without a checkpoint a later run begins anew"
-                terminal.remark(f"stopped: {kept if found.job.checkpoint else lost}")
             for name in outcome.sinks:
                 if name in outcome.named:
                     sink = outcome.named[name]
@@ -98,6 +103,13 @@ class JobProgram:
                     terminal.print_rows(name, schema, rows, count=show)
             for one in outcome.remarks:
                 terminal.remark(one)
+        if stop.sign:
+            kept = "a later run goes on from there"
+            lost = "without a checkpoint a later run begins anew"
+            terminal.remark(f"stopped: {kept if found.job.checkpoint else lost}")
+            if not found.goes_on:
+                # Who waits for all that is there must hear that it is not.
+                raise typer.Exit(_SIGNALLED + stop.sign)
 
     def explained(self) -> str:
         """Returns what runs in words; of a bare program in SPL each join."""
@@ -156,19 +168,47 @@ class JobProgram:
                 return job
 
 
+class _Stop(Event):
+    """What Ctrl-C and SIGTERM set: queries then end between two batches.
+
+    A second signal, or the first one where there are no batches, ends all at once.
+    """
+
+    def __init__(self) -> None:
+        """Begins where nobody has asked."""
+        super().__init__()
+        self.sign = 0
+        self.at_once = False
+
+    def listen(self, *, at_once: bool) -> None:
+        """Takes both signals, whoever had them before."""
+        self.at_once = at_once
+        for one in _ASKS:
+            signal.signal(one, self._ask)
+
+    def _ask(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
+        """Hears a signal."""
+        if self.sign or self.at_once:
+            terminal.remark("stopped at once: what was being written is not whole")
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
+        self.sign = number
+        # Not from here: the thread that is interrupted may hold the lock of this event.
+        Thread(target=self.set).start()
+
+
 @contextmanager
-def _stopped_by_signals() -> Iterator[Event]:
-    """Gives what is set by Ctrl-C and SIGTERM: queries then end between two batches."""
-    stop = Event()
-
-    def ask(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - Python's
-        stop.set()
-
-    # Only now: a session of Spark takes Ctrl-C for itself where it starts.
-    asks = (signal.SIGINT, signal.SIGTERM)
-    before = {one: signal.signal(one, ask) for one in asks}
+def _stopped_by_signals() -> Iterator[_Stop]:
+    """Gives what Ctrl-C and SIGTERM set, and passes over what else they have ended."""
+    stop, before = _Stop(), {one: signal.getsignal(one) for one in _ASKS}
+    stop.listen(at_once=False)
     try:
         yield stop
+    except Exception:
+        # A signal to all of a group ends Spark's Java too, in the middle of a batch.
+        if not stop.sign:
+            raise
+        terminal.remark("Spark has ended first: the batch at work is repeated")
     finally:
         for one, handler in before.items():
             signal.signal(one, handler)

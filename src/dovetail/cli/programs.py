@@ -122,7 +122,8 @@ def run(
 
     Of files what is there is read; a value that does not fit ends the run. A job with
     a source that never ends goes on until Ctrl-C or SIGTERM. The exit status is 1
-    where the run fails, as by a LIMIT, 2 where a program, file or option is wrong.
+    where the run fails, as by a LIMIT, 2 where a program, file or option is wrong,
+    130 or 143 where a signal has stopped what would have ended.
 
     [bold]Try[/]
 
