@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from dovetail.api.terms import Key
     from dovetail.api.texts import Outputs, ecl, join
     from dovetail.bind.kafka import Topic, kafka
+    from dovetail.bind.replay import replay
     from dovetail.bind.sinks import Folder, Sink, folder
     from dovetail.draw.picture import Picture
     from dovetail.engines.spark_session import local_session
@@ -104,6 +105,7 @@ __all__ = [
     "latest",
     "local_session",
     "range",
+    "replay",
     "rows",
     "rows_preceding",
     "seconds",
@@ -140,6 +142,7 @@ _ROOMS = {
     "api.terms": ("Key",),
     "api.texts": ("Outputs", "ecl", "join"),
     "bind.kafka": ("Topic", "kafka"),
+    "bind.replay": ("replay",),
     "bind.sinks": ("Folder", "Sink", "folder"),
     "draw.picture": ("Picture",),
     "engines.spark_session": ("local_session",),

@@ -29,6 +29,7 @@ from dovetail.api.joined import Joined, streaming_of
 from dovetail.bind import jobs, origins, schemas, sinks
 from dovetail.bind.files import columns, frames, tuples
 from dovetail.bind.files.texts import ValuePlace
+from dovetail.bind.replay import FAST, STAMPS, Pace, replay
 from dovetail.bind.sinks import Sink
 from dovetail.dialects import spl, sql
 from dovetail.engines.spark import rules
@@ -38,7 +39,6 @@ from dovetail.plan import words
 from dovetail.plan.stream import Feed
 from dovetail.spec.arguments import near
 
-STAMPS = {schema.AtomicType.TIMESTAMP, schema.AtomicType.TIMESTAMP_NTZ}
 # No attribute of SPL has a blank in its name.
 _ROW_TIME = "row time"
 _USAGE = "dovetail run program.spl job.toml; paths begin at the folder of job.toml"
@@ -62,6 +62,12 @@ class Bound:
     words: Mapping[str, str]
 
     @property
+    def pace(self) -> Pace:
+        """Returns how fast the rows are played, or "" where they come by themselves."""
+        origin = self.how.origin
+        return origin.pace if isinstance(origin, origins.Replayed) else ""
+
+    @property
     def scans(self) -> tuple[frames.Scan, ...]:
         """Returns how Spark reads the rows."""
         return self.how.origin.scans(self.given, streams=self.how.streams)
@@ -69,10 +75,15 @@ class Bound:
     def rows(self, spark: SparkSession) -> streams.Rows:
         """Returns the rows."""
         frame = origins.rows_of(
-            spark, self.how.origin, self.given, streams=self.how.streams
+            spark,
+            self.how.origin,
+            self.given,
+            streams=self.how.streams and not self.pace,
         )
         if self.time:
             frame = frame.selectExpr("*", self.time)
+        if self.pace:
+            frame = replay(frame, time=self.words["time"], pace=self.pace)
         return self._ordered(frame, *self.told(frame.schema.names))
 
     def unread(self) -> streams.Rows:
@@ -133,6 +144,11 @@ class Prepared:
         if self.job.trigger:
             return self.job.trigger != jobs.NOW
         return any(one.how.streams and one.how.origin.is_endless for one in self.inputs)
+
+    @property
+    def takes_time(self) -> bool:
+        """Tells whether there is something to tell from batch to batch."""
+        return self.goes_on or any(one.pace not in {"", FAST} for one in self.inputs)
 
     @property
     def finish(self) -> bool | None:
@@ -398,6 +414,7 @@ def script_of(found: Prepared) -> str:
             one.scans,
             one.time,
             {**({"key": [*one.how.key]} if one.how.key else {}), **one.words},
+            one.pace,
         )
         for one in found.inputs
     ]

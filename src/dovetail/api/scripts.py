@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from dovetail import spec
 from dovetail.bind import sinks
 from dovetail.bind.files import frames
+from dovetail.bind.replay import Pace
 from dovetail.engines.spark import rules
 from dovetail.errors import UnsupportedError
 
@@ -95,6 +96,8 @@ class Reading:
     scans: Sequence[frames.Scan]
     time: str
     words: Mapping[str, object]
+    pace: Pace = ""
+    """How fast rows are played that are all there."""
 
 
 def given_script(text: str, names: Sequence[str]) -> str:
@@ -159,7 +162,7 @@ def _sink(sink: sinks.Sink | None) -> str:
 
 def _read(one: Reading) -> Iterator[str]:
     """Yields the lines that read an input."""
-    reader = "readStream" if one.streams else "read"
+    reader = "readStream" if one.streams and not one.pace else "read"
     for number, scan in enumerate(one.scans):
         calls = [*scan.calls(reader)]
         if one.time:
@@ -167,6 +170,8 @@ def _read(one: Reading) -> Iterator[str]:
         yield "rows = (" if number == 0 else "rows = rows.union("
         yield from (f"{_STEP}{line}" for line in calls)
         yield ")"
+    if one.pace:
+        yield f"rows = dt.replay(rows, time={one.words['time']!r}, pace={one.pace!r})"
     yield f"found[{one.name!r}] = dt.{_WORDS[one.kind]}("
     yield f"{_STEP}rows,"
     yield from (f"{_STEP}{word}={value!r}," for word, value in one.words.items())

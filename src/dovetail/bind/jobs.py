@@ -37,6 +37,7 @@ from dovetail.bind.files import Root
 from dovetail.bind.files.names import file_at
 from dovetail.bind.jars import AVRO, CONNECTOR, jars
 from dovetail.bind.kafka import Format, Topic, kafka
+from dovetail.bind.replay import Pace, pace_of
 from dovetail.dialects.sql import SQL_DIALECTS, USUAL
 from dovetail.errors import DialectError, SpecError
 from dovetail.spec import arguments, fields, reader
@@ -313,21 +314,16 @@ class _Reading:
         elif kind is spec.InputKind.TABLE:
             key = known.need("key", _names)
         usual = self.usual if is_stream else {}
-        return JobInput(
-            kind,
-            origin,
-            {**usual, **_words(known, words)},
-            declared,
-            key,
-            # A topic of a table is its changes: nobody could read it as it is.
-            is_stream
-            or known.take(
-                "streams",
-                fields.truth,
-                default=isinstance(origin, Topic) and kind is spec.InputKind.TABLE,
-            ),
-            where,
-        )
+        said = {**usual, **_words(known, words)}
+        # A topic of a table is its changes: nobody could read it as it is.
+        changes = isinstance(origin, Topic) and kind is spec.InputKind.TABLE
+        streams = is_stream or known.take("streams", fields.truth, default=changes)
+        if isinstance(origin, origins.Replayed) and not (streams and "time" in said):
+            found = "a replay " + ("without a time" if streams else "that is read once")
+            expected = 'time = "placed"' if streams else "[streams], or streams = true"
+            hint = "its rows come at the pace of their times"
+            raise self.document.wrong(f"{where}.replay", found, expected, hint)
+        return JobInput(kind, origin, said, declared, key, streams, where)
 
     def sink(self, value: object, where: str) -> sinks.Sink:
         """Reads where the rows of an outlet, or a stream, go."""
@@ -353,6 +349,23 @@ def _file(reading: _Reading, known: fields.Fields) -> origins.Origin:
     name = known.where.rpartition(".")[2]
     path = reading.folder / known.need("file", fields.text)
     return origins.InFiles(file_at(path, name, spec.AnyLayout()))
+
+
+def _replay(reading: _Reading, known: fields.Fields) -> origins.Origin:
+    """Reads a file whose rows come at the pace of their times."""
+    name = known.where.rpartition(".")[2]
+    path = reading.folder / known.need("replay", fields.text)
+    said = known.take("pace", _pace, 1)
+    return origins.Replayed(file_at(path, name, spec.AnyLayout()), said)
+
+
+def _pace(value: object, where: str) -> Pace:
+    """Reads how much faster rows come than they once came."""
+    try:
+        pace_of("pace", value)
+    except SpecError as error:
+        raise fields.wrong(where, value, error.expected) from error
+    return value  # type: ignore[return-value]  # as `pace_of` has looked
 
 
 def _stored(reading: _Reading, known: fields.Fields) -> origins.Origin:
@@ -453,6 +466,7 @@ def _kafka(value: object, where: str) -> Kafka:
 Reads = Callable[[_Reading, fields.Fields], origins.Origin]
 _ORIGINS: Mapping[str, tuple[tuple[str, ...], Reads]] = {
     "file": ((), _file),
+    "replay": (("pace",), _replay),
     "jdbc": (("table", "options"), _jdbc),
     "rate": ((), _rate),
     "kafka": (_TOPIC, _topic),

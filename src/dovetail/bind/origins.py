@@ -4,23 +4,27 @@
     format = "delta", path = ".."        whatever format the session knows
     jdbc = "jdbc:postgresql://..", ..    a table of a data base
     rate = 100                           so many rows a second, to try things out
+    replay = "trades", pace = 10         a file, at the pace of its times or faster
 
 Each is told as what Spark is told: so a script can print what a run does.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
 from typing import Protocol
 
+from pyspark import __version__ as SPARK  # noqa: N812 - a constant here
 from pyspark.sql import DataFrame, SparkSession
 
 from dovetail import schema, spec
 from dovetail.bind.files import columns, frames
 from dovetail.bind.files.names import DataFile
-from dovetail.errors import SchemaError, SpecError
+from dovetail.bind.replay import Pace
+from dovetail.errors import EngineError, SchemaError, SpecError
 
 
 class Origin(Protocol):
@@ -48,11 +52,50 @@ def rows_of(
     spark: SparkSession, origin: Origin, given: spec.Given, *, streams: bool
 ) -> DataFrame:
     """Returns the rows of an origin as they are declared."""
-    parts = [
-        one.frame(spark, streams=streams)
-        for one in origin.scans(given, streams=streams)
-    ]
+    parts = []
+    for one in origin.scans(given, streams=streams):
+        try:
+            parts.append(one.frame(spark, streams=streams))
+        except Exception as error:
+            # Of what is not on its classpath Spark tells a page of Java.
+            if _LACKS.search(str(error)):
+                raise _lacking(one) from error
+            raise
     return reduce(DataFrame.union, parts)
+
+
+_LACKS = re.compile(
+    r"DATA_SOURCE_NOT_(FOUND|ENABLED)|No suitable driver"
+    r"|(ClassNotFoundException|NoClassDefFoundError): "
+)
+_PACKAGES = {
+    "avro": "org.apache.spark:spark-avro_2.13",
+    "delta": "io.delta:delta-spark_2.13",
+    "iceberg": "org.apache.iceberg:iceberg-spark-runtime_2.13",
+    "kafka": "org.apache.spark:spark-sql-kafka-0-10_2.13",
+    "jdbc:db2": "com.ibm.db2:jcc",
+    "jdbc:h2": "com.h2database:h2",
+    "jdbc:mariadb": "org.mariadb.jdbc:mariadb-java-client",
+    "jdbc:mysql": "com.mysql:mysql-connector-j",
+    "jdbc:oracle": "com.oracle.database.jdbc:ojdbc11",
+    "jdbc:postgresql": "org.postgresql:postgresql",
+    "jdbc:sqlite": "org.xerial:sqlite-jdbc",
+    "jdbc:sqlserver": "com.microsoft.sqlserver:mssql-jdbc",
+}
+"""What brings a format, or the driver of a data base, where Spark has none."""
+
+
+def _lacking(scan: frames.Scan) -> EngineError:
+    """Returns the refusal of rows for which something is not on Spark's classpath."""
+    url = dict(scan.options).get("url", "")
+    known = ":".join(url.split(":")[:2]) if scan.format == JDBC else scan.format
+    package = _PACKAGES.get(known, "")
+    where = '"spark.jars.packages" in [spark] of a job, or in the settings of a session'
+    return EngineError(
+        f'this Spark has nothing that reads "{known}"',
+        f"the package {package or 'that brings it'}, as it is for Spark {SPARK}",
+        f'{where}, takes "{package or "group:name"}:version"',
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +127,18 @@ class InFiles:
 
 
 _ANY = spec.AnyLayout()
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed(InFiles):
+    """A file whose rows come at the pace of their times, or so much faster."""
+
+    pace: Pace
+
+    def scans(self, given: spec.Given, *, streams: bool) -> tuple[frames.Scan, ...]:
+        """Returns how the file is read, all of it: `replay` makes a stream of it."""
+        del streams
+        return InFiles.scans(self, given, streams=False)
 
 
 @dataclass(frozen=True, slots=True)

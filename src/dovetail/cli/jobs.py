@@ -76,7 +76,7 @@ class JobProgram:
             spark = program_session(master, found.job.session())
         # Of what goes on each batch is printed, of what ends all of it at the end.
         prints = partial(terminal.print_rows, count=show)
-        printed = jobs.Shown(prints, show) if found.goes_on else None
+        printed = jobs.Shown(prints, show) if found.takes_time else None
         with jobs.outcome_of(spark, found, printed) as outcome:
             yield outcome
 
@@ -98,7 +98,7 @@ class JobProgram:
                 if name in outcome.named:
                     sink = outcome.named[name]
                     out.print(f"{name}: {getattr(sink, 'path', sink.place)}")
-                elif not found.goes_on:
+                elif not found.takes_time:
                     schema, rows = outcome.first(name, show + 1)
                     terminal.print_rows(name, schema, rows, count=show)
             for one in outcome.remarks:
@@ -237,7 +237,7 @@ class _Teller:
 @contextmanager
 def _telling(outcome: JobOutcome) -> Iterator[Told]:
     """Gives what is told of each batch."""
-    if not outcome.prepared.goes_on:
+    if not outcome.prepared.takes_time:
         # What is there is read: that is a bar.
         with terminal.watched(outcome, ", ".join(outcome.prepared.outputs)):
             yield lambda name, seen: None  # noqa: ARG005 - nothing is told
