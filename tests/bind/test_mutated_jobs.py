@@ -13,8 +13,15 @@ from dovetail.errors import DialectError, DovetailError
 
 FOLDER = Path(__file__).parents[2] / "examples/jobs"
 VALUES = ["3", "true", '"x"', "[]", "{}", '"2 fortnights"', "-1", '["a", 1]', '""']
-LETTERS = "abz=\"'[]{}., 0\n#"
+LETTERS = ["", *"abz=\"'[]{}., 0\n#"]
+NEEDED = {"columns", "key", "from", "ports", "servers", "time"}
+"""Keys of which other lines ask something: who misses it says so there."""
 COUNT = 150
+
+
+JOBS = pytest.mark.parametrize(
+    "path", sorted(FOLDER.glob("*.toml")), ids=lambda it: it.stem
+)
 
 
 def mutants(text):
@@ -44,18 +51,40 @@ def mutants(text):
         yield "".join(lines)
 
 
-@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.toml")), ids=lambda it: it.stem)
+def told(folder, path, text):
+    """The mistake in a text, if it is one; it has its place there."""
+    (folder / path.name).write_text(text)
+    try:
+        jobs.prepared(read_document(Document.read(folder / path.name), FOLDER))
+    except DovetailError as caught:
+        error = caught
+    else:
+        return None
+    assert isinstance(error, DialectError), error
+    lines = error.place.text.splitlines() or [""]
+    assert 1 <= error.place.line <= len(lines), error
+    assert 1 <= error.place.column <= len(lines[error.place.line - 1]) + 1, error
+    return error
+
+
+@JOBS
 def test_a_mistake_is_a_sentence_with_its_place(tmp_path, path):
-    told = []
-    for text in islice(mutants(path.read_text()), COUNT):
-        (tmp_path / path.name).write_text(text)
-        try:
-            jobs.prepared(read_document(Document.read(tmp_path / path.name), FOLDER))
-        except DovetailError as error:
-            told.append(error)
-    for error in told:
-        assert isinstance(error, DialectError), error
-        lines = error.place.text.splitlines()
-        assert 1 <= error.place.line <= max(1, len(lines)), error
+    texts = islice(mutants(path.read_text()), COUNT)
+    found = [told(tmp_path, path, text) for text in texts]
     # Some mistakes are another job; most are none.
-    assert len(told) > COUNT / 3
+    assert COUNT / 3 < sum(map(bool, found)) <= COUNT
+
+
+@JOBS
+def test_a_wrong_key_or_value_is_told_in_its_line(tmp_path, path):
+    lines = path.read_text().splitlines(keepends=True)
+    for at, line in enumerate(lines):
+        key, equals, value = line.partition(" = ")
+        if not equals or path.stem == "wrong":
+            continue
+
+        texts = (f"{key}x{equals}{value}", *(f"{key}{equals}{it}\n" for it in VALUES))
+        for new in texts:
+            error = told(tmp_path, path, "".join([*lines[:at], new, *lines[at + 1 :]]))
+            if new.startswith(f"{key}x") or (error and key not in NEEDED):
+                assert error.place.line == at + 1, error

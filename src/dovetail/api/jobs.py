@@ -33,7 +33,7 @@ from dovetail.bind.replay import FAST, STAMPS, Pace, replay
 from dovetail.bind.sinks import Sink
 from dovetail.dialects import spl, sql
 from dovetail.engines.spark import rules
-from dovetail.errors import DialectError
+from dovetail.errors import DialectError, SchemaError, SpecError
 from dovetail.expression import Expression
 from dovetail.plan import words
 from dovetail.plan.stream import Feed
@@ -364,8 +364,23 @@ def _with_columns(job: jobs.Job, name: str, how: jobs.JobInput) -> Bound:
             # Refuses what the file does not have.
             columns.fitted_file(how.origin.file, given)
         bound = Bound(name, how, given, "", how.words)
-        bound.told(known.names)
+        with _at_its_word(job, how):
+            bound.told(known.names)
         return bound
+
+
+@contextmanager
+def _at_its_word(job: jobs.Job, how: jobs.JobInput) -> Iterator[None]:
+    """Tells what is refused of a word of an input where that word stands."""
+    try:
+        yield
+    except (SpecError, SchemaError) as error:
+        # As an argument of `dt.stream` is told: lateness="long".
+        word = error.found.partition("=")[0]
+        own = f"{how.where}.{word}"
+        # One for all streams stands at the top.
+        with job.document.at(own if own in job.document.places else job.at(word)):
+            raise
 
 
 def _as_declared(job: jobs.Job, given: spec.Given, how: jobs.JobInput) -> Bound:
@@ -393,7 +408,8 @@ def _as_declared(job: jobs.Job, given: spec.Given, how: jobs.JobInput) -> Bound:
     bound = Bound(given.input, how, wide, as_sql, said)
     with job.document.at(how.where):
         _ = bound.scans  # refuses what the file does not have
-        bound.told(wide.schema.names)
+        with _at_its_word(job, how):
+            bound.told(wide.schema.names)
     return bound
 
 

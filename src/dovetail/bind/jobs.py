@@ -515,11 +515,20 @@ def _one_of(given: Mapping[str, object], where: str, known: tuple[str, ...]) -> 
     strong = [key for key in found if key != "format"] or found
     if len(strong) == 1:
         return strong[0]
-    said = " and ".join(f'"{key}"' for key in strong)
+    if not strong:
+        # What is nearly one of them is meant to be it.
+        near = {key: arguments.near(key, known, "") for key in given}
+        at = next((f"{where}.{key}" for key, hint in near.items() if hint), where)
+        raise SpecError(
+            f'"{where}" does not say where rows are',
+            f"one of {', '.join(known)}",
+            next(filter(None, near.values()), ""),
+            where=at,
+        )
     raise SpecError(
-        f'"{where}" has {said}' if said else f'"{where}" does not say where rows are',
+        f'"{where}" has {" and ".join(map(arguments.told, strong))}',
         f"one of {', '.join(known)}",
-        where=f"{where}.{strong[1]}" if strong else where,
+        where=f"{where}.{strong[1]}",
     )
 
 
