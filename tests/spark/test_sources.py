@@ -9,7 +9,7 @@ import dovetail as dt
 from dovetail.api import jobs
 from dovetail.bind.jobs import read_job
 from dovetail.errors import EngineError
-from tests.spark.processes import Process
+from tests.spark.processes import SETTINGS, Process
 
 JOB = """\
 {more}
@@ -50,7 +50,8 @@ def folder(tmp_path):
 
 def write(folder, left, right, kind="streams", more=""):
     path = folder / "job.toml"
-    path.write_text(JOB.format(left=left, right=right, kind=kind, more=more))
+    text = JOB.format(left=left, right=right, kind=kind, more=more)
+    path.write_text(f"{text}\n{SETTINGS}")
     return path
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from tempfile import TemporaryDirectory
@@ -181,17 +181,11 @@ class Prepared:
 
 def prepared(job: jobs.Job) -> Prepared:
     """Returns a job, checked as far as can be without Spark, or refuses it."""
-    match job.program:
-        case jobs.Text(text, jobs.SPL):
-            found = _of_spl(job, text)
-        case jobs.Text(text, jobs.SQL, dialect):
-            found = _of_sql(job, text, dialect)
-        case jobs.Neutral(join, settings):
-            found = _of_join(job, join, settings)
-        case _:
-            hint = "dovetail run program.spl job.toml names it in the command"
-            expected = 'program = "x.spl", or text, or [join]'
-            raise job.document.wrong("", "a job without a program", expected, hint)
+    said = (word for word in ("program", "text", "join") if word in job.document.data)
+    # What has no place of its own is wrong where the job says what it carries out.
+    place = job.document.at(job.at(next(said, "")))
+    with place if job.document.text else nullcontext():
+        found = _understood(job)
     _refuse_unknown(job, "sinks", named=tuple(job.sinks), known=found.every)
     if job.finish and found.goes_on:
         told = "finish of a job that goes on until it is stopped"
@@ -202,6 +196,21 @@ def prepared(job: jobs.Job) -> Prepared:
     with job.document.at(job.at("sinks")):
         sinks.refuse_shared(job.sinks.values())
     return found
+
+
+def _understood(job: jobs.Job) -> Prepared:
+    """Returns the job of a program in whichever language."""
+    match job.program:
+        case jobs.Text(text, jobs.SPL):
+            return _of_spl(job, text)
+        case jobs.Text(text, jobs.SQL, dialect):
+            return _of_sql(job, text, dialect)
+        case jobs.Neutral(join, settings):
+            return _of_join(job, join, settings)
+        case _:
+            hint = "dovetail run program.spl job.toml names it in the command"
+            expected = 'program = "x.spl", or text, or [join]'
+            raise job.document.wrong("", "a job without a program", expected, hint)
 
 
 def _of_spl(job: jobs.Job, text: str) -> Prepared:
@@ -302,8 +311,7 @@ def _of_join(job: jobs.Job, join: spec.JoinSpec, settings: spec.Settings) -> Pre
     def make(rows: Mapping[str, streams.Rows]) -> Joined:
         return streams.joined_by(join, rows, settings)
 
-    with job.document.at(job.at("join")):
-        return _planned(job, tuple(bound), make=make, script=scripts.NO_SCRIPT)
+    return _planned(job, tuple(bound), make=make, script=scripts.NO_SCRIPT)
 
 
 def _planned(
