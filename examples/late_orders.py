@@ -3,7 +3,7 @@
 An order waits thirty minutes for its payment; a payment may be five minutes ahead of
 its order. A payment that is reported more than ten minutes behind the newest is late.
 
-    scripts/demo               sets up first
+    scripts/demo --story       sets up first
     scripts/demo --pause 2     rests between batches, so that one can look on
 """
 

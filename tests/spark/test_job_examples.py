@@ -1,0 +1,34 @@
+"""The job files of examples give the rows that their comments promise."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from dovetail.cli.main import app
+
+FOLDER = Path(__file__).parents[2] / "examples/jobs"
+# An order within ten minutes before its payment; that of the third comes later.
+PAID = [
+    ["2026-11-25", "10:03:30+00:00", "2", "B", "7.5"],
+    ["2026-11-25", "10:04:00+00:00", "1", "A", "30.0"],
+]
+
+
+def printed(name):
+    """The rows that a run of an example prints, as words, in order."""
+    found = CliRunner().invoke(app, ["run", str(FOLDER / name)])
+    assert found.exit_code == 0, found.stderr
+    lines = [line.split() for line in found.stdout.splitlines()]
+    return sorted(line for line in lines if line and line[0][0].isdigit())
+
+
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize("name", ["paid.toml", "replay.toml"])
+def test_orders_that_are_paid_in_time_are_printed(name):
+    assert printed(name) == PAID
+
+
+@pytest.mark.usefixtures("spark")
+def test_orders_that_nobody_pays_are_printed():
+    assert printed("unpaid.toml") == [["1", "30.0"], ["2", "7.5"], ["3"], ["4"]]
