@@ -10,8 +10,8 @@ from dovetail.cli.main import app
 FOLDER = Path(__file__).parents[2] / "examples/jobs"
 # An order within ten minutes before its payment; that of the third comes later.
 PAID = [
-    ["2026-11-25", "10:03:30+00:00", "2", "B", "7.5"],
-    ["2026-11-25", "10:04:00+00:00", "1", "A", "30.0"],
+    ["2026-11-25T10:03:30Z", "2", "B", "7.5"],
+    ["2026-11-25T10:04:00Z", "1", "A", "30.0"],
 ]
 
 
@@ -31,4 +31,9 @@ def test_orders_that_are_paid_in_time_are_printed(name):
 
 @pytest.mark.usefixtures("spark")
 def test_orders_that_nobody_pays_are_printed():
-    assert printed("unpaid.toml") == [["1", "30.0"], ["2", "7.5"], ["3"], ["4"]]
+    assert printed("unpaid.toml") == [
+        ["1", "30.0"],
+        ["2", "7.5"],
+        ["3", "A", "2", "2026-11-25T10:02:00Z"],
+        ["4", "C", "5", "2026-11-25T10:09:00Z"],
+    ]
