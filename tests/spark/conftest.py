@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dovetail.bind.jars import CONNECTOR, jars
+from dovetail.bind.jars import AVRO, CONNECTOR, jars
 from dovetail.engines.spark_session import local_session
 from dovetail.errors import EngineError
 
@@ -39,7 +39,7 @@ def spark(request, tmp_path_factory):
     if any(item.path.name == "test_kafka.py" for item in request.session.items):
         # Where they cannot be had, only the tests of Kafka fail, and say why.
         with suppress(EngineError):
-            settings["spark.jars"] = ",".join(jars(CONNECTOR))
+            settings["spark.jars"] = ",".join(jars((*CONNECTOR, *AVRO)))
     session = local_session(**settings)
     yield session
     session.stop()

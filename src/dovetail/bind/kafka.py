@@ -40,6 +40,8 @@ _META = {
     "timestamp": "timestamp",
     "headers": "array<struct<key:string,value:binary>>",
 }
+_WRITTEN = ("partition", "headers")
+"""What a sink can say of its records."""
 _SPARK = {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX", "timeZone": "UTC"}
 _OUT = {**_SPARK, "ignoreNullFields": "false"}
 
@@ -112,16 +114,20 @@ class Part:
                 whole = f"from_json(CAST({raw} AS STRING), {columns}, {_map(told)})"
                 yield from (_named(f"({whole}).{_quoted(it)}", it) for it in kinds)
             case Format.AVRO:
-                whole = f"from_avro({raw}, {text_of(self.avro)}, map())"
+                mode = _map({"mode": "FAILFAST" if fails else "PERMISSIVE"})
+                whole = f"from_avro({raw}, {text_of(self.avro)}, {mode})"
                 yield from (_named(f"({whole}).{_quoted(it)}", it) for it in kinds)
             case Format.STRING:
                 yield from (_named(f"CAST({raw} AS STRING)", it) for it in kinds)
             case Format.BYTES:
                 yield from (_named(raw, it) for it in kinds)
-            case Format.INT | Format.LONG:
-                # To a base below zero: with its sign. Four bytes have theirs as an int.
-                whole = f"CAST(conv(hex({raw}), 16, -10) AS BIGINT)"
+            case Format.INT:
+                # As the upper half of eight bytes four of them keep their sign.
+                upper = _whole(f"hex({raw}) || '00000000'")
+                whole = f"shiftright({upper}, 32)"
                 yield from (_named(whole, it) for it in kinds)
+            case Format.LONG:
+                yield from (_named(_whole(f"hex({raw})"), it) for it in kinds)
             case Format.DOUBLE:
                 yield from (_named(_double(raw), it) for it in kinds)
 
@@ -135,9 +141,12 @@ class Part:
                 return f"to_avro(struct({names}), {text_of(self.avro)})"
             case Format.STRING:
                 return f"CAST(CAST({names} AS STRING) AS BINARY)"
-            case Format.BYTES | Format.INT | Format.LONG:
-                # Of a whole number Spark gives the bytes as Kafka has them.
-                return f"CAST({names} AS BINARY)"
+            case Format.BYTES:
+                return names
+            case Format.INT | Format.LONG:
+                # A cast to bytes depends on the rules of the session; this does not.
+                digits = 8 if self.format is Format.INT else 16
+                return f"unhex(right(lpad(hex({names}), 16, '0'), {digits}))"
             case Format.DOUBLE:
                 raise SpecError(
                     f'the {self.column} of a sink in the format "double"',
@@ -161,12 +170,18 @@ def _map(options: Mapping[str, str]) -> str:
     return f"map({', '.join(text_of(one) for it in options.items() for one in it)})"
 
 
+def _whole(digits: str) -> str:
+    """Returns the number of sixteen digits, of which the first bit is the sign."""
+    # To a base below zero: with its sign.
+    return f"CAST(conv({digits}, 16, -10) AS BIGINT)"
+
+
 def _double(raw: str) -> str:
     """Returns the number whose eight bytes are as IEEE 754 has them, in SQL.
 
     sign | 11 bits of exponent | 52 bits of fraction
     """
-    bits = f"CAST(conv(hex({raw}), 16, -10) AS BIGINT)"
+    bits = _whole(f"hex({raw})")
     exponent = f"(shiftright({bits}, 52) & 2047)"
     fraction = f"({bits} & 4503599627370495L)"
     sign = f"IF({bits} < 0, -1D, 1D)"
@@ -184,8 +199,8 @@ class Topic:
     """A topic: where it is, and what its keys and values are.
 
     `meta` says which columns have what Kafka says of a record; in a sink, which column
-    is the time of the record, or its headers. Rows that do not fit end the query, but
-    where `misfits` are "null".
+    is its partition, or has its headers. Rows that do not fit end the query, but where
+    `misfits` are "null".
     """
 
     topic: str
@@ -289,6 +304,13 @@ class Topic:
         is_new: bool,  # noqa: ARG002 - others may write into a topic, too
     ) -> None:
         """Refuses rows that lack a column of the key or the value."""
+        for name, what in self.meta.items():
+            if what not in _WRITTEN:
+                raise SpecError(
+                    f'meta={{"{name}": "{what}"}} of {self.place} as a sink',
+                    " or ".join(_WRITTEN),
+                    "Spark's connector writes no other of them",
+                )
         found = schemas.schema_of(rows)
         wanted = [*self.key.schema.columns, *self.value.schema.columns]
         names = [one.name for one in wanted] + [*self.meta]
