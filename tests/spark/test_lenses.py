@@ -158,3 +158,49 @@ def test_each_result_of_a_text_is_a_stream(streamed, spark, tmp_path):
         for name in flow.outputs
     }
     assert found == {"r": [("Ann", "pen")], "s": [(1,)]}
+
+
+SOLD = [
+    ("2020-07-01 10:00:01", "1", "1", "pen"),
+    ("2020-07-01 10:00:08", "2", "1", "cup"),
+    ("2020-07-01 10:00:12", "3", "2", "pen"),
+]
+GROUPED = """
+WITH t AS (SELECT TABLE * FROM customers);
+WITH joined AS (SELECT STREAM t.name, o.item FROM orders o LEFT JOIN t
+                ON t.id = o.customer_id);
+INSERT INTO totals SELECT STREAM name, COUNT(*) AS n FROM joined GROUP BY name;
+INSERT INTO windows SELECT STREAM item, COUNT(*) AS n
+  FROM orders WINDOW BY HOP 10s,5s GROUP BY item
+"""
+
+
+def test_groups_run_behind_joins_and_in_windows(streamed, spark, tmp_path):
+    people = [("2020-07-01 10:00:00", "1", "1", "Ann")]
+    people += [("2020-07-01 10:00:20", "2", "2", "Bob")]
+    sources = {
+        "orders": dt.stream(streamed("orders", ORDERS, SOLD), time="_time"),
+        "customers": dt.table(
+            streamed("customers", CUSTOMERS, people), key="_key", time="_time"
+        ),
+    }
+    flow = dt.sql(GROUPED, sources, dialect="lenses")
+    assert "one task" in flow.explain()
+    for query in flow.write(
+        {name: dt.folder(str(tmp_path / name)) for name in flow.outputs},
+        checkpoint=str(tmp_path / "state"),
+        trigger={"availableNow": True},
+        finish=True,
+    ):
+        query.awaitTermination()
+    found = {
+        name: sorted(
+            tuple(one)
+            for one in spark.read.parquet(str(tmp_path / name)).drop("batch").collect()
+        )
+        for name in flow.outputs
+    }
+    assert found == {
+        "totals": [("Ann", 1), ("Ann", 2), ("Bob", 1)],
+        "windows": [("cup", 1)] * 2 + [("pen", 1)] * 4,
+    }

@@ -703,7 +703,7 @@ def sql(
     inputs = Inputs(
         named,
         lambda frame, time: stream(frame, time=time),
-        lambda join, rows: streaming_of(joined_by(join, rows)),
+        lambda join, rows: streaming_of(_switched(dialect, joined_by(join, rows))),
     )
     queries = (_result(one, inputs, dialect) for one in found.outputs)
     return Flow(found, tuple(queries), named)
@@ -717,13 +717,7 @@ def _result(
     if join is not None:
         joined = joined_by(join, inputs.sources)
         return JoinedQuery(output.name, _switched(dialect, joined))
-    if any(
-        one.key
-        for step in spec.steps_of(spec.Program((output,)))
-        if isinstance(step, spec.JoinedInRowTime)
-        for one in step.inputs
-        if not isinstance(one.step, spec.Given)
-    ):
+    if spec.takes_changes(output.step):
         raise UnsupportedError.not_yet("stream", Combination.CHANGELOG_INSIDE.value)
     return RowTimeQuery(output.name, output.step, inputs)
 

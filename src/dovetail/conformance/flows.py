@@ -174,7 +174,9 @@ class RowTimeText:
             case EngineName.LOCAL:
                 from dovetail.conformance import local  # noqa: PLC0415 - Arrow is slow
 
-                players = oracle.RowTimePlayers(local.play, local.fire, local.arrange)
+                players = oracle.RowTimePlayers(
+                    local.play, local.fire, local.arrange, local.carry_out
+                )
             case EngineName.STREAM:
                 return self._streamed(split)
             case _:
@@ -268,12 +270,19 @@ def _result(
     if join is not None:
         settings = given.settings(lenses.usual_settings(join, inputs))
         return JoinPlay(given.play(join, inputs, settings), program)
-    if isinstance(output.step, spec.JoinedInRowTime):
+    if spec.takes_changes(output.step):
         events = read_events(given.events_data, inputs)
         return TableChain.of(output, inputs, events, given.settings())
     emptied, opening = given.arrivals(inputs, is_timed=True)
     events = read_events(given.events_data, inputs)
-    settings = given.settings()
+    usual = [
+        lenses.usual_settings(one.join, inputs)
+        for one in spec.steps_of(program)
+        if isinstance(one, spec.JoinedInRowTime)
+        and {*spec.source_names(one.join)} <= {*inputs}
+    ]
+    # One switch for all joins of a text: those of a join of steps are the usual ones.
+    settings = given.settings(*usual[:1])
     play = oracle.RowTimePlay(program, emptied, (*opening, *events), settings)
     return RowTimeText(play)
 

@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import total_ordering
+from itertools import takewhile
 from operator import itemgetter
 from typing import Any, NamedTuple, Protocol
 
@@ -29,6 +30,7 @@ from dovetail.spec.firing import (
     ByTime,
     FiringWindow,
     FromFirst,
+    FromLast,
     Gives,
     Lists,
     Policy,
@@ -395,19 +397,30 @@ class _Windows:
             if isinstance(window, Tumbling) and not self.known.has_marks:
                 ticks = ticks[:1]
             for tick in ticks:
+                # Of a sliding window nothing is left some time after the last row.
+                if isinstance(window, Sliding) and not self.parts:
+                    break
                 self._outlive(tick * length)
                 if isinstance(window, Tumbling):
                     yield from self._all()
                 else:
                     for one in self.parts.values():
                         yield from self._fire(one)
-        if isinstance(window.fires, FromFirst):
+        if isinstance(window.fires, FromFirst | FromLast):
             yield from self._closed(now - window.fires.length.microseconds)
 
     def _closed(self, last: int) -> Iterator[Found]:
-        """Yields what windows give whose first row came at a moment or before it."""
-        # A window is at the place of its last row: its first one says when it is due.
-        due = [(one.rows[0][1], key) for key, one in self.parts.items()]
+        """Yields what windows give whose first row came at a moment or before it.
+
+        Of those that go on with each row it is the last one, and before it.
+        """
+        if isinstance(self.known.window.fires, FromLast):
+            # The one longest unused is in front: behind the first that stays all do.
+            every = ((one.used, key) for key, one in self.parts.items())
+            due = [*takewhile(lambda window: window[0] < last, every)]
+        else:
+            # A window is at the place of its last row: its first one says when.
+            due = [(one.rows[0][1], key) for key, one in self.parts.items()]
         for _, key in sorted((it for it in due if it[0] <= last), key=itemgetter(0)):
             one = self.parts.pop(key)
             self.count -= len(one.rows)

@@ -273,7 +273,7 @@ def ways_to(step: spec.Step, numbers: Mapping[int, int]) -> Iterator[Way]:
             for source in sources:
                 yield from ways_to(source, numbers)
         case spec.Filtered() | spec.Projected():
-            change, own = _change(step), numbers[id(step)]
+            change, own = change_of(step), numbers[id(step)]
             for way in ways_to(step.source, numbers):
                 yield replace(
                     way, changes=(*way.changes, change), numbers=(*way.numbers, own)
@@ -306,7 +306,7 @@ def _kept_on(
         yield replace(way, changes=(*way.changes, change), numbers=(*way.numbers, own))
 
 
-def _change(step: spec.Filtered | spec.Projected) -> Change:
+def change_of(step: spec.Filtered | spec.Projected) -> Change:
     """Returns what a step does to each row."""
     match step:
         case spec.Filtered(condition=condition):

@@ -138,6 +138,7 @@ from dovetail.spec.program import (
     sources_of,
     steps_of,
     stretches_of,
+    takes_changes,
 )
 from dovetail.spec.references import (
     Reference,
@@ -338,5 +339,6 @@ __all__ = [
     "sources_of",
     "steps_of",
     "stretches_of",
+    "takes_changes",
     "without_static",
 ]

@@ -45,11 +45,18 @@ class FromFirst:
 
 
 @dataclass(frozen=True, slots=True)
+class FromLast:
+    """Rows that come no more than so long after the one before; of each partition."""
+
+    length: Span
+
+
+@dataclass(frozen=True, slots=True)
 class ByMark:
     """Rows up to the next mark."""
 
 
-Policy = ByCount | ByDelta | ByTime | FromFirst | ByMark
+Policy = ByCount | ByDelta | ByTime | FromFirst | FromLast | ByMark
 """What a window looks at."""
 
 

@@ -737,6 +737,16 @@ def plain_join(step: Step) -> JoinSpec | None:
     return None
 
 
+def takes_changes(step: Step) -> bool:
+    """Tells whether a join takes the changes of a table that a join keeps."""
+    return any(
+        one.key and not isinstance(one.step, Given)
+        for it in steps_of(Program((Output("", step),)))
+        if isinstance(it, JoinedInRowTime)
+        for one in it.inputs
+    )
+
+
 def _leaves(step: Step) -> Iterator[str]:
     """Yields the inputs below a step, each as often as it is taken."""
     if isinstance(step, Given):

@@ -86,6 +86,8 @@ class _Windows:
                 yield from self._tick(tick * length)
         if isinstance(window.fires, firing.FromFirst):
             yield from self._closed(clock - window.fires.length.microseconds)
+        if isinstance(window.fires, firing.FromLast):
+            yield from self._left(clock - window.fires.length.microseconds)
         self._outlive(clock)
 
     def _tick(self, now: int) -> Iterator[Content]:
@@ -102,6 +104,12 @@ class _Windows:
         """Yields what windows give whose first row came at a moment or before it."""
         due = [(one.rows[0][1], key) for key, one in self.parts.items()]
         for _, key in sorted((it for it in due if it[0] <= last), key=itemgetter(0)):
+            yield from self._fire(self.parts.pop(key))
+
+    def _left(self, last: int) -> Iterator[Content]:
+        """Yields what windows give whose last row came before a moment."""
+        due = [(one.used, key) for key, one in self.parts.items() if one.used < last]
+        for _, key in sorted(due, key=itemgetter(0)):
             yield from self._fire(self.parts.pop(key))
 
     def _outlive(self, now: int) -> None:

@@ -17,8 +17,9 @@ from functools import cmp_to_key, partial
 from typing import Any
 
 from dovetail import spec
+from dovetail.conformance.oracle.code import coded
 from dovetail.conformance.oracle.firing import Given, Passing, Sign
-from dovetail.conformance.oracle.flow import Firer
+from dovetail.conformance.oracle.flow import Coder, Firer
 from dovetail.conformance.oracle.parts import Bounds
 from dovetail.conformance.oracle.program import JoinPlayer, changed_by
 from dovetail.conformance.oracle.sides import NEVER, PAST, Moment, moment_of
@@ -52,6 +53,7 @@ class RowTimePlayers:
     join: JoinPlayer
     fire: Firer
     arrange: Arranger
+    code: Coder = coded
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +162,8 @@ class _Player:
                 )
             case spec.Retimed():
                 yield from self._retimed(step)
-            case spec.Windowed():
-                yield from self._windowed(step)
+            case spec.Windowed() | spec.Coded():
+                yield from self._kept(step)
             case spec.JoinedInRowTime():
                 yield from self._joined(step)
             case _:
@@ -228,10 +230,12 @@ class _Player:
         ]
         assert end.bound is not None  # noqa: S101 - the last line is how far it is
         if given:
-            # Behind the last row of all one more tick empties all windows.
-            match step.window.fires:
+            # So long behind the last row of all the last window is over.
+            match step.window.keeps:
                 case spec.firing.ByTime(length) | spec.firing.FromFirst(length):
                     more = length.microseconds
+                case spec.firing.FromLast(length):
+                    more = length.microseconds + 1
                 case _:
                     more = 0
             last = given[-1][0] + more if end.bound == NEVER else int(end.bound)
@@ -243,6 +247,23 @@ class _Player:
         for place, row in enumerate(rows):
             yield Line(own, place, row)
         yield Line(own, len(rows), bound=end.bound)
+
+    def _kept(self, step: spec.Windowed | spec.Coded) -> Iterator[Line]:
+        """Yields what windows give; of code what it hands on, row by row."""
+        if isinstance(step, spec.Windowed):
+            yield from self._windowed(step)
+            return
+        lines = self.lines(step.source)
+        given: list[Given] = [(0, it.row) for it in lines if it.row is not None]
+        own = self._own(step)
+        rows = [
+            row
+            for _, (port, row) in self.players.code(step, given)
+            if port == step.port and not isinstance(row, Sign)
+        ]
+        for place, row in enumerate(rows):
+            yield Line(own, place, row)
+        yield from (replace(it, source=own) for it in lines if it.bound is not None)
 
     def _joined(self, step: spec.JoinedInRowTime) -> Iterator[Line]:
         """Yields the rows of a join, played alone on what comes to it."""
@@ -264,7 +285,7 @@ class _Player:
         bound: Moment = NEVER
         if any(one.name not in ended for one in streams):
             # Beside tables alone the rows of a stream come out in its own time.
-            if len(streams) == 1:
+            if len(streams) == 1 and step.join.clock is not spec.Clock.ARRIVAL:
                 bound = _reached(streams[0], play.events)
             else:
                 self.open.add(self._own(step).name)

@@ -17,14 +17,14 @@ from dovetail.bind.schemas import schema_of
 from dovetail.bind.sinks import Calling
 from dovetail.conformance.oracle.row_time import RowTimePlay
 from dovetail.conformance.spark_stream import replay, shared
-from dovetail.conformance.spark_stream.script import Script
+from dovetail.conformance.spark_stream.script import Script, Told
 from dovetail.engines.spark_stream import query as running
 from dovetail.engines.spark_stream.dataflow import Frames
 from dovetail.engines.spark_stream.failures import sentence
 from dovetail.engines.spark_stream.row_time import Inputs, RowTimeQuery
 from dovetail.engines.tables import plain_rows
 from dovetail.errors import DovetailError, UnsupportedError
-from dovetail.kernels.arrays.names import LineKind
+from dovetail.kernels.arrays.names import LineKind, reserved
 from dovetail.plan.stream import Feed, feed_of_rows, plan_stream
 from dovetail.schema import quoted
 from dovetail.spec.defaults import complete
@@ -99,10 +99,27 @@ def _recorded(
     written = Script(0)
     for first, past in pairwise((0, *ends)):
         events = play.events[first:past]
-        arrivals = [one for one in events if isinstance(one, spec.Arrive)]
-        written.cut([(one, LineKind.ROW) for one in arrivals], first)
+        coming: list[tuple[Told, LineKind]] = []
+        for one in events:
+            if isinstance(one, spec.Arrive):
+                coming.append((one, LineKind.ROW))
+            elif isinstance(one, spec.Remove):
+                coming.append((one, LineKind.DELETE))
+        written.cut(coming, first)
     inputs = {one.input: play.inputs[one.input] for one in spec.givens_of(play.program)}
-    kinds = {name: one.kind is spec.InputKind.STREAM for name, one in inputs.items()}
+    arriving = {
+        name
+        for step in spec.steps_of(play.program)
+        if isinstance(step, spec.JoinedInRowTime)
+        and step.join.clock is spec.Clock.ARRIVAL
+        for name in spec.source_names(step.join)
+    }
+    kinds = {
+        # In order of arrival the rows of a table come one by one too.
+        name: one.kind is spec.InputKind.STREAM
+        or (one.kind is spec.InputKind.TABLE and name in arriving)
+        for name, one in inputs.items()
+    }
     tables = {
         name: shared.table_of(one, written.rows.get(name, []) or one.rows)
         for name, one in inputs.items()
@@ -113,7 +130,10 @@ def _recorded(
     for name, source in inputs.items():
         if kinds[name]:
             frame, place = replay.lines_of(replayed, name), quoted(replay.SEQUENCE)
-            found[name] = _Rows(frame, source, Feed(sequence=place))
+            gone = f"{quoted(reserved('event'))} = {int(LineKind.DELETE)}"
+            is_table = source.kind is spec.InputKind.TABLE
+            feed = Feed(sequence=place, deletes=gone if is_table else "")
+            found[name] = _Rows(frame, source, feed)
         else:
             standing = spark.createDataFrame(tables[name])
             found[name] = _Rows(standing, source, Feed(streams=False))

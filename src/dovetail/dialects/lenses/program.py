@@ -7,6 +7,7 @@ is that join.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -17,16 +18,17 @@ from dovetail.dialects.lenses.parser import Filled, Text, not_yet
 from dovetail.dialects.lenses.query import Query
 from dovetail.dialects.lenses.records import (
     COMPUTED,
+    TIME,
     Key,
     Made,
     Records,
     Rows,
     numbered,
 )
+from dovetail.dialects.steps import schema_of
 from dovetail.dialects.trees import own_column, sided
 from dovetail.errors import DialectError, SpecError
 from dovetail.expression import Expression, parse
-from dovetail.schema import Column, Schema
 
 _KEYS = {"INT": "int", "LONG": "bigint", "STRING": "string"}
 """Formats of a key that have a type of their own; in any other it stays as it is."""
@@ -42,19 +44,14 @@ class Topics:
     filled: dict[str, Records] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
     steps: dict[str, spec.Step] = field(default_factory=dict)
+    running: list[spec.Named | spec.Nested] = field(default_factory=list)
+    """Tables whose updates come out, and of which none can read yet."""
 
     def program(self) -> spec.Program:
         """Returns what comes out of the text."""
         outputs = []
         for one in self.text.filled:
-            query = Query(
-                self.text,
-                one.query,
-                self.known,
-                kept=self.kept,
-                inputs=self.inputs,
-                is_bounded=self.is_bounded,
-            )
+            query = Query(self, one.query)
             records = _stored(query.records(), one.key)
             self.remarks += query.remarks
             self.filled[one.name.lower()] = records
@@ -73,16 +70,21 @@ class Topics:
         """Returns the records of a source: those of a query, or of an input."""
         name = named.name.lower()
         if name in self.filled:
-            return self.filled[name]
-        exact = [one for one in self.inputs if one == named.name]
-        found = exact or [one for one in self.inputs if one.lower() == name]
-        if len(found) != 1:
-            names = ", ".join((*self.inputs, *self.filled)) or "none is given"
+            found = self.filled[name]
+            if isinstance(found, Rows) and found.source in self.running:
+                what = "a query of what GROUP BY without WINDOW BY gives"
+                raise not_yet(named.place, what)
+            return found
+        topics = [one for one in self.inputs if one not in self.steps]
+        exact = [one for one in topics if one == named.name]
+        known = exact or [one for one in topics if one.lower() == name]
+        if len(known) != 1:
+            names = ", ".join((*topics, *self.filled)) or "none is given"
             told = f'no topic "{named.name}"'
             later = any(one.name.lower() == name for one in self.text.filled)
             hint = "WITH stands before whoever reads it" if later else ""
             raise DialectError(told, names, hint, place=named.place)
-        return Rows.of(self.inputs[found[0]])
+        return Rows.of(self.inputs[known[0]])
 
     def kept(self, made: Made, named: parser.Named) -> Rows:
         """Returns the result of a join of tables as a table, which has a name.
@@ -103,42 +105,58 @@ class Topics:
                     raise not_yet(named.place, "a join of a table without a key")
         columns = (*rows.source.join.select.columns, *keys)
         step = self._joined(replace(made.join, select=spec.Columns(columns)))
-        name = named.alias
+        key = tuple(column for column, _ in keys)
+        table = spec.Input("", spec.InputKind.TABLE, step.schema, key=key)
+        return replace(rows, source=self._named(named.alias, step, table))
+
+    def added(self, title: str, step: spec.Step, *, is_running: bool) -> Rows:
+        """Returns what a step gives as rows, of which others may read."""
+        time = TIME if TIME in step.schema.names else ""
+        stream = spec.Input("", spec.InputKind.STREAM, step.schema, time=time)
+        source = self._named(title, step, stream)
+        if is_running:
+            self.running.append(source)
+        return replace(Rows.of(self.inputs[source.name]), topic="")
+
+    def _named(self, title: str, step: spec.Step, source: spec.Input) -> spec.Named:
+        """Returns the name under which a step is an input."""
+        name = title
         while name in self.inputs:
             name = f"the {name}"
         self.steps[name] = step
-        self.inputs[name] = spec.Input(
-            name,
-            spec.InputKind.TABLE,
-            step.schema,
-            key=tuple(column for column, _ in keys),
-        )
-        return replace(rows, source=spec.Named(name))
+        self.inputs[name] = replace(source, name=name)
+        return spec.Named(name)
+
+    def over(
+        self, records: Records, columns: Sequence[tuple[str, Expression]]
+    ) -> spec.Step:
+        """Returns columns of records as a step; those that are filtered stay out."""
+        select = spec.Columns(tuple(columns))
+        if isinstance(records, Made):
+            return self._joined(replace(records.join, select=select))
+        assert isinstance(records.source, spec.Named)  # noqa: S101 - as it is known
+        source = self.inputs[records.source.name]
+        step = self.steps.get(source.name) or spec.Given(source.name, source.schema)
+        for one in records.kept:
+            step = spec.Filtered(step, Expression(records.spelled(one)))
+        return spec.Projected(step, schema_of(step.schema, select.columns), select)
 
     def _step(self, filled: Filled, records: Records) -> spec.Step:
         """Returns what a query puts out as a step."""
-        if isinstance(records, Made):
-            return self._joined(records.shown())
-        match records.source:
-            case spec.Named(name) if records.is_stream and self.inputs[name].is_timed:
-                return self._alone(records, self.inputs[name])
-            case spec.Named(name) if records.is_stream:
-                told = f'"{name}" has no time, and the query no join'
-                raise SpecError(told, "a stream with a time", place=filled.place)
-            case _:
+        match records:
+            case Rows(source=spec.Named(name)) if not records.is_stream:
                 raise not_yet(filled.place, "a query of a table without a join")
-
-    def _alone(self, rows: Rows, source: spec.Input) -> spec.Step:
-        """Returns the records of a stream, filtered and with fields of their own."""
-        step: spec.Step = spec.Given(source.name, source.schema)
-        for one in rows.kept:
-            step = spec.Filtered(step, Expression(rows.spelled(one)))
+            case Rows(source=spec.Named(name)):
+                if not self.inputs[name].is_timed and name not in self.steps:
+                    told = f'"{name}" has no time, and the query no join'
+                    raise SpecError(told, "a stream with a time", place=filled.place)
+            case _:
+                pass
         texts = (
-            (name, Expression(rows.spelled(it))) for name, it in numbered(rows.fields)
+            (name, Expression(records.spelled(it)))
+            for name, it in numbered(records.fields)
         )
-        columns, scope = tuple(texts), rows.scope(self.inputs)
-        kinds = (Column(name, parse(text, scope).type) for name, text in columns)
-        return spec.Projected(step, Schema(tuple(kinds)), spec.Columns(columns))
+        return self.over(records, tuple(texts))
 
     def _joined(self, join: spec.JoinSpec) -> spec.JoinedInRowTime:
         """Returns a join as a step, over those of its inputs."""

@@ -14,17 +14,20 @@ Two streams meet in row time, all else in the order of arrival.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from sqlglot import exp
 
 from dovetail import spec
 from dovetail.dialects.lenses import parser
+from dovetail.dialects.lenses.groups import Groups, refuse_window
 from dovetail.dialects.lenses.parser import FACETS, NOTHING, Select, Text, not_yet
 from dovetail.dialects.lenses.records import (
     COMPUTED,
     KEY,
+    TIME,
     Field,
     Key,
     Made,
@@ -32,7 +35,8 @@ from dovetail.dialects.lenses.records import (
     Rows,
     skipping,
 )
-from dovetail.dialects.trees import conjuncts, sided
+from dovetail.dialects.lenses.totals import is_total
+from dovetail.dialects.trees import conjuncts, own_column, sided
 from dovetail.errors import DialectError, DovetailError, SpecError, UnsupportedError
 from dovetail.expression import Expression, Scope, parse
 from dovetail.schema import AtomicType, Type
@@ -205,29 +209,40 @@ def _within(value: exp.Expr, path: list[str]) -> exp.Expr:
     return found
 
 
+class Sources(Protocol):
+    """The inputs and the queries of a text, among which a query is one."""
+
+    text: Text
+    inputs: dict[str, spec.Input]
+    is_bounded: bool
+
+    def known(self, named: parser.Named) -> Records:
+        """Returns the records of a source of a name."""
+
+    def kept(self, made: Made, named: parser.Named) -> Rows:
+        """Returns the changes of a join of tables as a table that another one reads."""
+
+    def over(
+        self, records: Records, columns: Sequence[tuple[str, Expression]]
+    ) -> spec.Step:
+        """Returns columns of records as a step."""
+
+    def added(self, title: str, step: spec.Step, *, is_running: bool) -> Rows:
+        """Returns what a step gives as rows, of which others may read.
+
+        Of a table that is `is_running` none can yet.
+        """
+
+
 class Query:
-    """One query while it is read; `known` says what a source of its name is.
+    """One query of a text while it is read."""
 
-    `kept` makes of the changes of a join of tables a table that another one reads.
-    """
-
-    def __init__(
-        self,
-        text: Text,
-        select: Select,
-        known: Callable[[parser.Named], Records],
-        *,
-        kept: Callable[[Made, parser.Named], Rows],
-        inputs: spec.Inputs,
-        is_bounded: bool,
-    ) -> None:
+    def __init__(self, sources: Sources, select: Select) -> None:
         """Keeps what a query is read with."""
-        self.text = text
+        self.sources = sources
+        self.text = sources.text
         self.select = select
-        self.inputs = inputs
-        self.known = known
-        self.kept = kept
-        self.is_bounded = is_bounded
+        self.inputs = sources.inputs
         self.remarks: list[str] = []
 
     def records(self) -> Records:
@@ -236,12 +251,68 @@ class Query:
         self._refuse_groups()
         if isinstance(select.join, parser.Join):
             return self._joined(select.join)
-        source = self.known(select.source)
+        source = self.sources.known(select.source)
         self._check_kind(source)
         seen = Seen(self.text, ((select.source.alias, source),))
         found = source.filtered([*self._conditions(seen)])
+        if isinstance(select.groups, tuple):
+            return self._grouped(select.groups, found, seen)
         fields, key = self._fields(seen, frozenset())
         return replace(found, fields=fields, key=key or source.key)
+
+    # Groups.
+
+    def _grouped(
+        self, keys: tuple[exp.Expr, ...], source: Records, seen: Seen
+    ) -> Records:
+        """Returns a record for each update of a group, or for each of its windows."""
+        select = self.select
+        if not source.is_stream:
+            raise not_yet(select.place, "GROUP BY over a table")
+        groups = Groups(self.text, lambda node: self._read(node, seen))
+        groups.add_keys(keys)
+        shown = tuple(map(groups.shown, map(_called, select.shown)))
+        having = select.having
+        if isinstance(having, exp.Expr):
+            having = groups.meant(having)
+        if not groups.functions:
+            raise DialectError(
+                "GROUP BY without a function of a group",
+                "one such as COUNT(*) behind SELECT",
+                place=select.place,
+            )
+        step = self._of_groups(groups, source)
+        title = f"the groups of {select.source.name}"
+        rows = self.sources.added(title, step, is_running=self._gives_table)
+        key = Key(own_column(groups.names[0]), str(groups.columns["group 0"][1]))
+        if len(keys) > 1:
+            key = Key(groups.key(), COMPUTED)
+        rows = replace(rows, key=key)
+        plain = replace(select, shown=shown, where=having)
+        query = Query(self.sources, replace(plain, groups=NOTHING, window=NOTHING))
+        own = Seen(self.text, ((select.source.alias, rows),))
+        fields, said = query._fields(own, frozenset())
+        rows = rows.filtered([*query._conditions(own)])
+        return replace(rows, fields=fields, key=said or key)
+
+    def _of_groups(self, groups: Groups, source: Records) -> spec.Step:
+        """Returns the steps from the records of a source to those of groups."""
+        window, name = self.select.window, self.select.source
+        time = "" if isinstance(source.time, exp.Null) else source.spelled(source.time)
+        step = groups.with_key(self.sources.over(source, groups.in_front(time)))
+        # What meets a table has an order of its own, that of arrival.
+        if isinstance(source, Made) and source.join.clock is not spec.Clock.EVENT:
+            if isinstance(window, parser.WindowBy):
+                raise not_yet(window.place, "WINDOW BY over a join with a table")
+            return groups.running(step)
+        if not time:
+            told = f'"{name.name}" has no time, by which the records of a group stand'
+            raise SpecError(told, "a stream with a time", place=name.place)
+        timed = spec.InRowTime(step, TIME)
+        if not isinstance(window, parser.WindowBy):
+            return groups.running(timed)
+        refuse_window(window)
+        return groups.windowed(timed, window)
 
     def _refuse_groups(self) -> None:
         """Refuses what is not read of groups and lists."""
@@ -257,15 +328,30 @@ class Query:
             )
         for one in select.laterals:
             raise not_yet(one.place, "LATERAL")
-        if grouped:
-            raise not_yet(select.place, "GROUP BY")
+        if isinstance(select.groups, tuple):
+            return
+        if isinstance(select.window, parser.WindowBy):
+            told = "WINDOW BY without GROUP BY"
+            raise DialectError(told, "GROUP BY x", place=select.window.place)
         if isinstance(select.having, exp.Expr):
             raise self.text.wrong(select.having, "HAVING without GROUP BY", "WHERE")
+        for node in (it for one in select.shown for it in one.node.walk()):
+            if is_total(node):
+                told = f"{node.sql()} without GROUP BY"
+                raise self.text.wrong(node, told, "GROUP BY x, whose groups it is of")
+
+    @property
+    def _gives_table(self) -> bool:
+        """Tells whether groups go on without an end."""
+        return self.select.groups != NOTHING and self.select.window == NOTHING
 
     def _check_kind(self, source: Records) -> None:
         """Refuses a stream that is read as a table, and the reverse."""
         word = STREAM if source.is_stream else TABLE
-        if self.select.kind not in ("", word):
+        if self.select.kind == TABLE != word and self._gives_table:
+            told = f'"{self.select.source.name}": the groups are a table of all records'
+            self.remarks.append(f"SELECT TABLE of the stream {told}")
+        elif self.select.kind not in ("", word):
             name = self.select.source.name
             raise SpecError(
                 f'SELECT {self.select.kind} of "{name}", a {word.lower()}',
@@ -302,11 +388,11 @@ class Query:
 
     def _side(self, source: parser.Named) -> Rows:
         """Returns a source as rows on a side of a join."""
-        found = self.known(source)
+        found = self.sources.known(source)
         if not isinstance(found, Made):
             return found
         if found.is_changelog:
-            return self.kept(found, source)
+            return self.sources.kept(found, source)
         return found.rows(source.alias)
 
     def _check_join(self, join: parser.Join, seen: Seen) -> None:
@@ -478,7 +564,7 @@ class Query:
         if has_window or spec.Clock.EVENT in inside:
             return spec.Clock.EVENT
         kinds = {one.kind for one in rows}
-        is_batch = self.is_bounded or kinds == {spec.InputKind.DATASET}
+        is_batch = self.sources.is_bounded or kinds == {spec.InputKind.DATASET}
         return spec.Clock.BATCH if is_batch else spec.Clock.ARRIVAL
 
     def _common_key(
@@ -531,11 +617,8 @@ class Query:
                 continue
             value = seen.meant(one.node)
             kind = self._type(one.node, seen)
-            facet, name = one.facet, one.name
-            if not facet and not name:
-                # A field goes on under its own name; the key goes on as the key.
-                name = _name_of(one.node)
-                facet, name = (KEY, "") if name.lower() == KEY else ("", name)
+            called = _called(one)
+            facet, name = called.facet, called.name
             if facet == KEY and not name:
                 key = Key(value, str(kind))
             elif facet not in ("", "_value") or not name:
@@ -582,6 +665,11 @@ class Query:
             told = error.expected, error.hint
             raise self.text.wrong(node, error.found, *told) from error
 
+    def _read(self, node: exp.Expr, seen: Seen) -> tuple[str, Type]:
+        """Returns an expression over the sources, and its type."""
+        kind = self._type(node, seen)
+        return self._text(node, seen), kind
+
     def _text(self, node: exp.Expr, seen: Seen) -> str:
         """Returns an expression over the sources as the spec writes it."""
         value = seen.meant(node)
@@ -610,6 +698,13 @@ def _operands(node: exp.Expr) -> tuple[exp.Expr, ...]:
     return (node.this, node.expression) if isinstance(node, exp.EQ) else ()
 
 
-def _name_of(node: exp.Expr) -> str:
-    """Returns the name that a field has by itself: the last one of a path."""
-    return _path(node)[-1] if _is_reference(node) else ""
+def _called(one: parser.Shown) -> parser.Shown:
+    """Returns what SELECT lists with the name, or the facet, that it has by itself.
+
+    A field goes on under its own name, the last one of a path; the key as the key.
+    """
+    if one.facet or one.name or not _is_reference(one.node):
+        return one
+    name = _path(one.node)[-1]
+    is_key = name.lower() == KEY
+    return replace(one, facet=KEY if is_key else "", name="" if is_key else name)

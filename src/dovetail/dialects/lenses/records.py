@@ -167,14 +167,6 @@ class Made:
         source = spec.Nested(inner, name)
         return Rows(source, self.kind, fields, key, time, name)
 
-    def shown(self) -> spec.JoinSpec:
-        """Returns the join with the fields of the value as what comes out."""
-        columns = (
-            (name, Expression(self.spelled(value)))
-            for name, value in numbered(self.fields)
-        )
-        return replace(self.join, select=spec.Columns(tuple(columns)))
-
 
 Records = Rows | Made
 

@@ -9,14 +9,15 @@ from sqlglot import exp
 
 from dovetail import spec
 from dovetail.dialects.sqlstream.parser import ROWTIME
-from dovetail.dialects.trees import own_column, sided
-from dovetail.expression import Expression, Scope, parse
-from dovetail.schema import ArrayType, AtomicType, Column, Schema
-
-COUNTS = "counts"
-"""The column of a window's rows that has how many rows each group has."""
-NOBODY = Schema(())
-Select = tuple[tuple[str, Expression], ...]
+from dovetail.dialects.steps import (
+    COUNTS,
+    NOBODY,
+    column_of,
+    end_of,
+    projected,
+    windowed,
+)
+from dovetail.expression import Expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,52 +28,10 @@ class Made:
     shown: tuple[str, ...]
 
 
-def column_of(name: str) -> Expression:
-    """Returns a column of the rows of a step."""
-    return Expression(sided(own_column(name), spec.Hand.LEFT).sql(dialect="spark"))
-
-
-def projected(source: spec.Step, columns: Select) -> spec.Step:
-    """Returns a step with these columns, of the types that they have."""
-    if columns == tuple((name, column_of(name)) for name in source.schema.names):
-        return source
-    scope = Scope.pair(source.schema, NOBODY)
-    kinds = tuple(Column(name, parse(text, scope).type) for name, text in columns)
-    return spec.Projected(source, Schema(kinds), spec.Columns(columns))
-
-
 def only(source: spec.Step, names: Sequence[str]) -> spec.Step:
     """Returns a step with some of its columns, its row time among them."""
     every = (*names, *({ROWTIME} - {*names}))
     return projected(source, tuple((one, column_of(one)) for one in every))
-
-
-def windowed(
-    source: spec.InRowTime,
-    window: spec.firing.FiringWindow,
-    *,
-    lists: tuple[str, ...] = (),
-    groups: tuple[str, ...] = (),
-    by: tuple[str, ...] = (),
-) -> spec.Windowed:
-    """Returns what a window gives of lists of values, and of the rest as it was."""
-    known = source.schema
-    last = tuple(name for name in known.names if name not in lists)
-    schema = Schema(
-        (
-            *(Column(name, ArrayType(known[name].type)) for name in lists),
-            Column(COUNTS, ArrayType(AtomicType.INT)),
-            *(known[name] for name in last),
-        )
-    )
-    gives = spec.firing.Lists(groups, lists, COUNTS, last)
-    return spec.Windowed(source, schema, window, gives, by)
-
-
-def end_of(column: str, micros: int) -> str:
-    """Returns the end of the stretch of so many microseconds in which a time is."""
-    moment = f"unix_micros({column})"
-    return f"timestamp_micros({moment} - pmod({moment}, {micros}) + {micros})"
 
 
 def first_of_each(made: Made, by: tuple[str, ...], within: spec.Span) -> Made:
@@ -127,3 +86,17 @@ def sorted_rows(
 def timed_anew(step: spec.Step, lateness: spec.Span) -> spec.Step:
     """Returns rows in the order of the time that they have in ROWTIME from here on."""
     return spec.InRowTime(spec.Retimed(step, ROWTIME, lateness), ROWTIME)
+
+
+__all__ = [
+    "NOBODY",
+    "Made",
+    "column_of",
+    "end_of",
+    "first_of_each",
+    "only",
+    "projected",
+    "sorted_rows",
+    "timed_anew",
+    "windowed",
+]

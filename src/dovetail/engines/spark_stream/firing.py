@@ -23,7 +23,8 @@ from dovetail.engines.spark_stream.types import as_nullable
 from dovetail.engines.spark_stream.worker import firing, relay
 from dovetail.engines.spark_stream.worker.operator import JoinOperator
 from dovetail.kernels.arrays.names import CLOCK, LineKind
-from dovetail.kernels.firing import KIND, NOW
+from dovetail.kernels.code import Coding
+from dovetail.kernels.firing import KIND, NOW, Windows
 from dovetail.kernels.row_order import NUMBER, RIDING, RowOrder
 from dovetail.schema import quoted
 
@@ -62,14 +63,22 @@ def fired(
 
 
 def fired_in_time(
-    frame: DataFrame, order: RowOrder, step: spec.Windowed | None, *, name: str
+    frame: DataFrame,
+    order: RowOrder,
+    step: spec.Windowed | spec.Coded | None,
+    *,
+    name: str,
 ) -> DataFrame:
     """Returns lines in the order of row time, or as an operator gives them then.
 
     They are from then on those of an input of the name.
     """
     known = {field.name: field.dataType for field in frame.schema}
-    settings = None if step is None else in_row_time(firing_settings(step))
+    settings: Windows | Coding | None = None
+    if isinstance(step, spec.Coded):
+        settings = code_settings(step)
+    elif step is not None:
+        settings = in_row_time(firing_settings(step))
     stage = firing.Stage(settings, (NUMBER,), RIDING, order, name)
     own = {one: kind for one, kind in known.items() if one not in RIDING}
     out = own if step is None else _types(step, known)

@@ -43,8 +43,8 @@ from dovetail.kernels.arrays.rows import NEVER
 from dovetail.kernels.firing import KIND
 from dovetail.kernels.row_order import INPUT, MOMENT, NUMBER, RIDING, RowOrder
 from dovetail.plan import words
-from dovetail.plan.stream import Feed
-from dovetail.plan.ways import Kept, Reshaped
+from dovetail.plan.stream import Feed, within
+from dovetail.plan.ways import Change, Fired, Onward, change_of
 from dovetail.schema import quoted
 
 _PLAIN = "stream: by Spark itself, row by row, without state"
@@ -116,12 +116,8 @@ class Layout:
 
     def changed(self, lines: Lines, step: spec.Filtered | spec.Projected) -> Lines:
         """Returns lines as a step makes them that looks at each row alone."""
-        if isinstance(step, spec.Filtered):
-            change: Kept | Reshaped = Kept(step.condition)
-        else:
-            change = Reshaped(step.select, step.schema)
         with plain_rules(lines.frame.sparkSession):
-            frame = changed(lines.frame, [change], _RIDING)
+            frame = changed(lines.frame, [change_of(step)], _RIDING)
         return replace(lines, frame=frame)
 
     def appended(self, parts: Sequence[Lines]) -> Lines:
@@ -148,7 +144,10 @@ class Layout:
         return Lines(frame, {name: step.lateness})
 
     def in_row_time(
-        self, lines: Lines, order: spec.InRowTime, step: spec.Windowed | None = None
+        self,
+        lines: Lines,
+        order: spec.InRowTime,
+        step: spec.Windowed | spec.Coded | None = None,
     ) -> Lines:
         """Returns lines in the order of row time, or what windows give of them."""
         number = next(self.numbers)
@@ -253,12 +252,32 @@ class Inputs(Generic[AnySource]):
                 return layout.retimed(self.lines(source, layout), step)
             case spec.InRowTime(source):
                 return layout.in_row_time(self.lines(source, layout), step)
-            case spec.Windowed(source=spec.InRowTime(source) as order):
+            case (
+                spec.Windowed(source=spec.InRowTime(source) as order)
+                | spec.Coded(source=spec.InRowTime(source) as order)
+            ):
                 return layout.in_row_time(self.lines(source, layout), order, step)
+            case spec.Coded():
+                return self.in_order_of_arrival(step, layout)
             case spec.JoinedInRowTime(schema=schema):
                 return layout.joined(self.joined(step, layout), schema.names)
             case _:
                 raise TypeError(step)
+
+    def in_order_of_arrival(self, step: spec.Coded, layout: Layout) -> Lines:
+        """Returns what code hands on of the rows of a join, in the order of arrival.
+
+        It is an operator on the way on of the join's rows, which know their order.
+        """
+        first: spec.Step = step.source
+        changes: list[Change] = [Fired(step)]
+        while isinstance(first, spec.Filtered | spec.Projected):
+            changes.insert(0, change_of(first))
+            first = first.source
+        assert isinstance(first, spec.JoinedInRowTime)  # noqa: S101 - as texts have it
+        streaming = self.joined(first, layout)
+        plan = within(streaming.plan, Onward(changes=tuple(changes)))
+        return layout.joined(replace(streaming, plan=plan), step.schema.names)
 
     def joined(self, step: spec.JoinedInRowTime, layout: Layout) -> Streaming:
         """Returns a join whose inputs are steps."""
@@ -326,7 +345,7 @@ def _steps(step: spec.Step) -> Iterator[spec.Step]:
 
 def _keeps_rows(step: spec.Step) -> bool:
     """Tells whether rows stay in a step for a while."""
-    return isinstance(step, spec.InRowTime | spec.JoinedInRowTime)
+    return isinstance(step, spec.InRowTime | spec.JoinedInRowTime | spec.Coded)
 
 
 def _named(columns: Mapping[str, Column]) -> list[Column]:

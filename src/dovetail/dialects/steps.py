@@ -1,0 +1,61 @@
+"""Steps of a program that front ends of SQL write, with the columns that they have."""
+
+from __future__ import annotations
+
+from dovetail import spec
+from dovetail.dialects.trees import own_column, sided
+from dovetail.expression import Expression, Scope, parse
+from dovetail.schema import ArrayType, AtomicType, Column, Schema
+
+COUNTS = "counts"
+"""The column of a window's rows that has how many rows each group has."""
+NOBODY = Schema(())
+Select = tuple[tuple[str, Expression], ...]
+
+
+def column_of(name: str) -> Expression:
+    """Returns a column of the rows of a step."""
+    return Expression(sided(own_column(name), spec.Hand.LEFT).sql(dialect="spark"))
+
+
+def projected(source: spec.Step, columns: Select) -> spec.Step:
+    """Returns a step with these columns, of the types that they have."""
+    if columns == tuple((name, column_of(name)) for name in source.schema.names):
+        return source
+    schema = schema_of(source.schema, columns)
+    return spec.Projected(source, schema, spec.Columns(columns))
+
+
+def schema_of(rows: Schema, columns: Select) -> Schema:
+    """Returns the types that columns have over rows."""
+    scope = Scope.pair(rows, NOBODY)
+    kinds = (Column(name, parse(text, scope).type) for name, text in columns)
+    return Schema(tuple(kinds))
+
+
+def windowed(
+    source: spec.InRowTime,
+    window: spec.firing.FiringWindow,
+    *,
+    lists: tuple[str, ...] = (),
+    groups: tuple[str, ...] = (),
+    by: tuple[str, ...] = (),
+) -> spec.Windowed:
+    """Returns what a window gives of lists of values, and of the rest as it was."""
+    known = source.schema
+    last = tuple(name for name in known.names if name not in lists)
+    schema = Schema(
+        (
+            *(Column(name, ArrayType(known[name].type)) for name in lists),
+            Column(COUNTS, ArrayType(AtomicType.INT)),
+            *(known[name] for name in last),
+        )
+    )
+    gives = spec.firing.Lists(groups, lists, COUNTS, last)
+    return spec.Windowed(source, schema, window, gives, by)
+
+
+def end_of(column: str, micros: int) -> str:
+    """Returns the end of the stretch of so many microseconds in which a time is."""
+    moment = f"unix_micros({column})"
+    return f"timestamp_micros({moment} - pmod({moment}, {micros}) + {micros})"
