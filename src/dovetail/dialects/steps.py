@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dovetail import spec
 from dovetail.dialects.trees import own_column, sided
 from dovetail.expression import Expression, Scope, parse
-from dovetail.schema import ArrayType, AtomicType, Column, Schema
+from dovetail.schema import ArrayType, AtomicType, Column, Schema, StructType, quoted
 
 COUNTS = "counts"
 """The column of a window's rows that has how many rows each group has."""
 NOBODY = Schema(())
+_LISTED = "records"
 Select = tuple[tuple[str, Expression], ...]
 
 
@@ -59,3 +62,22 @@ def end_of(column: str, micros: int) -> str:
     """Returns the end of the stretch of so many microseconds in which a time is."""
     moment = f"unix_micros({column})"
     return f"timestamp_micros({moment} - pmod({moment}, {micros}) + {micros})"
+
+
+def listing(columns: Sequence[tuple[str, str]], items: str) -> Select:
+    """Returns a list of records as a column, one for each `item` of a list of values.
+
+    The columns of a record are expressions, of the item among others.
+    """
+    parts = (f"{text} AS {quoted(name)}" for name, text in columns)
+    record = f"struct({', '.join(parts)})"
+    return ((_LISTED, Expression(f"transform({items}, item -> {record})")),)
+
+
+def unfolded(source: spec.Step) -> spec.Unfolded:
+    """Returns the records of a step whose only column is a list of them."""
+    kind = source.schema[_LISTED].type
+    assert isinstance(kind, ArrayType)  # noqa: S101 - as it is made
+    assert isinstance(kind.element, StructType)  # noqa: S101 - of records
+    columns = (Column(name, it) for name, it in kind.element.fields)
+    return spec.Unfolded(source, Schema(tuple(columns)), _LISTED)

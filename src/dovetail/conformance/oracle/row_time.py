@@ -139,12 +139,8 @@ class _Player:
         match step:
             case spec.Given():
                 yield from self._given(self.play.inputs[step.input])
-            case spec.Filtered() | spec.Projected():
-                change = changed_by(step)
-                for line in self.lines(step.source):
-                    changed = list(change([line.row])) if line.row is not None else []
-                    # One that is left out stays as a line: its time has been seen.
-                    yield replace(line, row=changed[0] if changed else None)
+            case spec.Filtered() | spec.Projected() | spec.Unfolded():
+                yield from _changed(step, self.lines(step.source))
             case spec.Appended(sources):
                 every = [line for one in sources for line in self.lines(one)]
                 yield from sorted(every, key=lambda line: line.place)
@@ -174,7 +170,11 @@ class _Player:
         match step:
             case spec.Given():
                 return [self.play.inputs[step.input]]
-            case spec.Filtered(source=source) | spec.Projected(source=source):
+            case (
+                spec.Filtered(source=source)
+                | spec.Projected(source=source)
+                | spec.Unfolded(source)
+            ):
                 return self._sources(source)
             case spec.Appended(sources):
                 every = [one for source in sources for one in self._sources(source)]
@@ -211,7 +211,8 @@ class _Player:
         for place, event in enumerate(self.play.events):
             match event:
                 case spec.Arrive(input=name, row=row) if name == source.name:
-                    yield Line(source, place, row, moment_of(row[source.time]))
+                    time = _time_of(row, source.time) if source.is_timed else None
+                    yield Line(source, place, row, time)
                 case spec.Bound(input=name, moment=moment) if name == source.name:
                     yield Line(source, place, bound=moment)
                 case spec.Finish(input=name) if name == source.name:
@@ -307,6 +308,25 @@ class _Player:
                 yield spec.Finish(one.name)
             elif line.bound is not None and line.bound > PAST:
                 yield spec.Bound(one.name, int(line.bound))
+
+
+def _changed(
+    step: spec.Filtered | spec.Projected | spec.Unfolded, lines: Sequence[Line]
+) -> Iterator[Line]:
+    """Yields lines as a step makes them that looks at each row alone."""
+    # Made once: an expression is read there.
+    change = None if isinstance(step, spec.Unfolded) else changed_by(step)
+    for line in lines:
+        found: list[spec.Row] = []
+        if line.row is not None and isinstance(step, spec.Unfolded):
+            listed: Any = line.row[step.column]
+            found = list(listed or ())
+        elif line.row is not None and change is not None:
+            found = list(change([line.row]))
+        yield from (replace(line, row=row) for row in found)
+        if not found:
+            # One that is left out stays as a line: its time has been seen.
+            yield replace(line, row=None)
 
 
 def _reached(source: spec.Input, events: Sequence[spec.Event]) -> Moment:

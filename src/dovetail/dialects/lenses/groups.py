@@ -19,7 +19,7 @@ from sqlglot import exp
 from dovetail import spec
 from dovetail.dialects import steps
 from dovetail.dialects.lenses.parser import Shown, Text, WindowBy, not_yet
-from dovetail.dialects.lenses.records import TIME
+from dovetail.dialects.lenses.records import TIME, Key
 from dovetail.dialects.lenses.totals import (
     Function,
     argument_of,
@@ -29,7 +29,7 @@ from dovetail.dialects.lenses.totals import (
 from dovetail.dialects.trees import own_column
 from dovetail.errors import DialectError
 from dovetail.expression import Expression
-from dovetail.schema import AtomicType, Column, MapType, Schema, Type
+from dovetail.schema import AtomicType, Column, MapType, Schema, Type, quoted
 
 _KEY = "the group"
 Read = Callable[[exp.Expr], tuple[str, Type]]
@@ -99,16 +99,19 @@ class Groups:
         self.functions[name] = one
         return name
 
-    def key(self) -> exp.Expr:
+    def key(self) -> Key:
         """Returns the values of a group as one, whose fields are called as they are."""
+        names = [one.name or f"{number}" for number, one in enumerate(self.keys)]
         parts = (
-            f"'{one.name or number}', `group {number}`"
-            for number, one in enumerate(self.keys)
+            f"`{group}` AS {quoted(name)}"
+            for group, name in zip(self.names, names, strict=True)
         )
-        tree: exp.Expr = exp.maybe_parse(
-            f"named_struct({', '.join(parts)})", dialect="spark"
+        tree: exp.Expr = exp.maybe_parse(f"struct({', '.join(parts)})", dialect="spark")
+        kinds = (
+            f"{name} {self.columns[it][1]}"
+            for it, name in zip(self.names, names, strict=True)
         )
-        return tree
+        return Key(tree, f"of {', '.join(kinds)}")
 
     # Steps.
 

@@ -47,6 +47,8 @@ _SETTINGS = re.compile(
 _OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE)
 _CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END)
 _ENDED = "the end of the text"
+_RESULT = "result"
+"""The topic of a query that names none."""
 
 
 class LensesSql(Dialect):
@@ -384,7 +386,10 @@ class _Statements:
         elif cursor.take("SET"):
             self._set(cursor, place)
         elif cursor.words(1) == ("SELECT",):
-            self._fill(Filled("result", _select(cursor), is_topic=True, place=place))
+            if any(one.name == _RESULT for one in self.filled):
+                told = "a second SELECT without INSERT INTO"
+                raise DialectError(told, "INSERT INTO x SELECT ..", place=place)
+            self._fill(Filled(_RESULT, _select(cursor), is_topic=True, place=place))
         else:
             raise cursor.stopped("SELECT, WITH, INSERT INTO or SET")
         if not cursor.is_done:
@@ -442,13 +447,11 @@ class _Statements:
 
     def _fill(self, filled: Filled) -> None:
         """Takes a query, whose name no other one has."""
-        if any(one.name.lower() == filled.name.lower() for one in self.filled):
-            if filled.is_topic:
-                raise not_yet(
-                    filled.place, f'a second query that fills "{filled.name}"'
-                )
+        same = [one for one in self.filled if one.name.lower() == filled.name.lower()]
+        # Several queries may write into one topic, but a name means one query.
+        if same and not (filled.is_topic and same[0].is_topic):
             raise DialectError(
-                f'a second WITH "{filled.name}"',
+                f'a second query of the name "{filled.name}"',
                 "a name of its own",
                 place=filled.place,
             )

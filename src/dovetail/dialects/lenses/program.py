@@ -25,9 +25,9 @@ from dovetail.dialects.lenses.records import (
     Rows,
     numbered,
 )
-from dovetail.dialects.steps import schema_of
+from dovetail.dialects.steps import column_of, projected, schema_of
 from dovetail.dialects.trees import own_column, sided
-from dovetail.errors import DialectError, SpecError
+from dovetail.errors import DialectError
 from dovetail.expression import Expression, parse
 
 _KEYS = {"INT": "int", "LONG": "bigint", "STRING": "string"}
@@ -49,14 +49,17 @@ class Topics:
 
     def program(self) -> spec.Program:
         """Returns what comes out of the text."""
-        outputs = []
+        outputs: dict[str, spec.Output] = {}
         for one in self.text.filled:
             query = Query(self, one.query)
             records = _stored(query.records(), one.key)
             self.remarks += query.remarks
             self.filled[one.name.lower()] = records
             if one.is_topic:
-                outputs.append(spec.Output(one.name, self._step(one, records)))
+                step = self._step(one, records)
+                if one.name.lower() in outputs:
+                    step = self._appended(outputs[one.name.lower()].step, step, one)
+                outputs[one.name.lower()] = spec.Output(one.name, step)
                 self.remarks.append(self._told(one, records))
         if not outputs:
             raise DialectError(
@@ -64,11 +67,14 @@ class Topics:
                 "SELECT .. or INSERT INTO .. SELECT .. behind each WITH",
                 place=self.text.source.place(len(self.text.source.text.rstrip()), 1),
             )
-        return spec.Program(tuple(outputs), (*self.text.remarks, *self.remarks))
+        remarks = (*self.text.remarks, *self.remarks)
+        return spec.Program(tuple(outputs.values()), remarks)
 
     def known(self, named: parser.Named) -> Records:
         """Returns the records of a source: those of a query, or of an input."""
         name = named.name.lower()
+        if [one.name.lower() for one in self.text.filled].count(name) > 1:
+            raise not_yet(named.place, f'a query of "{name}", which several fill')
         if name in self.filled:
             found = self.filled[name]
             if isinstance(found, Rows) and found.source in self.running:
@@ -143,20 +149,30 @@ class Topics:
 
     def _step(self, filled: Filled, records: Records) -> spec.Step:
         """Returns what a query puts out as a step."""
-        match records:
-            case Rows(source=spec.Named(name)) if not records.is_stream:
-                raise not_yet(filled.place, "a query of a table without a join")
-            case Rows(source=spec.Named(name)):
-                if not self.inputs[name].is_timed and name not in self.steps:
-                    told = f'"{name}" has no time, and the query no join'
-                    raise SpecError(told, "a stream with a time", place=filled.place)
-            case _:
-                pass
+        if isinstance(records, Rows) and not records.is_stream:
+            raise not_yet(filled.place, "a query of a table without a join")
         texts = (
             (name, Expression(records.spelled(it)))
             for name, it in numbered(records.fields)
         )
         return self.over(records, tuple(texts))
+
+    def _appended(self, first: spec.Step, more: spec.Step, one: Filled) -> spec.Step:
+        """Returns what two queries write into one topic, whose fields are alike."""
+        fields, others = (
+            [f"{it.name.lower()} {it.type}" for it in step.schema.columns]
+            for step in (first, more)
+        )
+        if sorted(fields) != sorted(others):
+            told = f'({", ".join(others)}) into "{one.name}"'
+            expected = f"({', '.join(fields)}), as of the query before it"
+            raise DialectError(told, expected, place=one.place)
+        if self.is_bounded or spec.takes_changes(more) or spec.takes_changes(first):
+            raise not_yet(one.place, "rows of tables from two queries in one topic")
+        names = {it.lower(): it for it in more.schema.names}
+        columns = [(it, column_of(names[it.lower()])) for it in first.schema.names]
+        parts = first.sources if isinstance(first, spec.Appended) else (first,)
+        return spec.Appended((*parts, projected(more, tuple(columns))))
 
     def _joined(self, join: spec.JoinSpec) -> spec.JoinedInRowTime:
         """Returns a join as a step, over those of its inputs."""

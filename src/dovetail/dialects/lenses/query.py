@@ -36,10 +36,11 @@ from dovetail.dialects.lenses.records import (
     skipping,
 )
 from dovetail.dialects.lenses.totals import is_total
+from dovetail.dialects.steps import listing, unfolded
 from dovetail.dialects.trees import conjuncts, own_column, sided
 from dovetail.errors import DialectError, DovetailError, SpecError, UnsupportedError
 from dovetail.expression import Expression, Scope, parse
-from dovetail.schema import AtomicType, Type
+from dovetail.schema import ArrayType, AtomicType, Type
 
 STREAM, TABLE = "STREAM", "TABLE"
 _LEFT, _RIGHT = spec.HANDS
@@ -253,12 +254,40 @@ class Query:
             return self._joined(select.join)
         source = self.sources.known(select.source)
         self._check_kind(source)
+        for one in select.laterals:
+            source = self._unfolded(source, one)
         seen = Seen(self.text, ((select.source.alias, source),))
         found = source.filtered([*self._conditions(seen)])
         if isinstance(select.groups, tuple):
             return self._grouped(select.groups, found, seen)
         fields, key = self._fields(seen, frozenset())
         return replace(found, fields=fields, key=key or source.key)
+
+    def _unfolded(self, source: Records, lateral: parser.Lateral) -> Records:
+        """Returns a record for each element of a list, with all that the record has."""
+        name = self.select.source
+        seen = Seen(self.text, ((name.alias, source),))
+        text, kind = self._read(lateral.node, seen)
+        if not isinstance(kind, ArrayType):
+            told = f"LATERAL of {lateral.node.sql()}, of the type {kind}"
+            raise self.text.wrong(lateral.node, told, "a list")
+        if not source.is_stream or not isinstance(source, Rows):
+            raise not_yet(lateral.place, "LATERAL over a table, or a join")
+        kept = [(it.name, it.value) for it in (*source.fields, *source.hidden)]
+        names = {it.lower() for it, _ in kept}
+        if lateral.name.lower() in names:
+            told = f'a second field "{lateral.name}"'
+            raise self.text.wrong(lateral.node, told, "a name of its own behind AS")
+        # The list is made of whole records, so that an element is all there is of one.
+        for own, value in ((KEY, source.key.value), (TIME, source.time)):
+            if own not in names and not isinstance(value, exp.Null):
+                kept.append((own, value))
+        parts = [(it, source.spelled(value)) for it, value in kept]
+        listed = listing([*parts, (lateral.name, "item")], text)
+        step = unfolded(self.sources.over(source, listed))
+        rows = self.sources.added(f"the lists of {name.name}", step, is_running=False)
+        key = replace(rows.key, form=source.key.form)
+        return replace(rows, topic=source.topic, key=key)
 
     # Groups.
 
@@ -286,7 +315,7 @@ class Query:
         rows = self.sources.added(title, step, is_running=self._gives_table)
         key = Key(own_column(groups.names[0]), str(groups.columns["group 0"][1]))
         if len(keys) > 1:
-            key = Key(groups.key(), COMPUTED)
+            key = groups.key()
         rows = replace(rows, key=key)
         plain = replace(select, shown=shown, where=having)
         query = Query(self.sources, replace(plain, groups=NOTHING, window=NOTHING))
@@ -326,8 +355,11 @@ class Query:
                 rule="lenses_groups",
                 place=select.place,
             )
-        for one in select.laterals:
-            raise not_yet(one.place, "LATERAL")
+        if select.laterals and select.join != NOTHING:
+            hint = "WITH x AS (SELECT .. LATERAL ..); joins x"
+            told = "LATERAL and a join in one query"
+            place = select.laterals[0].place
+            raise DialectError(told, "one of the two", hint, place=place)
         if isinstance(select.groups, tuple):
             return
         if isinstance(select.window, parser.WindowBy):
@@ -624,7 +656,8 @@ class Query:
             elif facet not in ("", "_value") or not name:
                 if facet:
                     raise not_yet(one.place, f"AS {facet}{f'.{name}' if name else ''}")
-                raise self.text.wrong(one.node, "a value without a name", "AS name")
+                told = "a value without a name"
+                raise DialectError(told, "AS name", place=one.place)
             else:
                 may = seen.may_be_null(one.node, optional)
                 fields.append(Field(name, value, may))

@@ -38,7 +38,7 @@ from dovetail.engines.spark_stream.query import (
 )
 from dovetail.engines.spark_stream.ways import changed
 from dovetail.errors import UnsupportedError
-from dovetail.kernels.arrays.names import LineKind
+from dovetail.kernels.arrays.names import LineKind, reserved
 from dovetail.kernels.arrays.rows import NEVER
 from dovetail.kernels.firing import KIND
 from dovetail.kernels.row_order import INPUT, MOMENT, NUMBER, RIDING, RowOrder
@@ -93,10 +93,11 @@ class Layout:
             told = "idle=.. of a stream in front of a window or a union"
             hint = "leave idle out: its bound moves as its rows come"
             raise UnsupportedError.not_yet("stream", told, hint=hint)
-        number, time = feed.sequence or feed.order, quoted(source.time)
+        number = feed.sequence or feed.order
+        time = f"unix_micros({quoted(source.time)})" if source.is_timed else "NULL"
         said = {
             KIND: F.lit(int(LineKind.ROW)),
-            MOMENT: F.expr(f"unix_micros({time})"),
+            MOMENT: F.expr(f"CAST({time} AS BIGINT)"),
             INPUT: F.lit(source.name),
             NUMBER: F.expr(f"CAST({number or 'NULL'} AS BIGINT)"),
         }
@@ -118,6 +119,21 @@ class Layout:
         """Returns lines as a step makes them that looks at each row alone."""
         with plain_rules(lines.frame.sparkSession):
             frame = changed(lines.frame, [change_of(step)], _RIDING)
+        return replace(lines, frame=frame)
+
+    def unfolded(self, lines: Lines, step: spec.Unfolded) -> Lines:
+        """Returns a line for each item of the lists of rows; without one it goes by."""
+        item = reserved("item")
+        with plain_rules(lines.frame.sparkSession):
+            every = lines.frame.withColumn(
+                item, F.explode_outer(F.col(quoted(step.column)))
+            )
+            is_row = F.col(KIND) == int(LineKind.ROW)
+            passed = F.lit(int(LineKind.PASSED))
+            kind = F.when(is_row & F.col(item).isNull(), passed).otherwise(F.col(KIND))
+            own = [F.col(item).getField(name).alias(name) for name in step.schema.names]
+            beside = [F.col(name) for name in RIDING if name != KIND]
+            frame = every.select(*own, kind.alias(KIND), *beside)
         return replace(lines, frame=frame)
 
     def appended(self, parts: Sequence[Lines]) -> Lines:
@@ -246,6 +262,8 @@ class Inputs(Generic[AnySource]):
                 return layout.given(one.source, one.feed, one.frame)
             case spec.Filtered(source=source) | spec.Projected(source=source):
                 return layout.changed(self.lines(source, layout), step)
+            case spec.Unfolded(source):
+                return layout.unfolded(self.lines(source, layout), step)
             case spec.Appended(sources):
                 return layout.appended([self.lines(one, layout) for one in sources])
             case spec.Retimed(source):
