@@ -40,7 +40,7 @@ from dovetail.dialects.steps import listing, unfolded
 from dovetail.dialects.trees import conjuncts, own_column, sided
 from dovetail.errors import DialectError, DovetailError, SpecError, UnsupportedError
 from dovetail.expression import Expression, Scope, parse
-from dovetail.schema import ArrayType, AtomicType, Type
+from dovetail.schema import ArrayType, AtomicType, Type, quoted
 
 STREAM, TABLE = "STREAM", "TABLE"
 _LEFT, _RIGHT = spec.HANDS
@@ -141,9 +141,18 @@ class Seen:
             case "_meta" | "_metadata":
                 yield False, self._meta(records, rest, node)
             case "_headers":
-                raise not_yet(self.text.at(node), "_headers")
+                held = [it for it in records.hidden if it.name.lower() == facet]
+                if not held:
+                    hint = "give them as a column _headers of the input"
+                    raise self.text.wrong(node, "no _headers are known", "", hint)
+                yield held[0].may_be_null, _within(held[0].value, rest)
             case "_value" if not rest:
-                raise not_yet(self.text.at(node), "_value as a whole")
+                parts = (
+                    f"{one.value.sql(dialect='spark')} AS {quoted(one.name)}"
+                    for one in records.fields
+                )
+                whole = f"struct({', '.join(parts)})"
+                yield False, exp.maybe_parse(whole, dialect="spark")
             case "" | "_value":
                 for one in (*records.fields, *records.hidden):
                     if one.name.lower() == rest[0].lower():
@@ -740,4 +749,6 @@ def _called(one: parser.Shown) -> parser.Shown:
         return one
     name = _path(one.node)[-1]
     is_key = name.lower() == KEY
+    if name.lower() in FACETS and not is_key:
+        return one  # a whole part of a record has no name
     return replace(one, facet=KEY if is_key else "", name="" if is_key else name)
