@@ -58,7 +58,7 @@ class Topics:
             if one.is_topic:
                 step = self._step(one, records)
                 if one.name.lower() in outputs:
-                    step = self._appended(outputs[one.name.lower()].step, step, one)
+                    step = self._appended(outputs[one.name.lower()].step, step, one=one)
                 outputs[one.name.lower()] = spec.Output(one.name, step)
                 self.remarks.append(self._told(one, records))
         if not outputs:
@@ -113,18 +113,18 @@ class Topics:
         step = self._joined(replace(made.join, select=spec.Columns(columns)))
         key = tuple(column for column, _ in keys)
         table = spec.Input("", spec.InputKind.TABLE, step.schema, key=key)
-        return replace(rows, source=self._named(named.alias, step, table))
+        return replace(rows, source=self._named(named.alias, step, source=table))
 
     def added(self, title: str, step: spec.Step, *, is_running: bool) -> Rows:
         """Returns what a step gives as rows, of which others may read."""
         time = TIME if TIME in step.schema.names else ""
         stream = spec.Input("", spec.InputKind.STREAM, step.schema, time=time)
-        source = self._named(title, step, stream)
+        source = self._named(title, step, source=stream)
         if is_running:
             self.running.append(source)
         return replace(Rows.of(self.inputs[source.name]), topic="")
 
-    def _named(self, title: str, step: spec.Step, source: spec.Input) -> spec.Named:
+    def _named(self, title: str, step: spec.Step, *, source: spec.Input) -> spec.Named:
         """Returns the name under which a step is an input."""
         name = title
         while name in self.inputs:
@@ -157,7 +157,7 @@ class Topics:
         )
         return self.over(records, tuple(texts))
 
-    def _appended(self, first: spec.Step, more: spec.Step, one: Filled) -> spec.Step:
+    def _appended(self, first: spec.Step, more: spec.Step, *, one: Filled) -> spec.Step:
         """Returns what two queries write into one topic, whose fields are alike."""
         fields, others = (
             [f"{it.name.lower()} {it.type}" for it in step.schema.columns]

@@ -268,7 +268,7 @@ class Query:
         seen = Seen(self.text, ((select.source.alias, source),))
         found = source.filtered([*self._conditions(seen)])
         if isinstance(select.groups, tuple):
-            return self._grouped(select.groups, found, seen)
+            return self._grouped(select.groups, found, seen=seen)
         fields, key = self._fields(seen, frozenset())
         return replace(found, fields=fields, key=key or source.key)
 
@@ -301,7 +301,7 @@ class Query:
     # Groups.
 
     def _grouped(
-        self, keys: tuple[exp.Expr, ...], source: Records, seen: Seen
+        self, keys: tuple[exp.Expr, ...], source: Records, *, seen: Seen
     ) -> Records:
         """Returns a record for each update of a group, or for each of its windows."""
         select = self.select
