@@ -185,7 +185,7 @@ def test_groups_run_behind_joins_and_in_windows(streamed, spark, tmp_path):
         ),
     }
     flow = dt.sql(GROUPED, sources, dialect="lenses")
-    assert "one task" in flow.explain()
+    assert "dovetail.join.late" in flow.explain()
     for query in flow.write(
         {name: dt.folder(str(tmp_path / name)) for name in flow.outputs},
         checkpoint=str(tmp_path / "state"),
