@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     )
     from dovetail.api.flows import Flow
     from dovetail.api.joined import Joined
+    from dovetail.api.lookups import lookup
     from dovetail.api.progress import Progress, follow
     from dovetail.api.samples import Sample
     from dovetail.api.sets import Together
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     from dovetail.api.terms import Key
     from dovetail.api.texts import Outputs, ecl, join
     from dovetail.bind.kafka import Topic, kafka
+    from dovetail.bind.lookups.postgres import postgres
+    from dovetail.bind.lookups.tables import LookupTable
     from dovetail.bind.replay import replay
     from dovetail.bind.sinks import Folder, Sink, folder
     from dovetail.draw.picture import Picture
@@ -75,6 +78,7 @@ __all__ = [
     "Key",
     "Length",
     "LimitError",
+    "LookupTable",
     "MissingNameError",
     "Outputs",
     "Picture",
@@ -104,6 +108,8 @@ __all__ = [
     "kafka",
     "latest",
     "local_session",
+    "lookup",
+    "postgres",
     "range",
     "replay",
     "rows",
@@ -133,6 +139,7 @@ _ROOMS = {
     ),
     "api.flows": ("Flow",),
     "api.joined": ("Joined",),
+    "api.lookups": ("lookup",),
     "api.progress": ("Progress", "follow"),
     "api.samples": ("Sample",),
     "api.sets": ("Together",),
@@ -142,6 +149,8 @@ _ROOMS = {
     "api.terms": ("Key",),
     "api.texts": ("Outputs", "ecl", "join"),
     "bind.kafka": ("Topic", "kafka"),
+    "bind.lookups.postgres": ("postgres",),
+    "bind.lookups.tables": ("LookupTable",),
     "bind.replay": ("replay",),
     "bind.sinks": ("Folder", "Sink", "folder"),
     "draw.picture": ("Picture",),

@@ -171,6 +171,7 @@ _EXTRAS = {
     "pyspark": ("spark", "PySpark 4.2 or newer"),
     "typer": ("cli", "it, for the command line"),
     "rich": ("cli", "it, for the command line"),
+    "psycopg": ("postgres", "it, for lookups in PostgreSQL"),
 }
 """What an install may leave out: the extra that brings it, and what is expected."""
 

@@ -25,6 +25,7 @@ from dovetail.engines.spark_stream.query import NOW, Start, Streaming, start
 from dovetail.errors import SpecError, UnsupportedError
 from dovetail.expression import ALWAYS
 from dovetail.plan.batch import AnyPlan, plan_batch
+from dovetail.plan.lookups import Lookup, without_time
 from dovetail.plan.nested import inner_joins
 from dovetail.plan.stream import Feed, StreamPlan, plan_stream
 from dovetail.plan.words import explained, explained_batch
@@ -96,6 +97,11 @@ class Joined:
     def is_streaming(self) -> bool:
         """Tells whether rows keep coming."""
         return any(feed.streams for feed in self.feeds.values())
+
+    @property
+    def asks(self) -> bool:
+        """Tells whether a table is asked by key, which is done row by row."""
+        return any(isinstance(feed.lookup, Lookup) for feed in self.feeds.values())
 
     @property
     def matched(self) -> DataFrame:
@@ -205,7 +211,7 @@ class Joined:
 
         Nothing runs, but Spark is asked all that it is asked at a start.
         """
-        if self.is_streaming:
+        if self.is_streaming or self.asks:
             streaming_of(self).lay()
         else:
             self._joined_at_once()
@@ -213,7 +219,7 @@ class Joined:
 
     def in_words(self) -> str:
         """Returns the plan in words; what only Spark can refuse is not refused."""
-        if self.is_streaming:
+        if self.is_streaming or self.asks:
             plan = plan_of(self)
             return explained(plan, partial(reads_all, plan))
         return explained_batch(self._batch_plan(), self._sources)
@@ -294,6 +300,12 @@ class Joined:
     def _collected(self, hand: spec.Hand) -> list[spec.Row]:
         """Returns all rows of a side of which none are given, to be drawn."""
         frame = self.frames[hand]
+        if isinstance(self.feeds[hand].lookup, Lookup):
+            raise SpecError(
+                f"the {hand.value} side is a lookup, whose rows are asked for by key",
+                "sample rows",
+                f"picture({hand.value}=[{{...}}]) draws the rows that you choose",
+            )
         if isinstance(frame, tuple) or frame.isStreaming:
             raise SpecError(
                 f"the {hand.value} side is a stream, which has no rows before it runs",
@@ -323,7 +335,7 @@ class Joined:
     def _outlet(self, outlet: spec.Outlet) -> DataFrame:
         """Returns one outlet's rows as a DataFrame."""
         self._named(outlet.value)
-        if self.is_streaming:
+        if self.is_streaming or self.asks:
             return streaming_of(self).frame(outlet)
         return self._joined_at_once()[outlet]
 
@@ -342,6 +354,24 @@ class Joined:
     def _batch_plan(self) -> AnyPlan:
         """Returns the plan of ordinary DataFrames, or raises what is not done of it."""
         return plan_batch(self.request, self.inputs, self.settings)
+
+
+def met_once(
+    join: spec.JoinSpec, sources: Mapping[str, Rows]
+) -> tuple[spec.JoinSpec, Mapping[str, Rows]]:
+    """Returns a join of a text, and its rows, beside a lookup without their times.
+
+    A text names the time of each stream. Where rows meet one by one none is late.
+    """
+    lookups = {name: one.feed.lookup for name, one in sources.items()}
+    streams = {name for name, one in sources.items() if one.feed.streams}
+    plain = without_time(join, lookups, streams)
+    if plain == join:
+        return join, sources
+    return plain, {
+        name: replace(one, source=replace(one.source, time="", lateness=spec.NO_TIME))
+        for name, one in sources.items()
+    }
 
 
 def emitting(joined: Joined, settings: spec.Settings) -> Joined:

@@ -31,7 +31,8 @@ from dovetail.spec import arguments
 
 PAUSE = 0.2
 _MOST_HOT = 5
-_SUMS = ("came", "met", "unmatched", "late", "failed", "evicted")
+_LOOKED_UP = ("hits", "asked", "fetched", "misses")
+_SUMS = ("came", "met", "unmatched", "late", "failed", "evicted", *_LOOKED_UP)
 _NOW = ("alive", "waiting", "bytes")
 _HANDS = ("left", "right")
 Counted = Mapping[str, Any]
@@ -47,7 +48,9 @@ class SideProgress:
     `evicted` are kept no more; `alive` are, in so many `bytes`, of which `waiting` take
     no part yet. No row before `bound` comes any more, which was so long ago (`lag`)
     when the batch began. `rate` is how many rows came a second since the batch before.
-    `hot` are the keys of most rows of the batch, and how many.
+    `hot` are the keys of most rows of the batch, and how many. Of a lookup `hits` are
+    keys whose rows were kept, `asked` those that its table was asked for, `fetched` the
+    rows that came, `misses` keys without a row; each batch and task counts its own.
     """
 
     came: int = 0
@@ -59,6 +62,10 @@ class SideProgress:
     alive: int = 0
     waiting: int = 0
     bytes: int = 0
+    hits: int = 0
+    asked: int = 0
+    fetched: int = 0
+    misses: int = 0
     bound: datetime | None = None
     lag: timedelta | None = None
     rate: float = field(default=0.0, compare=False)

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from dovetail import spec
 from dovetail.api import choices, sets, terms
 from dovetail.api.flows import Flow, JoinedQuery, flow_of
-from dovetail.api.joined import Joined, emitting, streaming_of
+from dovetail.api.joined import Joined, emitting, met_once, streaming_of
 from dovetail.api.sets import Together
 from dovetail.bind.files import tuples
 from dovetail.bind.files.tuple_sinks import text_sinks
@@ -28,6 +28,7 @@ from dovetail.engines.spark_stream.row_time import Inputs, RowTimeQuery
 from dovetail.errors import SchemaError, SpecError, UnsupportedError
 from dovetail.expression import Expression
 from dovetail.plan.features import Combination
+from dovetail.plan.lookups import NoLookup
 from dovetail.plan.nested import renamed, under, unnested
 from dovetail.plan.sides import input_of
 from dovetail.plan.stream import Feed, feed_of_rows, refuse_unbounded
@@ -37,6 +38,8 @@ from dovetail.spec.defaults import complete
 from dovetail.spec.rules import check_spec
 
 _INSTANT = spec.Span(0, 1)
+_COUNTED = "place"
+_EXPECTED = "rows of dt.stream, dt.table or dt.dataset"
 _USUAL = spec.Settings()
 _WHOLE = (AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BIGINT)
 
@@ -64,6 +67,7 @@ class Rows:
             "key": ", ".join(self.source.key),
             "order": self.feed.order,
             "sequence": self.feed.sequence,
+            "lookup": self.feed.lookup.in_words(),
             "refresh": ""
             if self.feed.refresh == spec.NO_TIME
             else self.feed.refresh.in_words(),
@@ -199,17 +203,16 @@ class Rows:
             "skip_when": skip_when,
             "order": order,
         }
-        given = map(_set_given, others)
-        return sets.joined_sets((self, *given), how, told)
+        given = map(_set_given, (self, *others))
+        return sets.joined_sets((*given,), how, told)
 
 
 def _set_given(other: object) -> Rows:
     """Returns another set that a user gives, or refuses what is none."""
-    if isinstance(other, Rows):
+    if isinstance(other, Rows) and isinstance(other.feed.lookup, NoLookup):
         return other
     hint = 'write for example a.together(b, c, on="id", select={"id": "l.id"})'
-    expected = "rows of dt.stream, dt.table or dt.dataset"
-    raise arguments.wrong("a set", other, expected, hint)
+    raise arguments.wrong("a set", other, _EXPECTED, hint)
 
 
 def _checked(
@@ -327,8 +330,7 @@ def _rows_given(other: object) -> Rows:
     if isinstance(other, Joined):
         return rows_of(other)
     hint = 'write for example orders.join(dt.stream(frame, time="paid_at"), on="id")'
-    expected = "rows of dt.stream, dt.table or dt.dataset"
-    raise arguments.wrong("other", other, expected, hint)
+    raise arguments.wrong("other", other, _EXPECTED, hint)
 
 
 def _refuse_half_a_sequence(sides: Mapping[spec.Hand, Rows]) -> None:
@@ -624,9 +626,6 @@ def spl(
     return replace(flow, files=partial(text_sinks, text, place)) if data else flow
 
 
-_COUNTED = "place"
-
-
 def _counted(program: spec.Program, sources: Mapping[str, Rows]) -> Mapping[str, Rows]:
     """Returns the rows that the program gives itself, in their order."""
     stretches = spec.stretches_of(program)
@@ -698,12 +697,12 @@ def sql(
     is_bounded = not any(rows.feed.streams for rows in sources.values())
     found = dialects.translator(dialect, is_bounded=is_bounded)(text, known)
     if isinstance(found, spec.JoinSpec):
-        return _switched(dialect, joined_by(found, sources))
+        return _switched(dialect, *met_once(found, sources))
     named = {name: replace(one, source=known[name]) for name, one in sources.items()}
     inputs = Inputs(
         named,
         lambda frame, time: stream(frame, time=time),
-        lambda join, rows: streaming_of(_switched(dialect, joined_by(join, rows))),
+        lambda join, rows: streaming_of(_switched(dialect, join, rows)),
     )
     queries = (_result(one, inputs, dialect) for one in found.outputs)
     return Flow(found, tuple(queries), named)
@@ -715,15 +714,16 @@ def _result(
     """Returns the query of one result of a text: a join, or steps in row time."""
     join = spec.plain_join(output.step)
     if join is not None:
-        joined = joined_by(join, inputs.sources)
-        return JoinedQuery(output.name, _switched(dialect, joined))
+        joined = _switched(dialect, *met_once(join, inputs.sources))
+        return JoinedQuery(output.name, joined)
     if spec.takes_changes(output.step):
         raise UnsupportedError.not_yet("stream", Combination.CHANGELOG_INSIDE.value)
     return RowTimeQuery(output.name, output.step, inputs)
 
 
-def _switched(dialect: str, joined: Joined) -> Joined:
+def _switched(dialect: str, join: spec.JoinSpec, sources: Mapping[str, Rows]) -> Joined:
     """Returns a join of a text with the switches that its dialect has."""
+    joined = joined_by(join, sources)
     usual = dialects.usual_settings(dialect, joined.request, joined.inputs)
     return replace(joined, settings=usual)
 

@@ -72,11 +72,11 @@ class Closed:
 
     def __call__(self, *given: object) -> Any:  # noqa: ANN401 - as the function
         """Calls the function."""
-        return _kept("functions", (self.code, self.data), self.opened)(*given)
+        return kept_here("functions", (self.code, self.data), self.opened)(*given)
 
     def opened(self) -> Callable[..., Any]:
         """Returns the function."""
-        named = _kept("code", self.code, self.opened_code)
+        named = kept_here("code", self.code, self.opened_code)
         reading = pickle.Unpickler(io.BytesIO(zlib.decompress(self.data)))  # noqa: S301
         # Set on one reader and not in a class of readers: that would travel as well.
         reading.persistent_load = named.__getitem__  # type: ignore[method-assign]
@@ -89,12 +89,17 @@ class Closed:
         return named
 
 
-def _kept(what: str, key: Hashable, make: Callable[[], T]) -> T:
-    """Returns what this process keeps under a key, made where it has none."""
+def kept_here(
+    what: str, key: Hashable, make: Callable[[], T], *, most: int = MOST_OPENED
+) -> T:
+    """Returns what this process keeps under a key, made where it has none.
+
+    Of `most` of its kind, the one that was made first goes.
+    """
     # Of a task's own code nothing outlives the task; what `sys` holds does.
     kept: dict[Hashable, T] = vars(sys).setdefault(f"dovetail_{what}", {})
     if key not in kept:
-        while len(kept) >= MOST_OPENED:
+        while len(kept) >= most:
             del kept[next(iter(kept))]
         kept[key] = make()
     return kept[key]

@@ -6,7 +6,7 @@ hashed, and compared once more by value, so that two keys of one hash never meet
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dovetail import schema, spec
@@ -174,3 +174,19 @@ def _as_text(value: str, kind: schema.Type, depth: int = 0) -> str:
 def _text_or_null(value: str, kind: schema.Type, depth: int) -> str:
     """Returns the SQL of a text that tells a part of a value, also where it is null."""
     return f"coalesce({_as_text(value, kind, depth)}, 'n')"
+
+
+def unhashed(kind: schema.Type) -> Iterator[str]:
+    """Gives what a type is or holds that Spark does not hash."""
+    match kind:
+        case schema.MapType():
+            yield "map"
+        case schema.CarriedType("variant"):
+            yield "variant"
+        case schema.ArrayType(element):
+            yield from unhashed(element)
+        case schema.StructType(fields):
+            for _, part in fields:
+                yield from unhashed(part)
+        case _:
+            pass

@@ -24,7 +24,8 @@ from dovetail.errors import SpecError, UnsupportedError
 from dovetail.plan import features, nested
 from dovetail.plan import sets as several
 from dovetail.plan.kernels import TOGETHER, judges_pairs, missing_together
-from dovetail.plan.keys import Keys, keys_of
+from dovetail.plan.keys import Keys, keys_of, unhashed
+from dovetail.plan.lookups import AnyLookup, Lookup, NoLookup, refuse_other_ways
 from dovetail.plan.sides import ends_by_key, input_of, is_static, partition_of
 from dovetail.plan.ways import Onward
 from dovetail.spec.defaults import is_by_row_time
@@ -61,8 +62,8 @@ class Feed:
     it is; `deletes` is true of a row that takes its key out of a table. After the
     silence `idle` a side no longer holds the other back. Where it does not stream
     nothing ever comes, but a start may read it anew, so long after it was read:
-    `refresh`. Rows of another join
-    come as those of its own two sides, `inside`.
+    `refresh`. Rows that are not there at all are asked for by a `lookup`. Rows of
+    another join come as those of its own two sides, `inside`.
     """
 
     order: str = ""
@@ -73,11 +74,12 @@ class Feed:
     streams: bool = True
     inside: Feeds = field(default_factory=dict)
     refresh: spec.Span = NO_TIME
+    lookup: AnyLookup = NoLookup()
 
     @property
-    def facts(self) -> tuple[bool, spec.Span, str, str]:
+    def facts(self) -> tuple[bool, spec.Span, str, str, AnyLookup]:
         """Returns what is the same of a side."""
-        return self.streams, self.refresh, self.part, self.deletes
+        return self.streams, self.refresh, self.part, self.deletes, self.lookup
 
 
 Feeds = Mapping[spec.Hand, Feed]
@@ -105,6 +107,7 @@ class StreamSide:
     refresh: spec.Span = NO_TIME
     part: str = ""
     deletes: str = ""
+    lookup: AnyLookup = NoLookup()
 
     @property
     def is_timed(self) -> bool:
@@ -211,7 +214,12 @@ class StreamPlan:
 
     @property
     def tables(self) -> tuple[StreamSide, ...]:
-        """Returns the sides that do not stream: at most one, joins inside apart."""
+        """Returns the sides that do not stream: at most one, joins inside apart.
+
+        Beside a lookup there is none: nothing is there to be copied.
+        """
+        if any(isinstance(side.lookup, Lookup) for side in self.sides):
+            return ()
         return tuple(side for side in self.sides if not side.streams)
 
     def in_way(self, way: Way) -> StreamPlan:
@@ -219,11 +227,18 @@ class StreamPlan:
         inside = {hand: plan.in_way(way) for hand, plan in self.inside.items()}
         return replace(self, way=way, inside=inside)
 
+    def refuse_other_ways(self, reason: str) -> None:
+        """Refuses a lookup of which rows would have to wait, for a reason."""
+        lookups = {side.hand: side.lookup for side in self.sides}
+        refuse_other_ways(self.join, lookups, reason)
+
     def with_operators(self) -> StreamPlan:
         """Returns the plan with operators of ours for what goes on to its own.
 
-        What lies in their state is not read anew.
+        What lies in their state is not read anew, nor asked for.
         """
+        for plan in self.joins:
+            plan.refuse_other_ways("the rows go on to an operator")
         if any(side.refresh != NO_TIME for side in self.leaves):
             raise UnsupportedError.not_yet(
                 "stream",
@@ -323,6 +338,7 @@ def plan_stream(
     plan = StreamPlan(
         join, settings, arrival, (left, right), spread, notes, way, inside
     )
+    plan.refuse_other_ways("" if way.is_native else way.reason)
     return plan if way.is_native else plan.with_operators()
 
 
@@ -600,7 +616,7 @@ def _refuse_driven_out(join: spec.JoinSpec, feeds: Feeds) -> None:
 
 def _notes(join: spec.JoinSpec, feeds: Feeds) -> Iterator[str]:
     """Gives what a user should know of how rows come."""
-    if join.clock is Clock.BATCH:
+    if join.clock is Clock.BATCH and any(feed.streams for feed in feeds.values()):
         yield GATHERED
     loose = [
         hand.value
@@ -645,22 +661,25 @@ def _way(
     alone: then no row need be remembered, and none can be late.
     """
     left, right = sides
-    if left.streams == right.streams:
+    asks = [isinstance(side.lookup, Lookup) for side in sides]
+    if left.streams == right.streams and not any(asks):
         return _OURS
     # Each reason is one for which Spark would have to remember a row. All are told, so
     # that a user sees at once what keeps his join from being Spark's.
-    table, rows = (right, left) if left.streams else (left, right)
+    is_right = left.streams or asks[1]
+    table, rows = (right, left) if is_right else (left, right)
     kind, window = join.kind, join.side(rows.hand).window
     comes_out = kind.preserves(table.hand) or kind.gives_once(table.hand)
     reasons = {
         "the clock is batch: rows come out when all have come": (
-            join.clock is Clock.BATCH
+            join.clock is Clock.BATCH and not any(asks)
         ),
         f"rows of the table, the {table.hand.value} side, come out too": comes_out,
         "time is named, so that rows may be late": any(
             side.source.is_timed for side in sides
         ),
-        f"the {rows.hand.value} rows have a window": window != spec.Rows(0),
+        f"the {rows.hand.value} rows have a window": window != spec.Rows(0)
+        and not (any(asks) and window == spec.Forever() and not rows.streams),
         "pairs are picked": join.picks != spec.Picks(),
         f"the {rows.hand.value} rows are of a join with an operator": any(
             not plan.way.is_native for plan in inside.values()
@@ -683,7 +702,7 @@ def _place(feed: Feed, columns: schema.Schema, arrival: spec.Arrival) -> str:
     if number:
         return f"CAST({number} AS BIGINT)"
     for column in columns.columns:
-        for held in _unhashed(column.type):
+        for held in unhashed(column.type):
             raise SpecError(
                 f'the column "{column.name}" holds a {held}, by which rows of equal '
                 "time are not told apart",
@@ -691,22 +710,6 @@ def _place(feed: Feed, columns: schema.Schema, arrival: spec.Arrival) -> str:
                 'write for example dt.stream(frame, order="offset")',
             )
     return f"xxhash64({', '.join(map(schema.quoted, columns.names))})"
-
-
-def _unhashed(kind: schema.Type) -> Iterator[str]:
-    """Gives what a type is or holds that Spark does not hash."""
-    match kind:
-        case schema.MapType():
-            yield "map"
-        case schema.CarriedType("variant"):
-            yield "variant"
-        case schema.ArrayType(element):
-            yield from _unhashed(element)
-        case schema.StructType(fields):
-            for _, part in fields:
-                yield from _unhashed(part)
-        case _:
-            pass
 
 
 def _spread(

@@ -30,8 +30,9 @@ from decimal import Decimal
 from dovetail import spec
 from dovetail.expression import ALWAYS, NEVER, Expression
 from dovetail.plan.batch import AnyPlan
+from dovetail.plan.lookups import Lookup
 from dovetail.plan.nested import TIME
-from dovetail.plan.stream import StreamPlan, state_bound
+from dovetail.plan.stream import GATHERED, StreamPlan, state_bound
 
 _ORDERS = {
     spec.Arrival.SEQUENCE: "rows meet in the one sequence that both sides carry",
@@ -50,6 +51,8 @@ _EACH_ALONE = (
     "each row of the stream meets all of the table; any cut into batches gives the "
     "same rows"
 )
+_ASKING = "each row meets what the table has when it is asked"
+ON_LOOKUP = "each batch asks for the keys that it brings, in Spark's workers"
 ON_SPARK = "Spark's own join of each batch with all of the table; nothing is kept"
 COPIED = "are copied beside the checkpoint at the first start, and read from there"
 ON_STREAMS = "a stateful operator of ours: Arrow chunks in Spark's state store"
@@ -123,9 +126,9 @@ def explained(plan: StreamPlan, reads_all: Callable[[StreamPlan], str]) -> str:
     join, sources = plan.join, {it.hand: it.source for it in plan.sides} | shown
     lines = [
         *_sides(join, sources),
-        ("order", _EACH_ALONE if plan.way.is_native else _ORDERS[plan.arrival]),
+        ("order", _order(plan)),
         *picked(join.picks),
-        ("out", _AT_THE_END if join.clock is spec.Clock.BATCH else _when(join)),
+        ("out", _AT_THE_END if GATHERED in plan.notes else _when(join)),
         *switched(plan.settings),
         ("late", _late(sources)),
         *_kept(plan, reads_all),
@@ -143,6 +146,13 @@ def explained(plan: StreamPlan, reads_all: Callable[[StreamPlan], str]) -> str:
         for hand, inner in plan.inside.items()
     )
     return paragraphs(lines) + "".join(inside)
+
+
+def _order(plan: StreamPlan) -> str:
+    """Returns in which order rows meet."""
+    if any(isinstance(side.lookup, Lookup) for side in plan.sides):
+        return _ASKING
+    return _EACH_ALONE if plan.way.is_native else _ORDERS[plan.arrival]
 
 
 def _of_sets(plan: StreamPlan) -> Iterator[Line]:
@@ -207,7 +217,12 @@ def reads_of(plan: StreamPlan, reads_all: str) -> str:
 
 def _engine(plan: StreamPlan) -> Iterator[Line]:
     """Gives who joins, and what becomes of a table beside a stream."""
-    if plan.way.is_native:
+    lookups = [one.lookup for one in plan.sides if isinstance(one.lookup, Lookup)]
+    if lookups:
+        is_batch = plan.join.clock is spec.Clock.BATCH
+        yield "engine", f"{'batch' if is_batch else 'stream'}: {ON_LOOKUP}"
+        yield from (("lookup", one.in_words()) for one in lookups)
+    elif plan.way.is_native:
         yield "engine", f"stream: {ON_SPARK}"
     else:
         yield "engine", f"stream: {ON_STREAMS}"

@@ -461,7 +461,8 @@ def _started(
     has_heartbeat = streaming.beats or how.finish is not None
     if has_heartbeat:
         checkpoint.refuse_without_heartbeat()
-    if checkpoint.is_new and streaming.tables:
+    # A lookup has nothing to be copied, but who joins is kept all the same.
+    if checkpoint.is_new and (streaming.tables or streaming.plan.way.is_native):
         checkpoint = _with_table(streaming, checkpoint)
     elif checkpoint.is_through:
         _refresh(streaming, checkpoint)

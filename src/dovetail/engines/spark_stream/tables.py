@@ -69,7 +69,7 @@ def tables(plan: StreamPlan, frames: Frames, inside: str = "") -> Iterator[Table
         name = f"{inside}{side.hand.value}"
         if isinstance(frame, tuple):
             yield from tables(plan.inside[side.hand], frame, f"{name}.")
-        elif not side.streams:
+        elif side in plan.tables:
             yield Table(plan, side, frame, name)
 
 
