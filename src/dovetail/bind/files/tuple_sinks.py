@@ -22,19 +22,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from dovetail.dialects import spl
+from dovetail.dialects.spl import types
 from dovetail.dialects.spl.files import TextFormat, TextSink
-from dovetail.dialects.spl.types import (
-    DECIMALS,
-    FLOAT32,
-    FLOATS,
-    STRINGS,
-    TIMESTAMP,
-    Bounded,
-    Enumerated,
-    Holder,
-    SplType,
-    Tuple,
-)
 from dovetail.errors import SpecError
 from dovetail.expression.functions.significant import of_digits
 
@@ -188,7 +177,7 @@ def lines_of(file: TextSink, rows: pa.Table) -> Iterator[str]:
 
 
 def _line(
-    file: TextSink, kinds: Mapping[str, SplType], row: Mapping[str, object]
+    file: TextSink, kinds: Mapping[str, types.SplType], row: Mapping[str, object]
 ) -> str:
     """Returns the line of a tuple."""
     match file.format:
@@ -203,47 +192,47 @@ def _line(
             )
 
 
-def _field(file: TextSink, value: object, kind: SplType) -> str:
+def _field(file: TextSink, value: object, kind: types.SplType) -> str:
     """Returns a value of a line of CSV, a text with or without quotes."""
-    own = kind.of if isinstance(kind, Bounded) else kind
-    if own in STRINGS and not file.is_quoted:
+    own = kind.of if isinstance(kind, types.Bounded) else kind
+    if own in types.STRINGS and not file.is_quoted:
         return str(value)
     return written(value, kind)
 
 
-def written(value: Any, kind: SplType) -> str:  # noqa: ANN401 - of any type
+def written(value: Any, kind: types.SplType) -> str:  # noqa: ANN401 - of any type
     """Returns a value as SPL writes it, and a FileSource reads it."""
     match kind:
-        case Bounded(of):
+        case types.Bounded(of):
             return written(value, of)
-        case Holder("optional", (of,)):
+        case types.Holder("optional", (of,)):
             return "null" if value is None else written(value, of)
-        case Holder("map", (key, item)):
+        case types.Holder("map", (key, item)):
             pairs = (f"{written(k, key)}:{written(v, item)}" for k, v in value)
             return "{" + ",".join(pairs) + "}"
-        case Holder(word, (of, *_)):
+        case types.Holder(word, (of, *_)):
             begin, end = "[]" if word == "list" else "{}"
             return begin + ",".join(written(one, of) for one in value) + end
-        case Tuple(attributes):
+        case types.Tuple(attributes):
             parts = (f"{name}={written(value[name], of)}" for name, of in attributes)
             return "{" + ",".join(parts) + "}"
-        case Enumerated():
+        case types.Enumerated():
             return str(value)
         case _:
             return _scalar(value, kind)
 
 
-def _scalar(value: Any, kind: SplType) -> str:  # noqa: ANN401 - of any type
+def _scalar(value: Any, kind: types.SplType) -> str:  # noqa: ANN401 - of any type
     """Returns a value of one of the language's own types."""
-    if kind in STRINGS:
+    if kind in types.STRINGS:
         return '"' + "".join(_ESCAPES.get(one, one) for one in value) + '"'
     if isinstance(value, bool):
         return str(value).lower()
-    if kind in FLOATS or kind in DECIMALS:
+    if kind in types.FLOATS or kind in types.DECIMALS:
         # A float of 32 bits has fewer digits than the one that holds it.
-        shown = np.float32(value) if kind == FLOAT32 else value
+        shown = np.float32(value) if kind == types.FLOAT32 else value
         return of_digits("text", _MOST_DIGITS, str(shown))
-    if kind == TIMESTAMP:
+    if kind == types.TIMESTAMP:
         seconds = int(value // 1)
         return f"({seconds},{int((value - seconds) * Decimal(10**9))},0)"
     return str(value)
