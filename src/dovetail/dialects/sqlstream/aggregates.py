@@ -20,6 +20,7 @@ _SUM = (
     "IF(size({known}) = 0, NULL, aggregate({known}, CAST(0 AS {type}), "
     "(total, item) -> CAST(total + item AS {type})))"
 )
+# Of no value there is no mean, and / 0 would be an error under ANSI.
 _SHARE = "IF(size({known}) = 0, NULL, {sum} {divided} size({known}))"
 # The mean is a list of one, so that it is computed once and not for each value.
 _VARIANCE = (
@@ -37,6 +38,7 @@ _WRITTEN: dict[type[exp.Expr], str] = {
     exp.FirstValue: "IF(size({x}) = 0, NULL, element_at({x}, 1))",
     exp.LastValue: "IF(size({x}) = 0, NULL, element_at({x}, -1))",
 }
+# Without the test a place beyond the end would be an error.
 _PLACED = "IF(size({x}) >= {place}, element_at({x}, {sign}{place}), {none})"
 _NAMES = (
     "COUNT, SUM, AVG, MIN, MAX, STDDEV_POP, STDDEV_SAMP, VAR_POP, VAR_SAMP, "
@@ -106,6 +108,7 @@ def _template(
         case exp.Sum():
             return _sum(function, known, kind, text=text)
         case exp.Avg():
+            # The mean of whole numbers is one of them: what is behind the point goes.
             divided = "div" if kind in _WHOLE else "/"
             total = _sum(function, known, kind, text=text)
             share = _SHARE.format(known=known, sum=total, divided=divided)
@@ -114,9 +117,14 @@ def _template(
             place = _number(function, "offset", text)
             return _PLACED.format(x=values, place=place, sign="", none="NULL")
         case exp.Lag():
-            # Further back than the window reaches there is nothing.
+            # The row itself is the last of the list: one back is the second from there.
             back = 1 + _number(function, "offset", text)
-            none = _default(function, kind, text)
+            # Further back than the window reaches there is nothing.
+            none, usual = "NULL", function.args.get("default")
+            if usual is not None:
+                if usual.find(exp.Column):
+                    raise not_yet(text.at(function), "LAG with a column for none")
+                none = f"CAST({usual.sql(dialect='spark')} AS {kind})"
             return _PLACED.format(x=values, place=back, sign="-", none=none)
         case _:
             written, less = _SPREADS[type(function)]
@@ -134,16 +142,6 @@ def _number(function: exp.Expr, name: str, text: Text) -> int:
             function, f"{function.key.upper()} by this", "a number of rows"
         )
     return int(offset.this)
-
-
-def _default(function: exp.Expr, kind: Type, text: Text) -> str:
-    """Returns what LAG gives where there is no row so far back."""
-    value = function.args.get("default")
-    if value is None:
-        return "NULL"
-    if value.find(exp.Column):
-        raise not_yet(text.at(function), "LAG with a column for none")
-    return f"CAST({value.sql(dialect='spark')} AS {kind})"
 
 
 def _refuse_no_number(function: exp.Expr, kind: Type, text: Text) -> None:

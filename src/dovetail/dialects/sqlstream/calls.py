@@ -36,6 +36,7 @@ _CURSOR = "CURSOR(SELECT STREAM ..)"
 
 def of_function(called: exp.Anonymous, text: Text) -> exp.Select:
     """Returns the query that a function behind FROM is, or refuses it."""
+    # TABLE(f(..)) is read as a function around the one that is meant.
     inner = called.expressions
     if len(inner) == 1 and isinstance(inner[0], exp.Anonymous):
         called = inner[0]

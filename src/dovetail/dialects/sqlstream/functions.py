@@ -64,96 +64,69 @@ def as_spark(node: exp.Expr, scope: Scope, text: Text) -> exp.Expr:
     known = _Spark(scope, text)
     # From the leaves up: the types of operands are those of what they become.
     for one in [*node.find_all(*_CHANGED)][::-1]:
-        new = known.of(one)
+        # A cast may be one of several kinds, which are written alike.
+        said = next(it for kind, it in _CHANGED.items() if isinstance(one, kind))
+        new = said(known, one)
         if new is not one:
             node = new if one is node else (one.replace(new), node)[1]
     return node
 
 
 class _Spark:
-    """Writes single functions in the words of Spark."""
+    """Writes single functions in the words of Spark, each as a table below says."""
 
     def __init__(self, scope: Scope, text: Text) -> None:
         """Keeps the columns that are known, and the text for its places."""
         self.scope = scope
         self.text = text
 
-    def of(self, part: exp.Expr) -> exp.Expr:
-        """Returns a function in other words, or as it is."""
-        match part:
-            case exp.Div():
-                kinds = {self._type(it) for it in part.unnest_operands()}
-                # A whole number by a whole number is a whole number.
-                return exp.IntDiv(**part.args) if kinds <= _WHOLE else part
-            case exp.Cast():
-                return _cast(part)
-            case exp.DateBin() | exp.Trunc() | exp.SimilarTo() | exp.Overlaps():
-                return self._apart(part)
-            case exp.Overlay() | exp.Initcap():
-                names = ("this", "expression", "from_", "for_")
-                count = 1 if isinstance(part, exp.Initcap) else len(names)
-                given = [part.args[it] for it in names[:count] if part.args.get(it)]
-                return exp.Anonymous(this=part.key, expressions=given)
-            case _:
-                return self._by_name(part)
-
-    def _apart(self, part: exp.Expr) -> exp.Expr:
-        """Returns a part that has a syntax of its own."""
-        match part:
-            case exp.DateBin():
-                return self._step(part)
-            case exp.Trunc(this=value):
-                return self._truncated(value, part.args.get("decimals"))
-            case exp.SimilarTo():
-                return self._similar(part)
-            case _:
-                assert isinstance(part, exp.Overlaps)  # noqa: S101 - as it is called
-                return _overlap(part)
-
-    def _by_name(self, part: exp.Expr) -> exp.Expr:
-        """Returns a function that is called by its name."""
-        match part:
-            case exp.Substring() if getattr(part.args.get("start"), "is_string", 0):
-                pattern = part.args["start"]
-                return exp.Anonymous(
-                    this="regexp_substr", expressions=[part.this, pattern]
-                )
-            case exp.Extract() if part.name.upper() == "EPOCH":
-                return exp.func("unix_seconds", part.expression)
-            case exp.Anonymous(parent=exp.Cast()) if part.name == syntax.TIME_BETWEEN:
-                return part  # which the cast makes a number of
-            case exp.Anonymous() if (name := part.name.upper()) in _WRITTEN:
-                return self._written(name, part)
-            case _:
-                return part
-
-    def _written(self, name: str, part: exp.Anonymous) -> exp.Expr:
-        """Returns a function that goes by its name, if it has so many arguments."""
-        least, most, written = _WRITTEN[name]
-        count = len(part.expressions)
-        if not least <= count <= most:
-            expected = f"{least}" if least == most else f"{least} to {most}"
-            told = f"{count} values for {name}"
-            raise self.text.wrong(part, told, f"{expected} of them")
-        return written(self, part.expressions)
-
     def _type(self, node: exp.Expr) -> object:
         """Returns the type of an expression; nothing where it has none."""
         return type_of(node.sql(dialect="spark"), self.scope)
 
-    def _step(self, part: exp.DateBin) -> exp.Expr:
+    # What has a syntax of its own.
+
+    def quotient(self, part: exp.Expr) -> exp.Expr:
+        """Returns a quotient; of two whole numbers it is a whole number."""
+        kinds = {self._type(it) for it in part.unnest_operands()}
+        return exp.IntDiv(**part.args) if kinds <= _WHOLE else part
+
+    def cast(self, part: exp.Expr) -> exp.Expr:
+        """Returns a cast: texts have a length, times between two others are numbers."""
+        value, kind = part.this, part.args["to"]
+        inner = value.this if isinstance(value, exp.Paren) else value
+        if isinstance(inner, exp.Anonymous) and inner.name == syntax.TIME_BETWEEN:
+            later, earlier, unit = inner.expressions
+            counted = self.difference([unit, earlier.copy(), later.copy()])
+            return exp.Cast(this=counted, to=kind.copy())
+        match kind.this, kind.expressions:
+            case ((exp.DType.VARCHAR | exp.DType.CHAR), [size, *_]):
+                # Spark keeps longer texts whole.
+                whole = exp.Cast(this=value, to=exp.DataType.build("text"))
+                first = exp.Literal.number(1)
+                return exp.func("substring", whole, first, size.this)
+            case ((exp.DType.VARBINARY | exp.DType.BINARY), [_, *_]):
+                # Spark's bytes have no length to name; none are cut here.
+                return exp.Cast(this=value, to=exp.DataType.build("binary"))
+            case _:
+                return part
+
+    def step(self, part: exp.Expr) -> exp.Expr:
         """Returns the start of a stretch."""
         step = Windows(self.text).length(part.this)
+        # Months are no number of microseconds, in which stretches are counted.
         if not step.is_exact:
             raise not_yet(self.text.at(part), "STEP by months")
         if not step.microseconds:
             raise self.text.wrong(part, "STEP by nothing", "an interval above 0")
         return _floored(part.expression, step.microseconds)
 
-    def _truncated(self, value: exp.Expr, digits: exp.Expr | None) -> exp.Expr:
+    def truncated(self, part: exp.Expr) -> exp.Expr:
         """Returns a number without the digits behind so many."""
-        whole = exp.func("floor", exp.func("abs", value.copy()))
+        value, digits = part.this, part.args.get("decimals")
+        # Towards 0: floor alone would make -1.5 to -2.
         if digits is None:
+            whole = exp.func("floor", exp.func("abs", value.copy()))
             return exp.Mul(this=exp.func("sign", value), expression=whole)
         if not isinstance(digits, exp.Literal) or not digits.this.isdigit():
             raise self.text.wrong(digits, "digits to keep", "a number")
@@ -162,15 +135,65 @@ class _Spark:
         kept = exp.Div(this=exp.func("floor", scaled), expression=factor.copy())
         return exp.Mul(this=exp.func("sign", value), expression=exp.Paren(this=kept))
 
-    def _similar(self, part: exp.SimilarTo) -> exp.Expr:
+    def similar(self, part: exp.Expr) -> exp.Expr:
         """Returns a pattern of SIMILAR TO as a regular expression, over the whole."""
         pattern = part.expression
         if not isinstance(pattern, exp.Literal) or not pattern.is_string:
             raise not_yet(self.text.at(part), "SIMILAR TO what is no text")
+        # Signs such as | and * mean the same in both.
         letters = {"%": ".*", "_": ".", ".": r"\.", "^": r"\^", "$": r"\$"}
         said = "".join(letters.get(one, one) for one in pattern.this)
         whole = exp.Literal.string(f"^(?:{said})$")
         return exp.Anonymous(this="regexp_like", expressions=[part.this, whole])
+
+    def overlap(self, part: exp.Expr) -> exp.Expr:
+        """Returns whether two stretches of time share a moment, but for their ends."""
+        start, end = part.this.expressions
+        other, last = part.expression.expressions
+        return exp.Paren(
+            this=exp.and_(
+                exp.LT(this=start.copy(), expression=last.copy()),
+                exp.LT(this=other.copy(), expression=end.copy()),
+            )
+        )
+
+    def as_called(self, part: exp.Expr) -> exp.Expr:
+        """Returns a function as a call, its arguments one after the other."""
+        names = ("this", "expression", "from_", "for_")
+        # What divides words sqlglot may know of Initcap; Spark does not take it.
+        count = 1 if isinstance(part, exp.Initcap) else len(names)
+        given = [part.args[it] for it in names[:count] if part.args.get(it)]
+        return exp.Anonymous(this=part.key, expressions=given)
+
+    def substring(self, part: exp.Expr) -> exp.Expr:
+        """Returns a part of a text, by places or by a pattern."""
+        pattern = part.args.get("start")
+        if not getattr(pattern, "is_string", False):
+            return part
+        return exp.Anonymous(this="regexp_substr", expressions=[part.this, pattern])
+
+    def extract(self, part: exp.Expr) -> exp.Expr:
+        """Returns a part of a time; Spark has no word for all its seconds."""
+        if part.name.upper() != "EPOCH":
+            return part
+        return exp.func("unix_seconds", part.expression)
+
+    def by_name(self, part: exp.Expr) -> exp.Expr:
+        """Returns a function that goes by its name, if it has so many arguments."""
+        name, values = part.name.upper(), part.expressions
+        is_between = part.name == syntax.TIME_BETWEEN
+        if is_between and isinstance(part.parent, exp.Cast):
+            return part  # which the cast makes a number of
+        if name not in _WRITTEN:
+            return part
+        least, most, written = _WRITTEN[name]
+        if not least <= len(values) <= most:
+            expected = f"{least}" if least == most else f"{least} to {most}"
+            told = f"{len(values)} values for {name}"
+            raise self.text.wrong(part, told, f"{expected} of them")
+        return written(self, values)
+
+    # Functions by their names, over their arguments.
 
     def added(self, values: Sequence[exp.Expr]) -> exp.Expr:
         """Returns a time so many units later."""
@@ -208,6 +231,7 @@ class _Spark:
 
     def read(self, values: Sequence[exp.Expr]) -> exp.Expr:
         """Returns the time that a text is by a form."""
+        # The form comes last in Spark.
         form, value = values
         return exp.Anonymous(this="to_timestamp", expressions=[value, form])
 
@@ -224,6 +248,7 @@ class _Spark:
     def replaced(self, values: Sequence[exp.Expr]) -> exp.Expr:
         """Returns a text in which what a pattern finds is another one."""
         text, pattern, new, *more = values
+        # All are replaced, from the first letter on: another wish is refused.
         for one, usual in zip(more, ("1", "0"), strict=False):
             if one.sql() != usual:
                 told = "REGEX_REPLACE from another place, or of one occurrence"
@@ -267,11 +292,19 @@ _WRITTEN: dict[str, tuple[int, int, Written]] = {
     syntax.CEIL_TO.upper(): (2, 2, _Spark.ceiled),
     syntax.TIME_BETWEEN.upper(): (3, 3, _Spark.between),
 }
-_CHANGED = (
-    *(exp.Div, exp.DateBin, exp.Cast, exp.Overlay, exp.Initcap, exp.Trunc),
-    *(exp.SimilarTo, exp.Overlaps, exp.Substring, exp.Extract),
-    exp.Anonymous,
-)
+_CHANGED: dict[type[exp.Expr], Callable[[_Spark, exp.Expr], exp.Expr]] = {
+    exp.Div: _Spark.quotient,
+    exp.Cast: _Spark.cast,
+    exp.DateBin: _Spark.step,
+    exp.Trunc: _Spark.truncated,
+    exp.SimilarTo: _Spark.similar,
+    exp.Overlaps: _Spark.overlap,
+    exp.Overlay: _Spark.as_called,
+    exp.Initcap: _Spark.as_called,
+    exp.Substring: _Spark.substring,
+    exp.Extract: _Spark.extract,
+    exp.Anonymous: _Spark.by_name,
+}
 
 
 def _unit(node: exp.Expr) -> str:
@@ -285,42 +318,3 @@ def _floored(time: exp.Expr, length: int) -> exp.Expr:
     # The start of the stretch: without what has passed of it.
     over = exp.func("pmod", micros.copy(), exp.Literal.number(length))
     return exp.func("timestamp_micros", micros - over)
-
-
-def _cast(part: exp.Cast) -> exp.Expr:
-    """Returns a cast: texts have a length, times between two others are numbers."""
-    value, kind = part.this, part.to
-    inner = value.this if isinstance(value, exp.Paren) else value
-    if isinstance(inner, exp.Anonymous) and inner.name == syntax.TIME_BETWEEN:
-        return _between_as_number(inner, kind)
-    match kind.this, kind.expressions:
-        case ((exp.DType.VARCHAR | exp.DType.CHAR), [size, *_]):
-            # Spark keeps longer texts whole.
-            whole = exp.Cast(this=value, to=exp.DataType.build("text"))
-            first = exp.Literal.number(1)
-            return exp.func("substring", whole, first, size.this)
-        case ((exp.DType.VARBINARY | exp.DType.BINARY), [_, *_]):
-            return exp.Cast(this=value, to=exp.DataType.build("binary"))
-        case _:
-            return part
-
-
-def _between_as_number(between: exp.Anonymous, kind: exp.DataType) -> exp.Expr:
-    """Returns how many units lie between two times, as a number of a type."""
-    later, earlier, unit = between.expressions
-    counted = exp.Anonymous(
-        this="timestampdiff",
-        expressions=[exp.Var(this=_unit(unit)), earlier.copy(), later.copy()],
-    )
-    return exp.Cast(this=counted, to=kind.copy())
-
-
-def _overlap(part: exp.Overlaps) -> exp.Expr:
-    """Returns whether two stretches of time share a moment, but for their ends."""
-    (start, end), (other, last) = part.this.expressions, part.expression.expressions
-    return exp.Paren(
-        this=exp.and_(
-            exp.LT(this=start.copy(), expression=last.copy()),
-            exp.LT(this=other.copy(), expression=end.copy()),
-        )
-    )

@@ -96,8 +96,10 @@ class Hourly:
         partner = " AND ".join(
             self._said(one, self._of_item) for one in self.conditions
         )
+        # Only now it is known which values of the stream the conditions look at.
         hours = self.known.add("hours", self._hours())
         found = f"exists(l.`{_ITEMS}`, {_ITEM} -> {partner})"
+        # A condition that is null makes nobody a partner.
         holds = [f"NOT coalesce({found}, false)"]
         own = [sided(one, spec.Hand.RIGHT) for one in self._side(self.table).kept]
         holds += [one.sql(dialect="spark") for one in own]
@@ -107,6 +109,7 @@ class Hourly:
             (name, Expression(self._said(node, self._of_nobody)))
             for name, node in self.query.outputs(self.pair)
         )
+        # Each hour meets all rows of the table: what parts them is no equality.
         join = spec.JoinSpec(
             spec.Side(spec.Named(hours), spec.Unstated()),
             spec.Side(self._side(self.table).source, spec.Unstated()),
@@ -136,23 +139,19 @@ class Hourly:
             (ROWTIME, Expression(sided(time, spec.Hand.LEFT).sql(dialect="spark"))),
             (_ITEMS, Expression(f"named_struct({parts})")),
         )
-        size = self._size(rows.window)
+        match rows.window:
+            case spec.HopSize(size=span) if span.is_exact:
+                size = span.microseconds
+            case spec.HopUnit(unit) if length := exact_unit(unit):
+                size = length
+            case _:
+                told = "a table whose rows come out each week, month or year"
+                raise self.query.not_yet(self.written, told)
         until = spec.firing.Tumbling(spec.firing.ByTime(spec.Span(0, size)))
         source = spec.InRowTime(steps.projected(step, columns), ROWTIME)
         fired = steps.windowed(source, until, lists=(_ITEMS,))
         ended = (ROWTIME, Expression(steps.end_of(f"l.{ROWTIME}", size)))
         return steps.projected(fired, (ended, (_ITEMS, steps.column_of(_ITEMS))))
-
-    def _size(self, window: spec.Window) -> int:
-        """Returns how long the hours are."""
-        match window:
-            case spec.HopSize(size=size) if size.is_exact:
-                return size.microseconds
-            case spec.HopUnit(unit) if length := exact_unit(unit):
-                return length
-            case _:
-                told = "a table whose rows come out each week, month or year"
-                raise self.query.not_yet(self.written, told)
 
     # What the query says, of an hour's items and where nobody has come.
 

@@ -19,12 +19,12 @@ from sqlglot.tokenizer_core import Token
 from dovetail.dialects import trees
 from dovetail.dialects.grammar import Source
 from dovetail.dialects.sqlstream.syntax import SqlStream, tokens_of
-from dovetail.dialects.trees import place_of, place_of_token, stopped
 from dovetail.errors import DialectError, Place, UnsupportedError
 from dovetail.schema import AtomicType, Column, Schema, parse_type
 
 ROWTIME = "ROWTIME"
 _NAMES = frozenset({TokenType.VAR, TokenType.IDENTIFIER})
+_CONSTRAINTS = (exp.PrimaryKey, exp.Constraint, exp.UniqueColumnConstraint)
 _QUERY = "a query: SELECT STREAM .. FROM .. JOIN .."
 _ONE_SET_OPERATOR = "rows of streams come for ever: none is sure to be in one alone"
 _WITHOUT_EFFECT = frozenset({"SCHEMA", "SERVER", "PUMP", "STREAM", "VIEW", "PATH"})
@@ -98,14 +98,15 @@ class Text:
                 place=source.place(len(text.rstrip()), 1),
             ) from error
         found = Statements(source)
-        for is_end, some in groupby(tokens, _ends):
+        ends = groupby(tokens, lambda one: one.token_type is TokenType.SEMICOLON)
+        for is_end, some in ends:
             if not is_end:
                 found.take([*some])
         return cls(source, found.results(), found.filled, found.declared)
 
     def at(self, node: exp.Expr) -> Place:
         """Returns where a part begins, or else what holds it: at its first name."""
-        return place_of(self.source, node)
+        return trees.place_of(self.source, node)
 
     def wrong(self, node: exp.Expr, found: str, *told: str) -> DialectError:
         """Returns what is wrong, at its place: what is expected, and a hint."""
@@ -138,6 +139,7 @@ class Function:
             found = known.get(part.name.lower()) if is_name else None
             return part if found is None else exp.Paren(this=found.copy())
 
+        # In parentheses: what is called with a + b is read as one value.
         return self.result.transform(meant)
 
 
@@ -163,7 +165,9 @@ class Statements:
             case "CREATE", ["VIEW", *_] if "AS" in words:
                 past = words.index("AS")
                 query = self._query(tokens[past + 1 :])
-                self._fill(_undescribed(tokens[rest + 1 : past]), query)
+                # DESCRIPTION '..' tells people about the view, and no row.
+                ends = (words.index(it) for it in ("DESCRIPTION", "AS") if it in words)
+                self._fill(tokens[rest + 1 : min(ends)], query)
             case "CREATE", ["PUMP", *_] if "INSERT" in words:
                 self._insert(tokens[words.index("INSERT") :], tokens[rest + 1].text)
             case "CREATE", ["FUNCTION", *_]:
@@ -188,17 +192,20 @@ class Statements:
         if past is None:
             what = f"CREATE {tokens[place].text.upper()} without columns"
             raise self._not_yet(tokens[0], what)
+        # sqlglot knows CREATE TABLE alone, so a stream is read as one.
         one = tokens[place]
         table = Token(TokenType.TABLE, "TABLE", one.line, one.col, one.start, one.end)
         made = self._parsed([tokens[0], table, *tokens[place + 1 : past]])
         columns = [*made.this.expressions] if isinstance(made, exp.Create) else []
-        columns = [one for one in columns if not _is_constraint(one)]
+        # Keys are checked by who has the rows.
+        columns = [one for one in columns if not isinstance(one, _CONSTRAINTS)]
         if not columns or not all(
             isinstance(one, exp.ColumnDef) and one.kind for one in columns
         ):
             raise self._not_yet(
                 tokens[0], "a stream of other things than columns with types"
             )
+        # Texts behind the columns are values of options: a topic, a path, a table.
         told = (one for one in tokens[past:] if one.token_type is TokenType.STRING)
         others = frozenset(one.text.lower() for one in told)
         assert isinstance(made, exp.Create)  # noqa: S101 - it has columns
@@ -254,6 +261,7 @@ class Statements:
         known = {it.name.lower(): it for it in (declared.columns if declared else ())}
         whole: tuple[exp.ColumnDef, ...] = ()
         if listed and known:
+            # Listed columns are some of those declared, and have their types.
             whole = tuple(known.values())
             listed = tuple(known.get(one.name.lower(), one) for one in listed)
         filled = Filled(query, listed or tuple(known.values()), title, whole, pump)
@@ -288,28 +296,30 @@ class Statements:
         return tuple(ends)
 
     def _query(self, tokens: list[Token]) -> exp.Query:
-        """Returns the query that tokens are."""
+        """Returns the query that tokens are; the views that it brings are taken."""
         found = self._parsed(tokens)
         if isinstance(found, exp.SetOperation) and not isinstance(found, exp.Union):
-            told = f"{found.key.upper()} of queries"
-            place = self._place(_first_of(tokens, found.key.upper()))
-            raise DialectError(told, "UNION ALL", _ONE_SET_OPERATOR, place=place)
-        if isinstance(found, exp.Select | exp.Union):
-            self._take_views(found)
-            return found
-        place = self._place(tokens[0])
-        raise DialectError(f'"{tokens[0].text}"', _QUERY, place=place)
-
-    def _take_views(self, query: exp.Query) -> None:
-        """Takes the views that a query brings with it, WITH v AS (..), from it."""
-        views = query.args.get("with_")
+            word = found.key.upper()
+            at = next((one for one in tokens if one.text.upper() == word), tokens[0])
+            raise DialectError(
+                f"{word} of queries",
+                "UNION ALL",
+                _ONE_SET_OPERATOR,
+                place=self._place(at),
+            )
+        if not isinstance(found, exp.Select | exp.Union):
+            place = self._place(tokens[0])
+            raise DialectError(f'"{tokens[0].text}"', _QUERY, place=place)
+        # WITH v AS (..) is a view like any other, which all of the text may read.
+        views = found.args.get("with_")
         for one in views.expressions if views is not None else ():
             name = folded(one.alias)
             if name in self.filled:
                 place = self.source.place(0, 1)
                 raise DialectError(f'a second view "{one.alias}"', "", place=place)
             self.filled[name] = Filled(one.this, (*one.args["alias"].columns,), name)
-        query.set("with_", None)
+        found.set("with_", None)
+        return found
 
     def _parsed(self, tokens: list[Token]) -> exp.Expr | None:
         """Returns the tree of a statement, or says where the text does not go on."""
@@ -319,7 +329,7 @@ class Statements:
         try:
             found = SqlStream().parser().parse(tokens, self.source.text)
         except ParseError as error:
-            raise stopped(self.source, tokens, error) from error
+            raise trees.stopped(self.source, tokens, error) from error
         tree = found[0]
         return tree if tree is None else tree.transform(self._called, copy=False)
 
@@ -331,34 +341,17 @@ class Statements:
         values = node.expressions
         if len(values) != len(known.arguments):
             told = f"{len(values)} values for {len(known.arguments)} arguments"
-            place = place_of(self.source, node)
+            place = trees.place_of(self.source, node)
             raise DialectError(told, "a value for each", place=place)
         return known.called(values)
 
     def _place(self, token: Token) -> Place:
         """Returns where a token stands."""
-        return place_of_token(self.source, token)
+        return trees.place_of_token(self.source, token)
 
     def _not_yet(self, token: Token, what: str) -> UnsupportedError:
         """Returns that a statement is not there yet, with its place."""
         return not_yet(self._place(token), what)
-
-
-def _ends(token: Token) -> bool:
-    """Tells whether a token ends a statement."""
-    return token.token_type is TokenType.SEMICOLON
-
-
-def _first_of(tokens: list[Token], word: str) -> Token:
-    """Returns the first token that is a word, or else the first of all."""
-    return next((one for one in tokens if one.text.upper() == word), tokens[0])
-
-
-def _undescribed(target: list[Token]) -> list[Token]:
-    """Returns what a view is called, without what is said about it."""
-    words = [one.text.upper() for one in target]
-    past = words.index("DESCRIPTION") if "DESCRIPTION" in words else len(words)
-    return target[:past]
 
 
 def _closed(kinds: Sequence[TokenType], name: int) -> int | None:
@@ -366,15 +359,9 @@ def _closed(kinds: Sequence[TokenType], name: int) -> int | None:
     first, depth = name + 1, 0
     while first < len(kinds) and kinds[first] is TokenType.DOT:
         first += 2
+    # Types have parentheses of their own: VARCHAR(20).
     for number, kind in enumerate(kinds[first:], first):
         depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
         if depth == 0:
             return number + 1 if number > first else None
     return None
-
-
-def _is_constraint(node: exp.Expr) -> bool:
-    """Tells whether a part of CREATE TABLE says something of all columns."""
-    return isinstance(
-        node, exp.PrimaryKey | exp.Constraint | exp.UniqueColumnConstraint
-    )

@@ -184,7 +184,11 @@ class Query:
         """Returns the join of the query."""
         self.refuse_unread()
         pair, join, where = self._joins()
-        join = replace(join, select=spec.Columns(tuple(self._select(pair))))
+        columns = tuple(
+            (name, Expression(self.written(node, pair, can_ask_time=True)))
+            for name, node in self.outputs(pair)
+        )
+        join = replace(join, select=spec.Columns(columns))
         return self._filtered(join, pair, where)
 
     def joined(self) -> Rows:
@@ -213,6 +217,8 @@ class Query:
             pair = Pair(left, self.rows_of(written.this))
             conditions = [*self.conditions(written, pair)]
             is_last = number == len(joins) - 1
+            # What WHERE tests of both sides is a condition of the first join that has
+            # both; of an outer join it is none, since it drops rows behind it.
             if is_inner:
                 here = [one for one in rest if is_last or pair.hands(one) is not None]
                 conditions += here
@@ -305,6 +311,7 @@ class Query:
         """Returns the rows of an input; the schema of its name may be left out."""
         name = ".".join(part.name for part in table.parts)
         lowered = {one.lower(): one for one in self.inputs}
+        # As it is written, in any case, and without the schema: the nearest counts.
         last = [one for one in self.inputs if folded(one) == folded(name)]
         known = name if name in self.inputs else lowered.get(name.lower())
         if known is None and len(last) == 1:
@@ -339,6 +346,7 @@ class Query:
         joins nothing.
         """
         inner, within = filled.query, (*self.within, self.filled)
+        # By identity: two queries may say the same.
         if any(one is filled for one in within):
             raise self.not_yet(inner, "a query that reads what it fills")
         if not self.is_join or not is_plain(inner):
@@ -374,6 +382,7 @@ class Query:
 
     def _subcolumns(self, alone: Pair, alias: str) -> Iterator[Shown]:
         """Yields the columns of a subquery; its rows keep their time."""
+        # Whoever reads the rows may ask for their time, whether it was selected or not.
         has_time = False
         for name, node in self.named_columns(alone):
             column = node if isinstance(node, exp.Column) else None
@@ -419,6 +428,7 @@ class Query:
             names = [one for one in ours if one.lower() in there]
         elif written.method:
             raise self.not_yet(written, f"{written.method} JOIN")
+        # Between tables after a comma WHERE has the condition.
         needs_one = not (written.kind == "CROSS" or written.args.get(syntax.COMMA))
         if needs_one and not names and on is None:
             raise self.text.wrong(
@@ -436,6 +446,7 @@ class Query:
                     told = f"USING ({name}), which the {hand.value} side has not"
                     raise self.text.wrong(written, told, "a column of both sides")
                 both.append(of_name[0])
+            # Whose value it shows where one side lacks is known by the kind.
             self.merged[name.lower()] = self.kind(written)
             yield exp.EQ(this=both[0], expression=both[1])
 
@@ -463,9 +474,12 @@ class Query:
         streams = [hand for hand in spec.HANDS if pair.side(hand).is_stream]
         if len(streams) == 1:
             self._check_table(written, pair, kind, has_equality=bool(hard))
+        # A row of a stream that meets a table comes out at once, unless a later join
+        # meets it too: then it lives as long as its window says.
+        at_once = streams if is_last and len(streams) == 1 else ()
         left, right = (
-            spec.Side(pair.side(hand).source, _window(pair, hand, is_last=is_last))
-            for hand in spec.HANDS
+            spec.Side(side.source, spec.Unstated() if hand in at_once else side.window)
+            for hand, side in ((hand, pair.side(hand)) for hand in spec.HANDS)
         )
         clock = spec.Clock.EVENT if streams else spec.Clock.BATCH
         condition = Expression(" AND ".join(f"({one})" for one in soft) or "true")
@@ -532,6 +546,7 @@ class Query:
     def _nested(self, join: spec.JoinSpec, pair: Pair, number: int = 0) -> Rows:
         """Returns the rows of a join for the next one: all columns with own names."""
         columns, shown = [], []
+        # No user's column has such a name: with blanks, and numbered.
         for place, (hand, one) in enumerate(pair.columns()):
             name = f"{one.table} {one.name} {place}"
             columns.append((name, Expression(self._own(one.value, hand))))
@@ -543,11 +558,6 @@ class Query:
         return Rows(source, tuple(shown), is_stream, window)
 
     # Columns.
-
-    def _select(self, pair: Pair) -> Iterator[tuple[str, Expression]]:
-        """Yields the output columns as the spec has them."""
-        for name, node in self.outputs(pair):
-            yield name, Expression(self.written(node, pair, can_ask_time=True))
 
     def outputs(self, pair: Pair) -> Iterator[tuple[str, exp.Expr]]:
         """Yields the output columns; a second one of a name gets a number."""
@@ -575,7 +585,10 @@ class Query:
         filled = dict(found)
         yield from (one for one in found if one[0] not in whole)
         for name, column in whole.items():
-            yield name, filled.get(name) or _written_into(column, _usual(column))
+            kinds = (one.kind for one in column.constraints)
+            usual = (it for it in kinds if isinstance(it, exp.DefaultColumnConstraint))
+            value = next((it.this for it in usual), exp.Null())
+            yield name, filled.get(name) or _written_into(column, value)
 
     def _listed(self, pair: Pair) -> Iterator[tuple[str, exp.Expr]]:
         """Yields what SELECT lists, with names; stars as the columns they stand for."""
@@ -659,6 +672,7 @@ class Query:
         kind = self.merged.get(column.name.lower())
         if kind is None or column.args.get("table"):
             return None
+        # Both are equal where both are there; else the one that is there counts.
         found = self._found(column, pair)
         values = [sided(one.value, hand) for hand, one in found]
         if kind is spec.Kind.RIGHT_OUTER:
@@ -688,18 +702,6 @@ class Query:
     def not_yet(self, node: exp.Expr, what: str) -> UnsupportedError:
         """Returns that something of the language is not there yet, with its place."""
         return not_yet(self.text.at(node), what)
-
-
-def _window(pair: Pair, hand: spec.Hand, *, is_last: bool) -> spec.Window:
-    """Returns how long the rows of a side live.
-
-    A row of a stream that meets a table comes out at once, unless a later join meets it
-    too.
-    """
-    own, other = pair.side(hand), pair.side(hand.other)
-    if not own.is_stream or other.is_stream or not is_last:
-        return own.window
-    return spec.Unstated()
 
 
 def with_row_time(join: spec.JoinSpec) -> spec.JoinSpec:
@@ -735,13 +737,6 @@ def _written_into(column: exp.Expr, value: exp.Expr) -> exp.Expr:
     if not isinstance(column, exp.ColumnDef):
         return value
     return exp.Cast(this=value.copy(), to=column.kind)
-
-
-def _usual(column: exp.ColumnDef) -> exp.Expr:
-    """Returns what is in a column into which nothing is written."""
-    known = (one.kind for one in column.constraints)
-    usual = (it.this for it in known if isinstance(it, exp.DefaultColumnConstraint))
-    return next(usual, exp.Null())
 
 
 def _is_subquery(node: exp.Expr) -> bool:

@@ -88,6 +88,7 @@ class Single:
                 raise self.query.not_yet(first.this, "a query of a table alone")
             self.step = self.streams.step(rows.source.name)
         self.pair = Pair.alone(rows)
+        # One step each: Spark puts them together, and a mistake has its own place.
         for one in conjuncts(where.this) if where is not None else ():
             condition = Expression(self.query.written(one, self.pair))
             self.step = spec.Filtered(self.step, condition)
@@ -164,6 +165,7 @@ class Single:
             ROWTIME if name.upper() == ROWTIME else name: text for name, text in columns
         }
         shown = tuple(every)
+        # The row time goes on with every row, whether it comes out or not.
         every.setdefault(ROWTIME, Expression(time))
         given = next((it for name, it in selected if name.upper() == ROWTIME), None)
         order = self.query.query.args.get("order")
@@ -200,6 +202,7 @@ class Single:
             for name, _ in selected
             if name not in ignored
         )
+        # Of several stretches rows are alike within the shortest alone.
         within = spec.NO_TIME
         if not own and stretches:
             lengths = map(self.query.windows.stretch, stretches)
@@ -213,6 +216,7 @@ class Single:
             node, meant = one.this, dict[str, exp.Expr]()
             for name, it in selected:
                 meant.setdefault(name.lower(), it)
+            # ORDER BY 2 is the second column, ORDER BY x the selected one of that name.
             if isinstance(node, exp.Literal) and not node.is_string:
                 if not 0 < int(node.this) <= len(selected):
                     told = f"ORDER BY the column {node.this} of {len(selected)}"
@@ -230,6 +234,7 @@ class Single:
         if leading.args.get("desc"):
             told, hint = "ORDER BY time, descending", "a stream goes on in row time"
             raise self._wrong(node, told, "ascending", hint)
+        # Sorting by the new ROWTIME is what a time of its own does anyway.
         given = [
             one.sql()
             for name, one in self.query.outputs(self.pair)
@@ -251,6 +256,7 @@ class Single:
     def _added(self, word: str, text: str) -> str:
         """Returns the column in front of windows that has a value."""
         name = f"{word} {len(self.columns)}"
+        # A value that is looked at twice is one column, of each word its own.
         same = (it for it, known in self.columns.items() if known == text)
         known = next((it for it in same if it.startswith(word)), name)
         self.columns[known] = text
@@ -288,9 +294,10 @@ class Single:
         # that the kernel has columns and no expression.
         having = self.query.query.args.get("having")
         every = [*(node for _, node in nodes), *([having] if having else [])]
-        functions = [
-            it for node in every for it in node.find_all(exp.AggFunc) if _is_whole(it)
-        ]
+        found = (it for node in every for it in node.find_all(exp.AggFunc))
+        # Of one whose nulls are ignored the whole counts, and is no part of itself.
+        around = exp.IgnoreNulls | exp.RespectNulls
+        functions = [it for it in found if not isinstance(it.parent, around)]
         lists = {id(one): self._value(one) for one in functions}
         fired, end = self._groups(group, tuple(groups.values()), lists)
         source = fired.source
@@ -330,6 +337,7 @@ class Single:
             length = self.query.windows.length(stagger)
             if not length.is_exact or not length.microseconds:
                 raise self._wrong(stagger, "a window of months, or of nothing", "HOUR")
+            # When it comes out is known by the first time that is in it.
             first = self._added(_VALUE, self.time)
             source = self._in_front((ROWTIME, self.time))
             each = tuple(dict.fromkeys((*lists.values(), first)))
@@ -391,69 +399,42 @@ class Single:
         written = [(name, _rewritten(node, of_row)) for name, node in nodes]
         source = self._in_front((ROWTIME, self.time))
         for (window, by), some in apart.items():
-            columns = {id(node): values[id(node)] for node, _ in some}
-            times = [self._added(_VALUE, self.time) for _, seen in some if seen.micros]
-            each = tuple(dict.fromkeys((*columns.values(), *times)))
-            fired = steps.windowed(source, window, lists=each, by=by)
-            # The row itself is the last one in each list.
-            own = [
-                (name, self._text(_last(name, is_list=name in each), fired))
-                for name in source.schema.names
-            ]
-            found = self._of_lists(source, fired, some, columns, times)
-            more = [(results[one], text) for one, text in found.items()]
-            source = spec.InRowTime(steps.projected(fired, (*own, *more)), ROWTIME)
+            named = {
+                results[id(node)]: (node, seen, values[id(node)]) for node, seen in some
+            }
+            source = self._behind(source, window, by, named)
         # The windows have given rows in row time: nothing must sort them again.
         self.step = source.source
         return [(name, self._text(node, self.step)) for name, node in written], (
             f"l.{ROWTIME}"
         )
 
-    def _of_lists(
+    def _behind(
         self,
-        source: spec.Step,
-        fired: spec.Step,
-        functions: Sequence[tuple[exp.Window, Seen]],
-        columns: Mapping[int, str],
-        times: Sequence[str],
-    ) -> dict[int, Expression]:
-        """Returns functions over the lists of a window, which are of these columns."""
-        found = {}
-        for node, seen in functions:
-            column = columns[id(node)]
-            kind = source.schema[column].type
-            value = self._result(node.this, _seen(column, seen, times), kind)
-            found[id(node)] = self._text(value, fired)
-        return found
-
-
-def _seen(column: str, seen: Seen, times: Sequence[str]) -> str:
-    """Returns of a list of values those that a function sees, the older ones."""
-    values = own_column(column).sql(dialect="spark")
-    if seen.rows:
-        return f"slice({values}, 1, greatest(size({values}) - {seen.rows}, 0))"
-    if not seen.micros:
-        return values
-    moments = own_column(times[0]).sql(dialect="spark")
-    last = f"unix_micros({ROWTIME}) - {seen.micros}"
-    # Their times rise: as many as are old enough stand in front.
-    count = f"size(filter({moments}, moment -> unix_micros(moment) <= {last}))"
-    return f"slice({values}, 1, {count})"
-
-
-def _is_whole(function: exp.Expr) -> bool:
-    """Tells whether a function is none that another one is about, as of its nulls."""
-    return not isinstance(function.parent, exp.IgnoreNulls | exp.RespectNulls)
-
-
-def _last(name: str, *, is_list: bool) -> exp.Expr:
-    """Returns a column; of one that is a list the value of the last row, its own."""
-    column = own_column(name)
-    if not is_list:
-        return column
-    return exp.maybe_parse(
-        f"element_at({column.sql(dialect='spark')}, -1)", dialect="spark"
-    )
+        source: spec.InRowTime,
+        window: spec.firing.Sliding,
+        by: tuple[str, ...],
+        functions: Mapping[str, tuple[exp.Window, Seen, str]],
+    ) -> spec.InRowTime:
+        """Returns rows behind a window, with functions of columns under their names."""
+        seen_by_time = (seen for _, seen, _ in functions.values() if seen.micros)
+        times = [self._added(_VALUE, self.time) for _ in seen_by_time]
+        values = [column for _, _, column in functions.values()]
+        each = tuple(dict.fromkeys((*values, *times)))
+        fired = steps.windowed(source, window, lists=each, by=by)
+        columns: Columns = []
+        for name in source.schema.names:
+            text = own_column(name).sql(dialect="spark")
+            # The row itself is the last one in each list.
+            last = f"element_at({text}, -1)" if name in each else text
+            own: exp.Expr = exp.maybe_parse(last, dialect="spark")
+            columns.append((name, self._text(own, fired)))
+        moments = own_column(times[0]).sql(dialect="spark") if times else ""
+        for name, (node, seen, column) in functions.items():
+            text = seen.of_list(own_column(column).sql(dialect="spark"), moments)
+            value = self._result(node.this, text, source.schema[column].type)
+            columns.append((name, self._text(value, fired)))
+        return spec.InRowTime(steps.projected(fired, tuple(columns)), ROWTIME)
 
 
 def _rewritten(

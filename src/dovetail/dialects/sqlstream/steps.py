@@ -40,6 +40,7 @@ def first_of_each(made: Made, by: tuple[str, ...], within: spec.Span) -> Made:
     Within a length of time: rows that are alike are no farther from each other.
     """
     source = spec.InRowTime(made.step, ROWTIME)
+    # A window of equal rows that counts 1 has this row alone: it is the first.
     before = spec.firing.Sliding(
         spec.firing.ByTime(within), spec.firing.ByCount(1), eager=True
     )
@@ -71,6 +72,7 @@ def sorted_rows(
         keys.append((flags[name], bool(one.args.get("nulls_first"))))
         keys.append((name, bool(one.args.get("desc"))))
     size = stretch.microseconds
+    # Without a stretch rows of one time are sorted, which the row time does itself.
     if size and keys:
         until = spec.firing.Tumbling(spec.firing.ByTime(stretch))
         gives = spec.firing.Arranged(tuple(keys))

@@ -102,7 +102,10 @@ class Streams:
                 return self._sorted(filled, within)
             case exp.Union():
                 return self._united(filled, within)
-            case exp.Select() as query if is_plain(query) and _is_join(query):
+            # A join whose rows keep their time; with a new one they are sorted anew.
+            case exp.Select() as query if (
+                is_plain(query) and query.args.get("joins") and not gives_time(query)
+            ):
                 whole = Query(self, filled, within=within)
                 if keeps_table(whole):
                     return self._hourly(filled, whole, within)
@@ -129,7 +132,8 @@ class Streams:
         several = filled.parts or [
             Filled(one, filled.columns) for one in _parts(filled.query)
         ]
-        if _is_distinct(filled.query):
+        unions = filled.query.find_all(exp.Union)
+        if any(one.args.get("distinct") for one in unions):
             told = "UNION of streams without ALL"
             raise self.text.wrong(filled.query, told, "UNION ALL", _ENDLESS)
         parts: list[steps.Made] = []
@@ -150,6 +154,7 @@ class Streams:
 
     def _sorted(self, filled: Filled, within: tuple[Filled, ...]) -> steps.Made:
         """Returns the rows of a union in another order: a query over them."""
+        # Without its order the union is read as any other, and not as this one again.
         union = filled.query
         order = union.args["order"]
         union.set("order", None)
@@ -176,6 +181,7 @@ class Streams:
         shown = tuple(name for name, _ in join.select.columns)
         pairs = self.joined(with_row_time(join))
         rows = Hourly(self, query).made()
+        # A row alone has the end of its hour as its time, behind all pairs of it.
         whole = spec.InRowTime(spec.Appended((pairs, rows)), ROWTIME)
         return steps.Made(whole, shown)
 
@@ -210,13 +216,3 @@ def _parts(query: exp.Expr) -> Iterator[exp.Query]:
     else:
         assert isinstance(query, exp.Query)  # noqa: S101 - as it is parsed
         yield query
-
-
-def _is_distinct(query: exp.Expr) -> bool:
-    """Tells whether a union leaves equal rows out."""
-    return any(one.args.get("distinct") for one in query.find_all(exp.Union))
-
-
-def _is_join(query: exp.Select) -> bool:
-    """Tells whether a query is one join, whose rows keep their time."""
-    return bool(query.args.get("joins")) and not gives_time(query)

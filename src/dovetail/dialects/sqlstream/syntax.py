@@ -87,6 +87,7 @@ class SqlStream(Dialect):
             found = super()._parse_paren()
             if not isinstance(found, exp.Paren) or not isinstance(found.this, exp.Sub):
                 return found
+            # A difference of numbers has no unit behind it.
             if self._curr.text.upper() not in _UNITS:
                 return found
             first = self._parse_var(any_token=True)
@@ -116,6 +117,7 @@ class SqlStream(Dialect):
             self._advance()
             self._match_text_seq("STAGGER")
             self._match_l_paren()
+            # sqlglot may have made one token of the two words.
             if not self._match_text_seq("PARTITION", "BY"):
                 self._match(TokenType.PARTITION_BY)
             keys = self._parse_csv(self._parse_disjunction)
@@ -137,6 +139,7 @@ class SqlStream(Dialect):
             first, window = self._curr, self._parse_window(exp.Var(this=WINDOW))
             if window is not None:
                 table.set(WINDOW, window.update_positions(first))
+            # The name may stand in front of OVER, which the base has read then.
             if not table.args.get("alias"):
                 table.set("alias", self._parse_table_alias())
             return table
@@ -147,6 +150,7 @@ class SqlStream(Dialect):
             **options: Any,  # noqa: ANN401
         ) -> exp.Join | None:
             """Reads a join, and whether it is a comma."""
+            # Of the tree alone a comma and CROSS JOIN look alike.
             is_comma = self._match(TokenType.COMMA, advance=False)
             join = super()._parse_join(*args, **options)
             if join is not None and is_comma:

@@ -17,7 +17,7 @@ from itertools import zip_longest
 from sqlglot import exp
 
 from dovetail import spec
-from dovetail.dialects.sqlstream.parser import Text, not_yet
+from dovetail.dialects.sqlstream.parser import ROWTIME, Text, not_yet
 
 _SECONDS = {"SECOND": 1, "MINUTE": 60, "HOUR": 3600, "DAY": 86_400}
 _MONTHS = {"MONTH": 1, "YEAR": 12}
@@ -40,9 +40,24 @@ class Seen:
     rows: int = 0
     micros: int = 0
 
+    def of_list(self, values: str, moments: str) -> str:
+        """Returns of a list of values those that the function sees, the older ones.
+
+        `moments` are the row times of the same rows. Both are texts of Spark SQL.
+        """
+        if self.rows:
+            return f"slice({values}, 1, greatest(size({values}) - {self.rows}, 0))"
+        if not self.micros:
+            return values
+        last = f"unix_micros({ROWTIME}) - {self.micros}"
+        # Their times rise: as many as are old enough stand in front.
+        count = f"size(filter({moments}, moment -> unix_micros(moment) <= {last}))"
+        return f"slice({values}, 1, {count})"
+
     @property
     def window(self) -> spec.firing.Sliding:
         """Returns the window, which gives its rows with each one that comes."""
+        # Eager: it gives them before it is full, too.
         return spec.firing.Sliding(self.keeps, spec.firing.ByCount(1), eager=True)
 
 
@@ -143,7 +158,7 @@ class Windows:
         if (
             not others
             and isinstance(first, exp.Column)
-            and (first.name.upper() == "ROWTIME")
+            and (first.name.upper() == ROWTIME)
         ):
             return None
         if not others and isinstance(first, exp.TimestampTrunc | exp.DateBin):
@@ -167,28 +182,29 @@ class Windows:
 
     def _rows(self, frame: exp.WindowSpec) -> spec.RowsPreceding:
         """Returns a window of so many rows before the row itself."""
-        first, last = (self._rows_back(frame, end) for end in ("start", "end"))
+        back = []
+        for end in ("start", "end"):
+            value, side = frame.args.get(end), frame.args.get(f"{end}_side")
+            if value in (None, _CURRENT):
+                back.append(0)
+                continue
+            is_number = isinstance(value, exp.Literal) and not value.is_string
+            if not is_number or side != "PRECEDING":
+                raise self.text.wrong(
+                    frame, f"ROWS {value} {side}", "a number and PRECEDING"
+                )
+            back.append(int(value.this))
+        first, last = back
         if first < last:
             raise self.text.wrong(
                 frame, "rows that end before they begin", "the older first"
             )
         return spec.RowsPreceding(first, last)
 
-    def _rows_back(self, frame: exp.WindowSpec, end: str) -> int:
-        """Returns how many rows back an end of a frame is."""
-        value = frame.args.get(end)
-        if value in (None, _CURRENT):
-            return 0
-        side = frame.args.get(f"{end}_side")
-        if not isinstance(value, exp.Literal) or value.is_string or side != "PRECEDING":
-            raise self.text.wrong(
-                frame, f"ROWS {value} {side}", "a number and PRECEDING"
-            )
-        return int(value.this)
-
     def _range(self, frame: exp.WindowSpec) -> spec.Range:
         """Returns a window of row time: how long rows live before and after."""
         first = self._reach(frame, "start")
+        # Without an end of its own a frame ends at the row, unless it begins behind it.
         if frame.args.get("end") is None and frame.args["start_side"] == "FOLLOWING":
             return spec.Range(spec.Span(), first.negated())
         window = spec.Range(first, self._reach(frame, "end").negated())
@@ -214,6 +230,7 @@ class Windows:
         unit = interval.args.get("unit")
         if not isinstance(value, exp.Literal) or unit is None:
             raise self.text.wrong(interval, "an interval", "INTERVAL '10' MINUTE")
+        # '1:30' MINUTE TO SECOND has a number for each unit from the one to the other.
         is_long = isinstance(unit, exp.IntervalSpan)
         ends = (unit.this, unit.expression) if is_long else (unit,)
         first, last = _unit_name(ends[0]), _unit_name(ends[-1])
@@ -228,6 +245,7 @@ class Windows:
                 raise self.text.wrong(interval, told, "a number for each unit", hint)
             whole, rest = number.group(1), number.group(2) or ""
             months += int(whole) * _MONTHS.get(name, 0)
+            # Digits behind the point are a part of a second: six of them are micros.
             micros += int(whole + rest.ljust(6, "0")) * _SECONDS.get(name, 0)
         return spec.Span(months, micros)
 
