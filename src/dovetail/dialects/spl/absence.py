@@ -44,6 +44,7 @@ def _open_parts(node: Node) -> Iterator[Node]:
     """Yields a tree and its parts; what stops a tuple itself hides its own."""
     if isinstance(node, Call):
         yield node
+        # Whether a value is null can be asked of any: that has an answer itself.
         for one in () if node.function in {REQUIRED, "isnull"} else node.arguments:
             yield from _open_parts(one)
     else:
@@ -53,6 +54,7 @@ def _open_parts(node: Node) -> Iterator[Node]:
 def _failure(node: Node) -> str:
     """Returns why a call may have no value; "" where it always has one."""
     match node:
+        # A float by 0 is infinite, as IEEE says, and so has a value.
         case Call("/" | "div" | "%", (_, divisor), kind) if kind not in _FRACTIONS:
             simple = folded(divisor)
             return "" if isinstance(simple, Literal) and simple.value else _BY_ZERO
@@ -60,6 +62,7 @@ def _failure(node: Node) -> str:
             return _NO_OPTION
         case Call("[]"):
             return _NO_ELEMENT
+        # What is written out has been looked at when it was read.
         case Call("cast", (Literal(),)):
             return ""
         case Call("cast") if is_computed(node):
@@ -86,11 +89,13 @@ def required(node: Node, place: Place) -> Node:
     lacks = failures(node)
     if not lacks:
         return node
+    # The run is far from the text: so the sentence says where it stands.
     where = f"line {place.line}, column {place.column} of the text in SPL"
     told = f"{where} has no value for a tuple: {' or '.join(lacks)}"
     return build(REQUIRED, node, Literal(told, TEXT))
 
 
+# What looks at a null and still has a value; all else is null by itself.
 _CHOOSES = re.compile(r"CASE|IF\(|isnan|greatest|least|coalesce")
 
 

@@ -37,6 +37,7 @@ def _of(template: str, result: types.SplType | None = None) -> Aggregate:
 def _same(template: str, result: types.SplType | None = None) -> Aggregate:
     """Returns a function of elements that are compared; else it gives such a list."""
 
+    # Of floats SPL and Spark disagree: to SPL no NaN equals another one.
     def aggregate(lists: Sequence[Value], place: Place) -> Value:
         kind = call.element_of(lists[0], "list")
         if not values.is_comparable(kind):
@@ -52,16 +53,12 @@ def _sum(lists: Sequence[Value], place: Place) -> Value:
     if kind in types.STRINGS:
         return values.of_type(kind, "array_join(x, '')", place, x=lists[0].tree)
     if isinstance(kind, types.Scalar) and kind in types.DECIMALS:
-        return _decimal_sum(lists[0], kind, place)
+        # Rounded after each of them; Spark takes no function of ours into a lambda: so
+        # all go as one text.
+        texts = "array_join(transform(x, item -> CAST(item AS STRING)), ' ')"
+        every = values.of_type(types.RSTRING, texts, place, x=lists[0].tree)
+        return values.decimal("sum", kind, place, every)
     return mathematics.FUNCTIONS["sum"](lists[:1], place)
-
-
-def _decimal_sum(numbers: Value, kind: types.Scalar, place: Place) -> Value:
-    """Returns the sum of decimals, rounded after each of them."""
-    # Spark takes no function of ours into a lambda: so all go as one text.
-    texts = "array_join(transform(x, item -> CAST(item AS STRING)), ' ')"
-    every = values.of_type(types.RSTRING, texts, place, x=numbers.tree)
-    return values.decimal("sum", kind, place, every)
 
 
 def _average(lists: Sequence[Value], place: Place) -> Value:
@@ -83,6 +80,7 @@ def _extreme(sign: str) -> Aggregate:
 
     def aggregate(lists: Sequence[Value], place: Place) -> Value:
         kind = call.element_of(lists[0], "list")
+        # No comparison with NaN holds, as in C; to Spark it is above all numbers.
         if kind not in call.ORDERED:
             raise types.refused(place, f"values of {kind}", "values with an order")
         known = "isnan(item)" if sign == ">" else "isnan(best)"
@@ -134,6 +132,7 @@ def _deviation(*, is_sample: bool) -> Aggregate:
 
 
 _size = _of("size(x)", types.INT32)
+# Of tuples that share the extreme the first one is told.
 _FIRST = "element_at(y, CAST(array_position(x, m) AS INT))"
 _ALL = "filter(y, (item, at) -> element_at(x, at + 1) = m)"
 _COUNT = "size(filter(x, item -> item = m))"

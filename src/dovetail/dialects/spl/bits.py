@@ -17,6 +17,7 @@ def operation(sign: str, one: Value, other: Value, place: Place) -> Value:
     """Returns what an operator makes of the bits of two whole numbers."""
     if not {one.type, other.type} <= {*types.INTEGERS}:
         raise types.refused(place, f"{sign} of {one.type} and {other.type}", _WHOLE)
+    # How far bits are moved may be of any whole type.
     if sign not in {"<<", ">>"}:
         values.need_same(sign, one, other)
     if one.type == types.UINT64:
@@ -34,6 +35,7 @@ def operation(sign: str, one: Value, other: Value, place: Place) -> Value:
 def _wide(sign: str, one: Value, other: Value) -> Value:
     """Returns what an operator makes of the bits of a uint64."""
     parts = [resized(value, types.INT64, one.place).tree for value in (one, other)]
+    # A uint64 has no sign that would come in from the left.
     shifts = {"<<": "shiftleft", ">>": "shiftrightunsigned"}
     name = shifts.get(sign)
     template = f"{name}(x, CAST(y AS INT))" if name else f"x {sign} y"
@@ -47,6 +49,7 @@ def turned(value: Value, place: Place) -> Value:
     assert isinstance(kind, types.Scalar)  # noqa: S101 - a whole type is one
     if kind in types.UNSIGNED:
         most = types.limits_of(kind)[1]
+        # All bits set, less the number: ~ would set those above its width, too.
         number = f"{most}BD" if kind == types.UINT64 else f"{most}L"
         return values.of_type(kind, f"{number} - x", place, x=value.tree)
     return values.of_type(kind, "~x", place, x=value.tree)

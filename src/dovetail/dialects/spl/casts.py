@@ -55,6 +55,7 @@ def _number(value: Value, kind: types.Scalar, place: Place) -> Value:
     if value.type in types.INTEGERS:
         return resized(value, kind, place)
     whole = _WHOLE if value.type in types.FLOATS else "IF(x < 0, ceil(x), floor(x))"
+    # C goes towards 0, to whichever side that is.
     tree = cast(compose(whole, x=value.tree), types.stored(types.UINT64))
     if kind == types.UINT64:
         return values.of_type(kind, f"pmod(x, {values.MODULUS}BD)", place, x=tree)
@@ -108,14 +109,17 @@ def _read(value: Value, kind: types.SplType, place: Place) -> Value:
     match kind:
         case types.Enumerated(words):
             known = ", ".join(f"'{word}'" for word in words)
+            # Another word is the second of one element, which is not there.
             template = f"array(x)[IF(x IN ({known}), 0, 1)]"
             return values.of_type(kind, template, place, **parts)
         case types.Scalar() if kind in types.DECIMALS:
+            # Only this is a number: no blanks around it, no words such as inf.
             said = f"IF(x RLIKE '{_NUMBER_TEXT}', x, 'NaN')"
             return values.decimal(
                 "plus", kind, place, values.of_type(types.RSTRING, said, place, **parts)
             )
         case types.Scalar() if kind in types.INTEGERS:
+            # A number beyond the type is no value of it, and wraps nowhere.
             least, most = types.limits_of(kind)
             whole = f"CAST(IF(x RLIKE '{_WHOLE_TEXT}', x, '') AS DECIMAL(38, 0))"
             fits = f"IF({whole} BETWEEN {least}BD AND {most}BD, x, '')"

@@ -37,11 +37,11 @@ Statements = tuple[code.Statement, ...]
 WINDOW, FINAL = "WindowMarker", "FinalMarker"
 MARKS = types.Enumerated((WINDOW, FINAL))
 NOWHERE = Place("", 1, 1)
+# Sys.WindowMarker and Sys.FinalMarker, as attributes of a tuple.
 _SYSTEM = Tuple(((WINDOW, MARKS), (FINAL, MARKS)))
 _WORDS = (values.literal(word, MARKS, NOWHERE).tree for word in _SYSTEM.names)
 SYSTEM = Value(_SYSTEM, values.structured(_SYSTEM, _WORDS), NOWHERE)
 """What `Sys` is: the marks by their names."""
-_PORT, _PART = "from port", "port {}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +109,7 @@ class Writer:
 
     def statements(self, node: syntax.Node, names: Names | None = None) -> Statements:
         """Returns what a statement of the text is; a block is all that it holds."""
+        # A block sees what is around it; what it declares ends with it.
         known = dict(self.lasting if names is None else names)
         found: list[code.Statement] = []
         for one in syntax.listed(node):
@@ -131,6 +132,7 @@ class Writer:
                 return self._choice(node, names)
             case syntax.Loop() | syntax.Each():
                 return [self._loop(node, names)]
+            # With a value it is a return, which stands in functions alone.
             case syntax.Jump(word=word, values=()):
                 return [code.Jumped(code.Jump(word))]
             case syntax.Stepped():
@@ -175,6 +177,7 @@ class Writer:
         if not steps.behind:
             return [*steps.before, code.Branched(holds.expression, then, otherwise)]
         # What changes behind the condition does so before the branch.
+        # So what was decided is kept in a variable meanwhile.
         kept = self.variable("", BOOLEAN, is_mutable=False)
         decided = code.Assigned(kept.target, holds.expression)
         branched = code.Branched(read(kept).expression, then, otherwise)
@@ -215,6 +218,7 @@ class Writer:
                     hint = f"mutable {found.type} {name} = ..; in front of it"
                     raise refused(node.place, f"{name} is no mutable", "one", hint)
                 return found
+            # Before a point a variable hides a port of its name.
             case syntax.Member(of=syntax.Name(text=port), name=name) if (
                 port not in names and (view := self.sees.port(port))
             ):
@@ -354,9 +358,11 @@ class Writer:
                 node.place, f"{node.name} of {whole.type} and {len(rest)} more"
             )
         assert isinstance(kind, Holder)  # noqa: S101 - it has a word
+        # Of a map the last type is that of its values, the first that of its keys.
         wanted = {_ITEM: kind.of[-1], _KEY: kind.of[0], _PLACE: INT32}
         change, expected = found
         given = [bind(one, self.scope(names)) for one in rest]
+        # appendM of a list takes an element, or a whole list of them.
         if change is code.Change.APPEND and given[0].type == kind:
             change, wanted[_ITEM] = code.Change.EXTEND, kind
         parts = [
@@ -413,6 +419,7 @@ def _within(
 def _refuse_unsure(node: syntax.Node, steps: Sequence[syntax.Stepped]) -> None:
     """Refuses a variable that changes where its value is not sure."""
     for one in syntax.nodes(node):
+        # The second part of these is reached for some tuples and not for others.
         if isinstance(one, syntax.Operation) and one.sign in {"&&", "||", "?"}:
             for inner in syntax.nodes(one.operands[1:]):
                 if isinstance(inner, syntax.Stepped):
@@ -421,6 +428,7 @@ def _refuse_unsure(node: syntax.Node, steps: Sequence[syntax.Stepped]) -> None:
     for one in steps:
         name = getattr(one.of, "text", "")
         named = [it for it in syntax.nodes(node) if getattr(it, "text", "") == name]
+        # Read beside its change, its value would hang on which is done first.
         if not name or len(named) > 1:
             found = f"{name or 'what'} changes and is read in one statement"
             raise refused(one.place, found, "two statements")

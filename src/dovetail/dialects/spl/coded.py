@@ -25,13 +25,11 @@ from dovetail.dialects.spl.code import (
 )
 from dovetail.dialects.spl.expressions import PortView, bind
 from dovetail.dialects.spl.operators import ROW, Operator, Stream
-from dovetail.dialects.spl.types import BOOLEAN, INT32, Holder, SplType, Tuple, refused
+from dovetail.dialects.spl.types import BOOLEAN, INT32, Tuple, refused
 from dovetail.dialects.spl.values import Value
 from dovetail.expression.tree import Column
 from dovetail.schema import Schema
 from dovetail.spec import code
-
-_PORT, _PART = "from port", "port {}"
 
 
 def has_code(call: syntax.Invocation) -> bool:
@@ -53,6 +51,7 @@ def custom(operator: Operator) -> list[Stream]:
     """Returns the streams of a Custom: what its code hands on."""
     call = operator.call
     codes = [logic for logic in call.logics if logic.words[0] != "state"]
+    # Code that only hands tuples on needs no worker: it is filters and projections.
     is_simple = all(it.words[0] == "onTuple" and is_plain(it.body) for it in codes)
     if is_simple and not is_stateful(call):
         return operators.custom(operator)
@@ -78,6 +77,7 @@ def filtered(operator: Operator) -> list[Stream]:
         (code.Submitted(port, writer.columns_of(port, parts)),)
         for port in range(len(operator.made))
     ]
+    # Without a filter all tuples go out by the first port.
     if "filter" not in params:
         return whole.passing(goes[0]).streams()
     holds = writer.condition(params["filter"].values[0], writer.lasting)
@@ -131,6 +131,7 @@ def beacon(operator: Operator, rank: int) -> Stream:
         if given < 0:
             raise refused(value.place, f"{name} is {given}", "0 or more")
         found[name] = int(given * (10**6 if is_time else 1))
+    # In microseconds, as all times of a program are.
     made = spec.Counting(
         found["iterations"], found.get("initDelay", 0), found.get("period", 0), rank
     )
@@ -143,6 +144,7 @@ def beacon(operator: Operator, rank: int) -> Stream:
     fed = replace(operator, call=call, feeds=(Stream(_ITERATION, kind, step),))
     whole = _Coding.of(fed)
     done = whole.given(whole.writer.sees.ports, has_defaults=True)
+    # Where nothing lasts each tuple is computed from its number alone.
     if not is_stateful(call):
         (submitted,) = done
         assert isinstance(submitted, code.Submitted)  # noqa: S101 - nothing changes
@@ -165,7 +167,7 @@ class _Coding:
         """Returns what the logic clauses of an operator do."""
         views, source = operator.views(), None
         if len(views) > 1:
-            views, source = _together(operator, views)
+            views, source = operators.together(operator, views)
         outputs = {
             name: at
             for at, head in enumerate(operator.call.heads)
@@ -253,6 +255,7 @@ def _handlers(
         event, port = logic.words[0], logic.words[-1]
         if event == "state":
             continue
+        # `onTuple I`: the last word is the port, if there is more than one word.
         view = writer.sees.port(port)
         if event not in {"onTuple", "onPunct"} or view is None or len(logic.words) == 1:
             known = " or ".join(one.name for one in views)
@@ -260,7 +263,7 @@ def _handlers(
         if event == "onTuple":
             body = writer.statements(logic.body)
             if len(views) > 1:
-                which = Column(ROW, _PORT, types.stored(INT32))
+                which = Column(ROW, operators.PORT, types.stored(INT32))
                 at = [one.name for one in views].index(port)
                 here = values.of_type(BOOLEAN, f"x = {at}", logic.place, x=which)
                 on_row.append(code.Branched(here.expression, body))
@@ -272,37 +275,13 @@ def _handlers(
             hint = "a Custom of one port before each of them"
             raise refused(logic.place, found, "one", hint)
         sees = writer.sees
+        # The same code is written for both marks, with what currentPunct() is then.
         for word, into in ((WINDOW, on_mark), (FINAL, on_end)):
             mark = values.literal(word, MARKS, logic.place)
             writer.sees = replace(sees, ports=(), functions={"currentPunct": mark})
             into.extend(writer.statements(logic.body))
         writer.sees = sees
     return tuple(on_row), tuple(on_mark), tuple(on_end)
-
-
-def _together(
-    operator: Operator, views: Sequence[PortView]
-) -> tuple[list[PortView], spec.Step]:
-    """Returns the tuples of several ports as one stream, each in its own column."""
-    place = operator.call.place
-    parts = [_PART.format(at) for at in range(len(views))]
-    kinds: list[SplType] = [Holder("optional", (view.type,)) for view in views]
-    shown = ((_PORT, INT32), *zip(parts, kinds, strict=True))
-    schema = types.schema_of(Tuple(shown), place)
-    sources = []
-    for at, (view, feed) in enumerate(zip(views, operator.feeds, strict=True)):
-        own = {
-            part: values.literal(None, kind, place)
-            for part, kind in zip(parts, kinds, strict=True)
-        }
-        own[parts[at]] = view.whole(place)
-        own[_PORT] = values.literal(at, INT32, place)
-        select = ((name, own[name].expression) for name in schema.names)
-        sources.append(spec.Projected(feed.step, schema, spec.Columns(tuple(select))))
-    inside = [
-        replace(view, within=part) for view, part in zip(views, parts, strict=True)
-    ]
-    return inside, spec.Appended(tuple(sources))
 
 
 def _statements(whole: code.Code) -> Iterator[code.Statement]:

@@ -1,5 +1,7 @@
 """Elements and slices: of lists by their place from 0, of maps by key, of texts.
 
+Lists, sets and maps that are written out, too, and whether one has an element.
+
 A text gives letters, an rstring bytes. An element that is not there has no value; a
 slice has what is there of it.
 """
@@ -12,6 +14,7 @@ from dovetail.dialects.spl import types, values
 from dovetail.dialects.spl.absence import composed
 from dovetail.dialects.spl.values import Value
 from dovetail.errors import Place
+from dovetail.expression.functions import build
 
 PLACES = frozenset({types.INT32, types.UINT32})
 
@@ -63,6 +66,7 @@ def between(
         for value in given:
             _need_place(value)
             parts[name] = composed("greatest(CAST(v AS INT), 0)", v=value.tree)
+    # Without an end it goes on to the last one, however many there are.
     first = "y" if start else "0"
     last = "z" if end else "2147483647"
     length = f"greatest({last} - {first}, 0)"
@@ -70,6 +74,39 @@ def between(
         return values.of_type(kind, f"slice(x, {first} + 1, {length})", place, **parts)
     del parts["x"]
     return Value(kind, values.part_of_text(whole, first, length, **parts), place)
+
+
+def listed(word: str, found: Sequence[Value], place: Place) -> Value:
+    """Returns a list or a set that is written out, of one element at least."""
+    for value in found[1:]:
+        values.need_same(f"a {word}", found[0], value)
+    kind = types.Holder(word, (found[0].type,))
+    whole = build("array", *(value.needed for value in found))
+    tree = build("array_distinct", whole) if word == "set" else whole
+    return Value(kind, tree, place)
+
+
+def mapped(parts: Sequence[Value], place: Place) -> Value:
+    """Returns a map that is written out: key, value, key, value."""
+    keys, items = parts[::2], parts[1::2]
+    for column in (keys, items):
+        for value in column[1:]:
+            values.need_same("a map", column[0], value)
+    kind = types.Holder("map", (keys[0].type, items[0].type))
+    return Value(kind, build("map", *(value.needed for value in parts)), place)
+
+
+def has(one: Value, whole: Value, place: Place) -> Value:
+    """Returns whether a list, a set or the keys of a map have a value."""
+    kind = whole.type
+    if not isinstance(kind, types.Holder) or kind.word == "optional":
+        raise types.refused(whole.place, f"in of {kind}", "a list, a set or a map")
+    if one.type != kind.of[0]:
+        raise types.refused(one.place, f"{one.type} in {kind}", f"{kind.of[0]}")
+    template = "array_contains(y, x)"
+    if kind.word == "map":
+        template = "map_contains_key(y, x)"
+    return values.of_type(types.BOOLEAN, template, place, x=one.tree, y=whole.tree)
 
 
 def _need_place(value: Value) -> None:

@@ -81,6 +81,7 @@ class Scope:
 
     def kinds_of(self, word: str) -> list[types.Enumerated]:
         """Returns the types of attributes and values of which a word is a value."""
+        # A word of an enum has no type of its own: who is near gives it one.
         known = [*(port.type for port in self.ports), *self.wanted]
         named = (*self.values.values(), *self.variables.values())
         known += [value.type for value in (*named, *self.functions.values())]
@@ -131,9 +132,9 @@ def _written(node: syntax.Node, scope: Scope) -> Value:
             return _tuple(parts, scope, place)
         case syntax.Items(values=items) | syntax.Braces(values=items) if items:
             word = "list" if isinstance(node, syntax.Items) else "set"
-            return _list(word, items, scope, place)
+            return elements.listed(word, [bind(one, scope) for one in items], place)
         case syntax.Pairs(values=items):
-            return _map([bind(one, scope) for one in items], place)
+            return elements.mapped([bind(one, scope) for one in items], place)
         case _:
             expected = "a cast that says its type: (list<int32>) []"
             raise types.refused(place, "a list, set or map of nothing", expected)
@@ -149,16 +150,6 @@ def _cast(kind: types.SplType, node: syntax.Node, scope: Scope, place: Place) ->
             return values.literal(empty, kind, place)
         case _:
             return converted(bind(node, scope), kind, place)
-
-
-def _map(parts: Sequence[Value], place: Place) -> Value:
-    """Returns a map that is written out: key, value, key, value."""
-    keys, items = parts[::2], parts[1::2]
-    for column in (keys, items):
-        for value in column[1:]:
-            values.need_same("a map", column[0], value)
-    kind = types.Holder("map", (keys[0].type, items[0].type))
-    return Value(kind, build("map", *(value.needed for value in parts)), place)
 
 
 def _named(text: str, scope: Scope, place: Place) -> Value:
@@ -195,6 +186,7 @@ def _named(text: str, scope: Scope, place: Place) -> Value:
 
 def _member(owner: syntax.Node, name: str, scope: Scope, place: Place) -> Value:
     """Returns an attribute of a port, or of a tuple."""
+    # Of code a variable hides the port; else the port wins before a point.
     is_variable = isinstance(owner, syntax.Name) and owner.text in scope.variables
     if (
         isinstance(owner, syntax.Name)
@@ -229,6 +221,7 @@ def number(text: str, place: Place, *, is_negative: bool = False) -> Value:
     if "d" in suffix and not digits.startswith("0x"):
         exact = Decimal(f"-{digits}" if is_negative else digits)
         return _decimal(exact, types.Scalar(_DECIMAL_WIDTHS[suffix[1:] or "l"]), place)
+    # A point or an exponent makes a float; in base 16 an e is a digit.
     if "f" in suffix or (set(digits) & {".", "e", "E"} and digits[:2].lower() != "0x"):
         kind = types.Scalar("float32" if suffix.endswith("w") else "float64")
         if suffix.endswith("q"):
@@ -240,6 +233,7 @@ def number(text: str, place: Place, *, is_negative: bool = False) -> Value:
     kind = types.Scalar(f"{unsigned}int{_WIDTHS[suffix.lstrip('su')]}")
     whole = int(digits, 16 if digits[:2].lower() == "0x" else 10)
     whole = -whole if is_negative else whole
+    # A number that is written keeps its value: it does not wrap.
     least = 0 if unsigned else -(1 << (types.bits_of(kind) - 1))
     if not least <= whole < least + (1 << types.bits_of(kind)):
         hint = "a suffix says the type: 10l is an int64, 10ul a uint64"
@@ -250,6 +244,7 @@ def number(text: str, place: Place, *, is_negative: bool = False) -> Value:
 
 def _decimal(exact: Decimal, kind: types.Scalar, place: Place) -> Value:
     """Returns a decimal that is written out."""
+    # Zeros at the end are no digits that would be lost.
     most = types.DECIMALS[kind]
     if len(exact.as_tuple().digits) > most and Context(most).plus(exact) != exact:
         found = f"{exact} of the type {kind}"
@@ -287,13 +282,14 @@ def _operation(
             need_boolean(one, "the condition of ?")
             values.need_same("?:", other, found[2])
             return replace(chosen(*found), place=place)
+        # The second part may have no value where the first one decides.
         case "&&" | "||":
             for value in found:
                 need_boolean(value, sign)
             made = absence.both if sign == "&&" else absence.either
             return Value(types.BOOLEAN, made(one.tree, other.tree), place)
         case "in":
-            return _within(one, other, place)
+            return elements.has(one, other, place)
         case _:
             return _BINARY[sign](sign, one, other, place)
 
@@ -335,6 +331,7 @@ def _unary(sign: str, value: Value, place: Place) -> Value:
         case "-", types.Scalar() if kind in types.FLOATS:
             return values.of_type(kind, "-x", place, **parts)
         case "-", types.Scalar() if kind in types.DECIMALS:
+            # Spark's - of a decimal would not round it to the digits of its type.
             zero = values.literal(Decimal(0), kind, place)
             return values.decimal("-", kind, place, zero, value)
         case "-", types.Scalar() if kind in types.INTEGERS:
@@ -388,24 +385,10 @@ def need_boolean(value: Value, what: str) -> None:
         raise types.refused(value.place, f"{what} is {value.type}", "a boolean")
 
 
-def _within(one: Value, other: Value, place: Place) -> Value:
-    """Returns whether a list, a set or the keys of a map have a value."""
-    if not isinstance(other.type, types.Holder) or other.type.word == "optional":
-        raise types.refused(
-            other.place, f"in of {other.type}", "a list, a set or a map"
-        )
-    if one.type != other.type.of[0]:
-        raise types.refused(
-            one.place, f"{one.type} in {other.type}", f"{other.type.of[0]}"
-        )
-    is_map = other.type.word == "map"
-    template = "map_contains_key(y, x)" if is_map else "array_contains(y, x)"
-    return values.of_type(types.BOOLEAN, template, place, x=one.tree, y=other.tree)
-
-
 def _call(node: syntax.Call, scope: Scope) -> Value:
     """Returns what a function gives; its namespace may stand before it."""
     called, arguments = node.of, [bind(one, scope) for one in node.arguments]
+    # spl.math::abs is abs: names of the toolkit's functions are known without it.
     name = (
         called.name
         if isinstance(called, syntax.Member)
@@ -432,17 +415,6 @@ def _tuple(parts: Sequence[syntax.Assignment], scope: Scope, place: Place) -> Va
     kind = types.Tuple(tuple((name, value.type) for name, value in found))
     trees = (value.needed for _, value in found)
     return Value(kind, values.structured(kind, trees), place)
-
-
-def _list(word: str, items: Sequence[syntax.Node], scope: Scope, place: Place) -> Value:
-    """Returns a list or a set that is written out."""
-    found = [bind(one, scope) for one in items]
-    for value in found[1:]:
-        values.need_same(f"a {word}", found[0], value)
-    kind = types.Holder(word, (found[0].type,))
-    whole = build("array", *(value.needed for value in found))
-    tree = build("array_distinct", whole) if word == "set" else whole
-    return Value(kind, tree, place)
 
 
 def all_of(conditions: Sequence[Value]) -> Value:

@@ -75,6 +75,7 @@ def text_file(call: syntax.Invocation, kind: types.Tuple, scope: Scope) -> TextF
         ignores_more=said.truth("ignoreExtraCSVValues"),
         defaults=said.defaults(kind),
     )
+    # It is checked and has no effect: the rows are there when the run begins.
     said.value("initDelay", types.FLOAT64, 0.0)
     if len(found.separator) != 1:
         place = said.settings["separator"].place
@@ -126,6 +127,7 @@ def text_sink(call: syntax.Invocation, kind: types.Tuple, scope: Scope) -> TextS
             place = said.settings[name].place
             told = f"{name}, of which a batch knows nothing"
             raise types.refused(place, told, "false", said.hint)
+    # A batch writes all that it has, whatever these say.
     said.value("flush", types.UINT32, 0)
     said.truth("flushOnPunctuation")
     left_out = said.names("suppress", kind)
@@ -189,6 +191,7 @@ class _Said:
             if one.name not in known:
                 told = f'"{one.name}" of a {call.kind} is not supported'
                 raise types.refused(one.place, told, f"one of {', '.join(known)}", hint)
+            # suppress names several attributes; all others have one value.
             if one.name in found or (len(one.values) != 1 and one.name != "suppress"):
                 raise types.refused(one.place, f"two values of {one.name}", "one", hint)
             found[one.name] = one
@@ -247,6 +250,7 @@ class _Said:
         node = self.settings[name].values[0]
         word = node.text if isinstance(node, syntax.Name) else ""
         if word not in known:
+            # Of a format that others read the hint says what to do instead.
             hint = _ELSEWHERE.get(word, self.hint)
             expected = f"one of {', '.join(known)}"
             raise types.refused(node.place, f'the {name} "{word}"', expected, hint)
@@ -269,6 +273,7 @@ class _Said:
         """Returns the name of an encoding that is known."""
         name = self.text("encoding", "UTF-8")
         try:
+            # Any name by which Python knows one is known.
             codecs.lookup(name)
         except LookupError as error:
             place = self.settings["encoding"].place

@@ -89,6 +89,7 @@ class _Body:
 
     def result(self) -> SplType:
         """Returns the type of what the function gives."""
+        # A function that gives nothing would be called for what it changes.
         kind = self.function.type
         if isinstance(kind, syntax.TypeName) and kind.text == "void":
             told = f"{self.function.name} gives nothing"
@@ -103,11 +104,13 @@ class _Body:
             Value(types.loose(kind), Column("", name, types.stored(kind)), place)
             for name, kind in self.formals()
         ]
+        # A call with columns that nobody has: its mistakes are those of any call.
         self(arguments, place)
 
     def __call__(self, arguments: Sequence[Value], place: Place) -> Value:
         """Returns what a call gives."""
         name, formals = self.function.name, self.formals()
+        # What calls itself has no end when it is written out.
         if self.is_busy:
             raise refused(place, f"{name} calls itself", "a function that does not")
         if len(arguments) != len(formals):
@@ -145,6 +148,7 @@ class _Body:
                 case syntax.Jump():
                     raise refused(one.place, f"{one.word} here", "return with a value")
                 case syntax.Block() if _returns(one):
+                    # The block is opened up, so that what it returns ends the function.
                     end = _Left.of(one, names)
                     return self._value((*syntax.listed(one), end, *rest), names)
                 case syntax.Choice() if _returns(one):
@@ -186,6 +190,7 @@ class _Body:
                     self._behind(way, names) for way in (*node.branches, _EMPTY)[:2]
                 )
                 return {
+                    # What neither branch has changed stays as it is.
                     name: one
                     if (other_one := other[name]) is one
                     else replace(
@@ -223,6 +228,7 @@ class _Body:
 
     def _small(self, value: Value) -> Value:
         """Returns a value that is not too large to be written out."""
+        # Counted no further than needed: a tree may be far larger.
         if len(list(islice(walk(value.tree), MOST_NODES))) == MOST_NODES:
             found = f"a call of {self.function.name} is too large to be written out"
             hint = "code of a Custom keeps values in variables"

@@ -52,6 +52,7 @@ _OPERATORS: Mapping[str, Callable[[Operator], list[Stream]]] = {
     "Punctor": windowed.punctor,
     "Barrier": windowed.barrier,
 }
+# Those whose logic clauses are carried out.
 _WITH_CODE: Mapping[str, Callable[[Operator], list[Stream]]] = {
     "Custom": coded.custom,
     "Filter": coded.filtered,
@@ -123,6 +124,7 @@ class Graph:
                 words = ", ".join(known.names)
                 found_ = f'the input "{name}" has no column "{lacking[0]}"'
                 raise refused(place, found_, f"one of {words}")
+            # Exact: an attribute that is no optional has a value in every row.
             step = spec.Given(
                 name,
                 schema,
@@ -157,6 +159,7 @@ class Graph:
 
     def _streams(self, call: syntax.Invocation) -> list[Stream]:
         """Returns the streams of an operator, bound once."""
+        # An operator that is asked for while it is bound waits for itself.
         if id(call) in self._busy:
             raise refused(
                 call.place,
@@ -172,7 +175,10 @@ class Graph:
     def _bind(self, call: syntax.Invocation) -> list[Stream]:
         """Returns the streams of an operator."""
         self._check_configs(call.configs)
-        made = tuple(self._made(head) for head in call.heads)
+        made = tuple(
+            made_of(head.name, self._tuple(head.body), head.place)
+            for head in call.heads
+        )
         if call.kind in self.world.composites:
             return self._invoked(call, made)
         if not call.ports:
@@ -187,6 +193,7 @@ class Graph:
             found = f"the operator {call.operator} is not supported"
             raise refused(call.place, found, f"one of {known}", hint)
         operator = Operator(call, feeds, made, self.scope(), self.world.remarks.append)
+        # Code comes before what the operator does itself.
         if coded.has_code(call) and call.kind in _WITH_CODE:
             bound = _WITH_CODE[call.kind]
         elif code := [one for one in call.logics if one.words[0] != "state"]:
@@ -221,10 +228,6 @@ class Graph:
                 "FileSink where there is a folder of data, and no sink is bound to it"
             )
 
-    def _made(self, head: syntax.Head) -> Made:
-        """Returns a stream that an operator must give."""
-        return made_of(head.name, self._tuple(head.body), head.place)
-
     def _tuple(self, body: syntax.TupleBody) -> Tuple:
         """Returns the type of a stream, which is a tuple."""
         kind = self.read_type(body)
@@ -235,8 +238,11 @@ class Graph:
     def _fed(self, port: syntax.Port) -> Stream:
         """Returns what an input port takes."""
         found = []
+        heads = {head.name for call in self.composite.graph for head in call.heads}
         for source in port.sources:
-            if source.bodies and not self._is_declared(source.name):
+            # With its type, and from no operator, it is a stream from outside.
+            is_declared = source.name in heads or source.name in self.taken
+            if source.bodies and not is_declared:
                 kind = self._tuple(source.bodies[0])
                 found.append(self.given(source.name, kind, source.place))
                 continue
@@ -248,11 +254,6 @@ class Graph:
             found.append(stream)
         return fed(found, port)
 
-    def _is_declared(self, name: str) -> bool:
-        """Tells whether a stream comes from an operator, or into the composite."""
-        heads = (head.name for call in self.composite.graph for head in call.heads)
-        return name in self.taken or name in {*heads}
-
     def _sources(self, call: syntax.Invocation, made: tuple[Made, ...]) -> list[Stream]:
         """Returns streams from outside, whatever the text reads them by."""
         is_given = made[0].name in self.world.inputs
@@ -260,10 +261,12 @@ class Graph:
             operator = Operator(call, (), made, self.scope(), self.world.remarks.append)
             self.world.counted += 1
             return [coded.beacon(operator, self.world.counted)]
+        # Its file is asked for where no rows are bound to the stream.
         if call.kind == "FileSource" and len(made) == 1:
             scope = self.scope()
             told = partial(files.text_file, call, made[0].type, scope)
             self.world.files[made[0].name] = told
+        # Rows that are bound win over what the operator says, which is told.
         is_bound = all(one.name in self.world.inputs for one in made)
         if is_bound and (call.params or call.outputs):
             self.world.remarks.append(
@@ -287,6 +290,7 @@ class Graph:
             source.name: replace(self._fed(port), name=source.name)
             for source, port in zip(inside.inputs, call.ports, strict=True)
         }
+        # A parameter is declared as $x and given as x.
         given = {f"${one.name}": one for one in call.params}
         scope = self.scope()
         # Bound where the composite is invoked, whose names they may use.
@@ -303,6 +307,7 @@ class Graph:
                 setting.place, f'no parameter "{setting.name}" of {call.kind}'
             )
         graph = Graph(self.world, inside, taken, known)
+        # Sinks inside of it are sinks of the whole text.
         ends = {source.name for source in inside.outputs}
         self.world.sunk += [one for one in graph.outputs() if one.name not in ends]
         streams = []
@@ -373,6 +378,7 @@ class Graph:
     def _body(self, parts: tuple[syntax.Attribute, ...]) -> SplType:
         """Returns the type of attributes, or of what stands for them all."""
         first = parts[0]
+        # tuple<T> and stream<T> are T itself.
         if len(parts) == 1 and not first.name:
             return self.read_type(first.type)
         found: list[tuple[str, SplType, Place]] = []
@@ -415,6 +421,7 @@ class Graph:
                 if head.name == text:
                     return self._tuple(head.body)
         known = self.world.inputs.get(text)
+        # A stream's name is the type of its tuples, also of one from outside.
         if known is not None and known.columns:
             return self._undeclared(text, place)
         types = [one.name for one in self.composite.types]
@@ -449,6 +456,7 @@ class Graph:
             for head in call.heads
             if head.name in sunk or (head.name not in taken and self._makes(call))
         ]
+        # A stream that goes into a sink comes out, even if others take it too.
         names = dict.fromkeys([*made, *ends, *sunk])
         place = self.composite.place
         return [spec.Output(name, self.stream(name, place).step) for name in names]

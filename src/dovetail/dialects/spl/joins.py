@@ -80,8 +80,10 @@ class _Join:
 
     def streams(self) -> list[Stream]:
         """Returns a stream for each output port."""
-        kind, heads = self._kind(), self.operator.call.heads
+        kind, heads = _KINDS[self._algorithm()], self.operator.call.heads
+        # Tuples without a partner come out by the first port, or each by its own.
         preserved = [hand for hand in spec.HANDS if kind.preserves(hand)]
+        # One port for all rows, or one more for each side that may stay alone.
         if len(heads) not in {1, 1 + len(preserved)}:
             counts = dict.fromkeys(("1", str(1 + len(preserved))))
             raise refused(
@@ -131,10 +133,6 @@ class _Join:
                 known = ", ".join(_KINDS)
                 raise refused(setting.place, "no such algorithm", f"one of {known}")
 
-    def _kind(self) -> spec.Kind:
-        """Returns the kind of the join."""
-        return _KINDS[self._algorithm()]
-
     def _check_own_ports(self, preserved: Sequence[spec.Hand]) -> None:
         """Refuses an own port of unmatched tuples that is not as they come in."""
         call = self.operator.call
@@ -143,11 +141,13 @@ class _Join:
             call.heads[1:], self.operator.made[1:], preserved, strict=False
         ):
             wanted = self.operator.feeds[spec.HANDS.index(hand)].type
+            # They leave as they came in: nothing of the other side is there.
             if made.type != wanted:
                 found = f"{codes[hand]} {head.name} is {made.type}"
                 raise refused(head.place, found, f"the {hand.value} input's {wanted}")
         for clause in call.outputs:
-            if clause.name in {it for one in call.heads[1:] for it in _names(one)}:
+            names = {it for one in call.heads[1:] for it in (one.alias, one.name) if it}
+            if clause.name in names:
                 found = f"assignments to {clause.name}"
                 expected = "none: its tuples leave as they came in"
                 raise refused(clause.place, found, expected)
@@ -188,6 +188,7 @@ class _Join:
         if window.is_partitioned and by is None:
             found = "CDISP9042E a partitioned window"
             raise refused(place, found, f"the parameter {name} beside it")
+        # The compiler of SPL has a code for either mistake.
         if by is not None and not window.is_partitioned:
             found = f"CDISP9043E {name} where the window is not partitioned"
             raise refused(by.place, found, "partitioned in the window clause")
@@ -208,6 +209,7 @@ class _Join:
         setting = self.params.get(name)
         found = [bind(one, self.scope) for one in setting.values] if setting else []
         for value in found:
+            # A key of one side must be known before the other side's tuple is.
             if value.sides & {hand.other.letter}:
                 own = self.sides[spec.HANDS.index(hand)].name
                 found_ = f"{name} reads the other port"
@@ -225,6 +227,7 @@ class _Join:
             raise refused(given.place, found, "as many of the one as of the other")
         pairs = list(zip(lefts, rights, strict=True))
         for one, other in pairs:
+            # The compiler converts nothing between the two sides, and so neither do we.
             if one.type != other.type:
                 found = f"CDISP9071E {one.type} is to equal {other.type}"
                 hint = f"write ({one.type}) before it"
@@ -258,27 +261,29 @@ class _Join:
         whole = bind(setting.values[0], self.scope)
         need_boolean(whole, "match")
         for node in _conjuncts(setting.values[0]):
-            pair = self._pair(node)
-            yield pair or bind(node, self.scope)
-
-    def _pair(self, node: syntax.Node) -> tuple[Value, Value] | None:
-        """Returns both sides of a key's equality, left first, or None."""
-        match node:
-            case syntax.Operation(sign="==", operands=(first, second)):
-                one, other = bind(first, self.scope), bind(second, self.scope)
-                if one.sides == {"r"} and other.sides == {"l"}:
-                    one, other = other, one
-                is_pair = one.sides == {"l"} and other.sides == {"r"}
-                return (one, other) if is_pair and _is_key(one.type) else None
-            case _:
-                return None
+            match node:
+                case syntax.Operation(sign="==", operands=(first, second)):
+                    one, other = bind(first, self.scope), bind(second, self.scope)
+                    # The left port's value comes first, however it is written.
+                    if one.sides == {"r"} and other.sides == {"l"}:
+                        one, other = other, one
+                    is_pair = one.sides == {"l"} and other.sides == {"r"}
+                    if is_pair and _is_key(one.type):
+                        yield one, other
+                        continue
+            yield bind(node, self.scope)
 
     def _absent(self, hand: spec.Hand, kind: spec.Kind) -> spec.Absent:
         """Returns what stands for a missing tuple of a side: never null."""
         feed = self.operator.feeds[spec.HANDS.index(hand)]
         setting = self.params.get(f"defaultTuple{_SUFFIX[hand]}")
         if setting is None:
-            return _default(feed.type)
+            if not has_optional(feed.type):
+                return spec.BlankRow()
+            # A blank of Spark's type is 0, that of an optional is null.
+            usual = feed.type.attributes
+            columns = ((name, values.default_of(it)) for name, it in usual)
+            return spec.GivenRow(tuple(columns), spec.BlankRow())
         if not kind.preserves(hand.other):
             found = f"CDISP9112E {setting.name} in a join {self._algorithm()}"
             raise refused(setting.place, found, "an algorithm that puts it out")
@@ -298,16 +303,12 @@ class _Join:
         call = self.operator.call
         options = [("algorithm", self._algorithm())]
         for setting in (*call.windows, *call.params):
+            # The line of the text itself, as the user wrote it.
             shown = setting.place.caret().splitlines()[0].strip()
             if setting.name != "algorithm":
                 options.append((setting.name, shown))
         names = ", ".join(head.name for head in call.heads)
         return spec.Told(f"{names}, line {call.place.line}", tuple(options))
-
-
-def _names(head: syntax.Head) -> tuple[str, ...]:
-    """Returns the names by which clauses know an output port."""
-    return (head.alias, head.name) if head.alias else (head.name,)
 
 
 def _conjuncts(node: syntax.Node) -> Iterator[syntax.Node]:
@@ -329,17 +330,9 @@ def _holds(kind: SplType, test: Callable[[SplType], bool]) -> bool:
     """Tells whether something is true of all parts of a type that are compared."""
     match kind:
         case Holder(word, of):
+            # A set, a map and an optional have equalities of their own.
             return word == "list" and all(_holds(it, test) for it in of)
         case Tuple(attributes):
             return all(_holds(it, test) for _, it in attributes)
         case _:
             return test(kind)
-
-
-def _default(kind: Tuple) -> spec.Absent:
-    """Returns the default-constructed tuple of a type."""
-    if not has_optional(kind):
-        return spec.BlankRow()
-    # A blank of Spark's type is 0, that of an optional is null.
-    columns = ((name, values.default_of(it)) for name, it in kind.attributes)
-    return spec.GivenRow(tuple(columns), spec.BlankRow())

@@ -6,7 +6,7 @@ comes in from outside, by its name; one without output ports is where it goes ou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dovetail import spec
@@ -39,6 +39,8 @@ from dovetail.schema import Schema
 
 ROW = spec.Hand.LEFT.letter
 """The letter of the one row that a step sees."""
+# No attribute has a blank in its name.
+PORT, _PART = "from port", "port {}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,7 @@ class Operator:
             ("output", len(self.made), outputs),
         )
         for what, count, known in counts:
+            # `1..` has no most; `1` is its own.
             least, dots, most = known.partition("..")
             if count < int(least) or (
                 count > int(most or least) and (most or not dots)
@@ -114,6 +117,7 @@ def assignments(
     """Returns the values that the clauses assign to an output port's attributes."""
     found: dict[str, Value] = {}
     heads, made = operator.call.heads, operator.made[number]
+    # A clause knows an output port by its stream, or by its own name.
     known = {name for head in heads for name in (head.name, head.alias) if name}
     own = {heads[number].name, heads[number].alias}
     for clause in operator.call.outputs:
@@ -174,6 +178,7 @@ def filtered(operator: Operator) -> list[Stream]:
     operator.need_ports("1", "1..2")
     scope, (feed,) = operator.scope(operator.views()), operator.feeds
     params = operator.params(("filter",))
+    # A Filter without a filter lets all tuples through.
     holds = values.literal(True, BOOLEAN, operator.call.place)  # noqa: FBT003
     if "filter" in params:
         holds = _condition(params["filter"].values[0], scope)
@@ -207,6 +212,7 @@ def split(operator: Operator) -> list[Stream]:
         index = _ports_of(index, count)
     streams = []
     for number, made in enumerate(operator.made):
+        # Below 0 it goes nowhere, but x % 3 alone is 0 for -3.
         goes = f"x >= 0 AND x % {count} = {number}"
         if is_list:
             goes = f"array_contains(x, {number})"
@@ -328,6 +334,37 @@ def appended(steps: Sequence[spec.Step]) -> spec.Step:
     return steps[0] if len(steps) == 1 else spec.Appended(tuple(steps))
 
 
+def together(
+    operator: Operator,
+    views: Sequence[PortView],
+    beside: Sequence[Mapping[str, Value]] = (),
+) -> tuple[list[PortView], spec.Appended]:
+    """Returns the tuples of several ports as one stream, each in its own column.
+
+    Of the others that column is null. `beside` are more values of each port's tuples,
+    of the same types in all.
+    """
+    place = operator.call.place
+    more = beside or [dict[str, Value]()] * len(views)
+    parts = [_PART.format(at) for at in range(len(views))]
+    kinds: list[SplType] = [Holder("optional", (view.type,)) for view in views]
+    keys = ((name, it.type) for name, it in more[0].items())
+    shown = ((PORT, INT32), *keys, *zip(parts, kinds, strict=True))
+    schema = schema_of(Tuple(shown), place)
+    sources = []
+    for at, (view, feed) in enumerate(zip(views, operator.feeds, strict=True)):
+        none = zip(parts, kinds, strict=True)
+        row = {part: values.literal(None, kind, place) for part, kind in none}
+        row |= {parts[at]: view.whole(place), PORT: values.literal(at, INT32, place)}
+        row |= more[at]
+        select = ((name, row[name].expression) for name in schema.names)
+        sources.append(spec.Projected(feed.step, schema, spec.Columns(tuple(select))))
+    inside = [
+        replace(view, within=part) for view, part in zip(views, parts, strict=True)
+    ]
+    return inside, spec.Appended(tuple(sources))
+
+
 def fed(streams: Sequence[Stream], port: syntax.Port) -> Stream:
     """Returns what an input port takes: tuples of one type, of all its streams."""
     for stream, source in zip(streams, port.sources, strict=True):
@@ -415,6 +452,7 @@ def _branch(
     if one.conditions:
         step = spec.Filtered(step, all_of(one.conditions).expression)
     value, scope = one.action.arguments[0], operator.scope([view])
+    # Bound as a whole first, so that its type is the one that is compared.
     whole = bind(value, scope)
     if whole.type != made.type:
         found = f"a tuple of the type {whole.type} is submitted to {made.name}"

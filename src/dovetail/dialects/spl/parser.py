@@ -166,6 +166,7 @@ class Nodes(Transformer[Token, Any]):
         loose = [*parts, _Group("graph", _of(syntax.Invocation, parts))]
         outside = self._composite(meta, MAIN, loose)
         found = _of(syntax.Composite, parts)
+        # A text of composites has no Main of its own beside them.
         if outside.graph or not found:
             found = (*found, outside)
         functions = _of(syntax.Function, parts)
@@ -180,6 +181,7 @@ class Nodes(Transformer[Token, Any]):
 
     def formal(self, meta: Meta, parts: Parts) -> _Group:
         """Returns what a function is called with, by its name."""
+        # `mutable` stands in front of both, or nothing does.
         *_, kind, name = parts
         is_mutable = len(parts) > len((kind, name))
         made = syntax.Variable(self.at(meta), is_mutable, kind, str(name), ())
@@ -278,6 +280,7 @@ class Nodes(Transformer[Token, Any]):
 
     def stepped(self, meta: Meta, parts: Parts) -> syntax.Stepped:
         """Returns a variable that is one more or less."""
+        # n++ and ++n: the sign is the token of both, wherever it stands.
         sign, target = sorted(parts, key=lambda one: not isinstance(one, Token))
         return syntax.Stepped(self.at(meta), str(sign), target, parts[0] is sign)
 
@@ -368,6 +371,7 @@ class Nodes(Transformer[Token, Any]):
         """Returns a value as another type, which a name may stand for."""
         kind, value = parts
         if isinstance(kind, syntax.Name):
+            # (word) x is read as a name first: what it means its place decides.
             kind = syntax.TypeName(kind.place, kind.text)
         return syntax.Cast(self.at(meta), kind, value)
 
@@ -382,6 +386,7 @@ class Nodes(Transformer[Token, Any]):
 
     def text(self, meta: Meta, parts: Parts) -> syntax.Text:
         """Returns a text without its quotes and escapes."""
+        # A suffix stands behind the last quote: ".."u.
         written, _, suffix = str(parts[0]).rpartition('"')
         place = self.at(meta)
         value = _ESCAPE.sub(lambda found: _unescaped(found, place), written[1:])
@@ -415,6 +420,7 @@ def _unescaped(found: re.Match[str], place: Place) -> str:
             rf"one of {known}, \x and two or \u and four digits of base 16",
             place=place,
         )
+    # Both are numbers of base 16, of two digits or of four.
     return _ESCAPES[letter] if letter else chr(int(wide or narrow, 16))
 
 
@@ -462,6 +468,7 @@ def _refuse(source: Source, error: UnexpectedInput) -> NoReturn:
     names |= _SIGNS
     hints = [it for sign, it in _OTHER_SIGNS if sign.match(text, here)]
     before = text[:here].rstrip()
+    # What stops after a whole value lacks its ; in most texts.
     if not hints and before and before[-1] not in ";{},(:":
         hints = ["every setting, and every stream without a body, ends with ;"]
     raise DialectError(

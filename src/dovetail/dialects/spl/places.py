@@ -8,6 +8,7 @@ from dovetail.errors import DialectError, Place
 
 def unread(text: str, name: str, *, expected: str, hint: str) -> DialectError:
     """Returns the error for a stream from outside that nothing is bound to."""
+    # Of a stream that no operator names, the text as a whole is shown.
     place, by = Place(text, 1, 1), ""
     for composite in parser.read(text).composites:
         for call in composite.graph:

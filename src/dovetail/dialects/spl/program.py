@@ -44,10 +44,12 @@ def _whole(text: str, inputs: Inputs) -> tuple[spec.Program, World]:
     found = whole.composites
     composites = {one.name: one for one in found}
     if len(composites) < len(found):
+        # The dict has kept the last of each name: any other is one too many.
         twice = next(one for one in found if composites[one.name] is not one)
         raise refused(twice.place, f'a second composite "{twice.name}"', "one of each")
     main = _main(found)
     world = World(composites, inputs, whole.types)
+    # Functions stand outside of composites, and read types as they do.
     world.library = library(
         whole.functions, Scope(Graph(world, main, {}, {}).read_type)
     )
@@ -69,6 +71,7 @@ def _main(found: tuple[syntax.Composite, ...]) -> syntax.Composite:
     """Returns the composite that nothing in the text invokes."""
     invoked = {call.kind for one in found for call in one.graph}
     free = [one for one in found if one.name not in invoked]
+    # Main is the whole if there is one; else what takes no streams.
     named = [one for one in free if one.name == parser.MAIN] or free
     whole = [one for one in named if not one.inputs] or named
     if len(whole) != 1:
@@ -95,5 +98,6 @@ def _graph(world: World, main: syntax.Composite) -> Graph:
                 raise refused(source.place, f"a stream of {kind}", "a tuple")
             taken[source.name] = bare.given(source.name, kind, source.place)
         else:
+            # Without a type the input of its name says which columns it has.
             taken[source.name] = bare.stream(source.name, source.place)
     return Graph(world, main, taken, values)

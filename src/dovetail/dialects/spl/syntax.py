@@ -437,6 +437,7 @@ Node = (
     | Composite
 )
 
+# Calls of these are left out where code is carried out.
 SILENT = frozenset(
     ("println", "print", "printString", "printStringLn", "appTrc", "appLog", "log")
 )
@@ -445,6 +446,7 @@ SILENT = frozenset(
 
 def listed(node: Node) -> tuple[Node, ...]:
     """Returns the statements of a block, or the one that a node is."""
+    # `if (x) y;` has one statement where a block has many.
     many = node.statements if isinstance(node, Block) else (node,)
     each = (one.each if isinstance(one, Variables) else (one,) for one in many)
     return tuple(chain.from_iterable(each))
@@ -455,6 +457,7 @@ def nodes(node: object) -> Iterator[Node]:
     if isinstance(node, tuple):
         for one in node:
             yield from nodes(one)
+    # A place is no part of what is said, though it is a dataclass too.
     elif is_dataclass(node) and not isinstance(node, Place | type):
         yield node  # type: ignore[misc]
         for one in fields(node):

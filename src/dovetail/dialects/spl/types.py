@@ -118,6 +118,7 @@ SIGNED: Mapping[Scalar, AtomicType] = {
     INT32: AtomicType.INT,
     INT64: AtomicType.BIGINT,
 }
+# Spark has signs on all numbers: the next wider one has room for these.
 UNSIGNED: Mapping[Scalar, Type] = {
     Scalar("uint8"): AtomicType.SMALLINT,
     Scalar("uint16"): AtomicType.INT,
@@ -137,6 +138,7 @@ DECIMALS: Mapping[Scalar, int] = {
 }
 INTEGERS: Mapping[Scalar, Type] = {**SIGNED, **UNSIGNED}
 NUMBERS: frozenset[SplType] = frozenset({*INTEGERS, *FLOATS, *DECIMALS})
+# A decimal of any width has 18 digits behind its point, and 20 before it.
 _STORED: Mapping[Scalar, Type] = {
     **INTEGERS,
     **FLOATS,
@@ -172,6 +174,7 @@ def bounded(kind: SplType, bound: str, place: Place) -> SplType:
     """Returns a type with its bound, which only what has elements or letters has."""
     if not bound:
         return kind
+    # A bound of letters or elements; an optional holds one at most anyway.
     is_known = isinstance(kind, Holder) and kind.word != "optional"
     if not (is_known or kind in STRINGS) or not bound.isdecimal():
         expected = "rstring, ustring, list, set or map with a whole number"
@@ -181,6 +184,7 @@ def bounded(kind: SplType, bound: str, place: Place) -> SplType:
 
 def bits_of(kind: Scalar) -> int:
     """Returns how many bits a number has."""
+    # uint16 is a word and its bits.
     return int(kind.word.lstrip("abcdefghijklmnopqrstuvwxyz"))
 
 
@@ -295,6 +299,7 @@ def merged(parts: Iterable[tuple[str, SplType, Place]]) -> Tuple:
     """Returns the tuple of attributes; one that stands twice must be the same twice."""
     found: dict[str, SplType] = {}
     for name, kind, place in parts:
+        # tuple<T, U> may give one attribute twice, if both agree on it.
         if found.setdefault(name, kind) != kind:
             raise refused(
                 place,

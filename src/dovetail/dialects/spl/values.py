@@ -55,10 +55,12 @@ class Value:
     @property
     def needed(self) -> Node:
         """Returns the tree, which stops the run where it has no value."""
+        # Null is a value of an optional, and else what failed.
         if is_optional(self.type) or not failures(self.tree):
             return self.tree
         simple = folded(self.tree)
         if isinstance(simple, Literal) and simple.value is None:
+            # A constant has no value for any tuple: this is known before the run.
             raise self._lacking("this")
         return required(self.tree, self.place)
 
@@ -96,6 +98,7 @@ def is_optional(kind: types.SplType) -> bool:
 
 def expressed(tree: Node) -> Expression:
     """Returns a tree as an expression of a program."""
+    # Folded: constants are computed once, and here.
     return Expression(written_tree(numbered(folded(tree))))
 
 
@@ -266,14 +269,18 @@ def comparison(sign: str, one: Value, other: Value, place: Place) -> Value:
     if is_computed(one.tree) or is_computed(other.tree):
         return _ordered(sign, one, other, place)
     if isinstance(kind, types.Enumerated) and sign not in {"==", "!="}:
-        ranks = {name: _rank(part, kind) for name, part in parts.items()}
+        # The order of words is that in which their type lists them.
+        words = build("array", *map(text, kind.words))
+        ranks = {it: build("array_position", words, parts[it]) for it in parts}
         return of_type(types.BOOLEAN, f"x {sign} y", place, **ranks)
     if (
         isinstance(kind, types.Holder)
         and kind.word in {"set", "map"}
         and is_comparable(kind)
     ):
-        parts = {name: _in_order(part, kind) for name, part in parts.items()}
+        # Sets and maps have no order: their elements are compared in one.
+        listed = {name: _listed(part, kind) for name, part in parts.items()}
+        parts = {name: composed("array_sort(x)", x=it) for name, it in listed.items()}
     if sign in {"==", "!="} and is_comparable(kind):
         # What an optional lacks equals what another one lacks.
         equal = "x <=> y" if types.has_optional(kind) else "x = y"
@@ -299,18 +306,6 @@ def is_comparable(kind: types.SplType) -> bool:
             return is_comparable(of)
 
 
-def _rank(node: Node, kind: types.Enumerated) -> Node:
-    """Returns the place of a word among those of its type."""
-    words = build("array", *map(text, kind.words))
-    return build("array_position", words, node)
-
-
-def _in_order(node: Node, kind: types.Holder) -> Node:
-    """Returns the elements of a set, or the pairs of a map, in one order."""
-    items = "map_entries(x)" if kind.word == "map" else "x"
-    return composed(f"array_sort({items})", x=node)
-
-
 def _absence(sign: str, one: Value, other: Value, place: Place) -> Value:
     """Returns whether an optional has no value."""
     whole = other if one.type == types.NULL else one
@@ -329,6 +324,7 @@ def assigned(value: Value, kind: types.SplType, what: str) -> Value:
     if takes_null and value.type in {types.NULL, *getattr(kind, "of", ())}:
         # Null is what an optional lacks, and nothing else.
         return of_type(kind, "x", value.place, x=value.needed)
+    # What is assigned to a bound is cut to it: no mistake.
     if isinstance(kind, types.Bounded) and value.type == kind.of:
         return Value(kind, _cut(value, kind), value.place)
     if value.type != kind:

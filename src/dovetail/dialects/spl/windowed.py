@@ -13,6 +13,7 @@ from dovetail import spec
 from dovetail.dialects.spl import aggregates, syntax, types, values
 from dovetail.dialects.spl.expressions import PortView, bind, need_boolean
 from dovetail.dialects.spl.operators import (
+    PORT,
     ROW,
     Operator,
     Stream,
@@ -20,6 +21,7 @@ from dovetail.dialects.spl.operators import (
     forwarded,
     projected,
     refuse_changes,
+    together,
 )
 from dovetail.dialects.spl.types import refused
 from dovetail.dialects.spl.values import Value
@@ -32,7 +34,7 @@ from dovetail.schema import Column as SchemaColumn
 
 # No attribute of SPL has a blank in its name: so these meet none.
 _BY, _GROUP, _SORT, _VALUE, _DELTA = "by {}", "group {}", "sort {}", "value {}", "delta"
-_COUNTS, _PORT, _PART = "counts", "from port", "port {}"
+_COUNTS = "counts"
 
 
 @dataclass(slots=True)
@@ -65,6 +67,7 @@ def _only_window(operator: Operator) -> tuple[FiringWindow, syntax.Setting]:
         if setting.name != port.name:
             found = f'no input port "{setting.name}"'
             raise refused(setting.place, found, port.name)
+    # Without a window all tuples would stay for ever.
     if len(call.windows) != 1:
         hint = f"window {port.name}: tumbling, count(100);"
         found = f"{len(call.windows)} windows of {port.name}"
@@ -202,6 +205,7 @@ class _Aggregated:
             if name in given:
                 value = values.assigned(given[name], kind, name)
             elif (own := forwarded(name, kind, [self.port])) is not None:
+                # SPL takes what an attribute is in the last tuple of the window.
                 value = self._aggregated("Last", [own], own.place)
             else:
                 place = self.operator.call.heads[0].place
@@ -235,6 +239,7 @@ class _Aggregated:
                 tree = Column(ROW, _COUNTS, types.stored(counts))
                 return values.of_type(kind, template, node.place, x=tree)
             case syntax.Call(of=syntax.Name(text="Count"), arguments=()):
+                # How many tuples there are is how long a list of any column is.
                 one = values.literal(True, types.BOOLEAN, node.place)  # noqa: FBT003
                 whole = self._list(one, node.place)
                 return values.of_type(types.INT32, "size(x)", node.place, x=whole.tree)
@@ -315,6 +320,7 @@ def _sort_keys(
     if len(words) not in {1, len(keys)} or not {*words} <= {*_ORDERS}:
         place, known = params["order"].place, " or ".join(_ORDERS)
         raise refused(place, "this order", f"{known}, one or one for each of sortBy")
+    # One order is that of all, as no order is ascending for all.
     words *= len(keys) if len(words) == 1 else 1
     return [(key, word == _ORDERS[1]) for key, word in zip(keys, words, strict=True)]
 
@@ -350,35 +356,13 @@ def punctor(operator: Operator) -> list[Stream]:
 def barrier(operator: Operator) -> list[Stream]:
     """Returns the stream of a Barrier: a tuple of each port makes one."""
     operator.need_ports("2..", "1")
-    ports, place = operator.views(), operator.call.place
+    ports = operator.views()
     by = _parted_ports(operator, ports)
-    parts = [_PART.format(number) for number in range(len(ports))]
-    keys = [(_BY.format(at), it.type) for at, it in enumerate(by[0])]
-    shown = [
-        (part, types.Holder("optional", (view.type,)))
-        for part, view in zip(parts, ports, strict=True)
-    ]
-    schema = types.schema_of(types.Tuple(((_PORT, types.INT32), *keys, *shown)), place)
-    sources = []
-    # Each port's tuples lie in a column of their own, which is null for the others.
-    for number, (view, feed) in enumerate(zip(ports, operator.feeds, strict=True)):
-        own = {part: values.literal(None, kind, place) for part, kind in shown}
-        own[parts[number]] = view.whole(place)
-        own[_PORT] = values.literal(number, types.INT32, place)
-        own |= {_BY.format(at): value for at, value in enumerate(by[number])}
-        select = ((name, own[name].expression) for name in schema.names)
-        columns = spec.Columns(tuple(select))
-        sources.append(spec.Projected(feed.step, schema, columns))
-    step = spec.Aligned(
-        spec.Appended(tuple(sources)),
-        Schema(tuple(schema[part] for part in parts)),
-        _PORT,
-        tuple(parts),
-        tuple(name for name, _ in keys),
-    )
-    inside = [
-        replace(view, within=part) for view, part in zip(ports, parts, strict=True)
-    ]
+    beside = [{_BY.format(at): it for at, it in enumerate(one)} for one in by]
+    inside, source = together(operator, ports, beside)
+    parts = tuple(view.within for view in inside)
+    schema = Schema(tuple(source.schema[part] for part in parts))
+    step = spec.Aligned(source, schema, PORT, parts, tuple(beside[0]))
     return [projected(operator, 0, step, inside)]
 
 
@@ -386,6 +370,7 @@ def _parted_ports(operator: Operator, ports: Sequence[PortView]) -> list[list[Va
     """Returns for each port of a Barrier what its tuples are parted by."""
     last = len(ports) - 1
     numbers = {f"partitionBy{number}": number for number in range(len(ports))}
+    # With two ports they have the names that a Join's have.
     numbers |= {"partitionByLHS": 0, "partitionByRHS": last}
     params = operator.params(("bufferSize", *numbers))
     if "bufferSize" in params:

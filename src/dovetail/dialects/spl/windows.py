@@ -72,7 +72,11 @@ class _Parts:
             return spec.KeepPartitions()
         if "partitioned" not in self.words:
             raise refused(node.place, f"{_word(node)} without partitioned", "it before")
-        return _partition_eviction(node, scope)
+        # What numbers it takes the spec knows; where they stand the text does.
+        try:
+            return _PARTITION_POLICIES[_word(node)](node, scope)
+        except SpecError as error:
+            raise refused(node.place, error.found, error.expected) from error
 
 
 def window_of(setting: syntax.Setting, port: PortView, scope: Scope) -> PortWindow:
@@ -112,6 +116,7 @@ def firing_window(
             raise refused(trigger.place, "a trigger of a tumbling window", "none")
         window: spec.firing.FiringWindow = spec.firing.Tumbling(until)
     else:
+        # A sliding window fires with each tuple, if it does not say when.
         fires = policy(trigger) if trigger else spec.firing.ByCount(1)
         for node, one in ((words["eviction"], until), (trigger or setting, fires)):
             if isinstance(one, spec.firing.ByMark):
@@ -160,6 +165,7 @@ def _parted(setting: syntax.Setting) -> _Parts:
         elif word in _PARTITION_POLICIES and is_call:
             what = "partition eviction"
         else:
+            # None of the parts: whatever it is, the window would ignore it.
             known = (*_KINDS, *_POLICIES, "partitioned", *_PARTITION_POLICIES)
             raise refused(
                 node.place, "no part of a window", f"one of {', '.join(known)}"
@@ -174,6 +180,7 @@ def _parted(setting: syntax.Setting) -> _Parts:
             f"the window of {setting.name} is not whole",
             "sliding, and count(n), delta(attribute, d) or time(seconds)",
         )
+    # The compiler wants this order; what is meant is clear in any.
     if order != sorted(order, key=_ORDER.index):
         line = setting.place.line
         told = f"line {line}: a window is written {', '.join(_ORDER)}"
@@ -186,6 +193,7 @@ def _check_trigger(words: Mapping[str, syntax.Node], scope: Scope) -> None:
     node = words.get("trigger")
     if node is None:
         return
+    # A join looks at each tuple as it comes: count(1) says just that.
     is_one = _word(node) == "count" and (
         _argument(node, scope, _COUNTS).constant("a trigger") == 1
     )
@@ -251,6 +259,7 @@ def _measured(node: syntax.Node, port: PortView, scope: Scope) -> tuple[Value, D
             expected = f"an attribute of {port.name}, and how far it may be below"
             raise refused(node.place, "the arguments of delta", expected)
     value = bind(width, scope)
+    # Between two timestamps are seconds, which are a float64.
     wanted = FLOAT64 if by.type == TIMESTAMP else by.type
     if by.type not in {TIMESTAMP, *INTEGERS, *FLOATS, *DECIMALS}:
         raise refused(by.place, f"delta of {by.type}", "a number or a timestamp")
@@ -259,14 +268,6 @@ def _measured(node: syntax.Node, port: PortView, scope: Scope) -> tuple[Value, D
         hint = "a number's suffix says its type: 10l is an int64, 10ul a uint64"
         raise refused(value.place, found, f"a width of {wanted}", hint)
     return by, Decimal(str(value.constant("the width of delta")))
-
-
-def _partition_eviction(node: syntax.Node, scope: Scope) -> spec.Eviction:
-    """Returns how whole partitions are dropped."""
-    try:
-        return _PARTITION_POLICIES[_word(node)](node, scope)
-    except SpecError as error:
-        raise refused(node.place, error.found, error.expected) from error
 
 
 _PARTITION_POLICIES: Mapping[str, Callable[[syntax.Node, Scope], spec.Eviction]] = {

@@ -55,6 +55,7 @@ def of_decimals(operation: str, count: int = 1) -> Function:
     """Returns a function of decimals of one type, by the operation that it is."""
 
     def function(arguments: Sequence[values.Value], place: Place) -> values.Value:
+        # Decimals first, so that the error names them all; then of one width.
         checked(arguments, place, *[DECIMAL] * count)
         kind = arguments[0].type
         checked(arguments, place, *[only(kind)] * count)
@@ -84,11 +85,8 @@ def first_that_takes(functions: Sequence[Function]) -> Function:
             except DialectError as error:
                 wrong.append(error)
         # The arguments themselves are known: the last place in the text is the nearest.
-        raise max(wrong, key=lambda error: _reach(error.place))
+        raise max(
+            wrong, key=lambda error: (it.line, it.column) if (it := error.place) else ()
+        )
 
     return functions[0] if len(functions) == 1 else taking
-
-
-def _reach(place: Place | None) -> tuple[int, int]:
-    """Returns how far into the text a place is."""
-    return (place.line, place.column) if place else (0, 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from dovetail.dialects.spl import types, values
 from dovetail.dialects.spl.library import call
@@ -15,43 +15,38 @@ def _any(arguments: Sequence[Value]) -> list[frozenset[types.SplType]]:
     return [call.only(one.type) for one in arguments]
 
 
-def _size(arguments: Sequence[Value], place: Place) -> Value:
-    """Returns how many elements a list, a set or a map has."""
-    call.checked(arguments, place, *_any(arguments)[:1], least=1)
-    call.element_of(arguments[0], "list", "set", "map")
-    return values.of_type(types.INT32, "size(x)", place, x=arguments[0].tree)
-
-
-def _has(arguments: Sequence[Value], place: Place) -> Value:
-    """Returns whether a set has an element, or a map a key."""
-    call.checked(arguments, place, *_any(arguments)[:2], least=2)
-    whole, item = arguments
-    kind = call.element_of(whole, "set", "map", "list")
-    if item.type != kind or not values.is_comparable(kind):
-        raise types.refused(item.place, f"{item.type} in {whole.type}", str(kind))
-    is_map = isinstance(whole.type, types.Holder) and whole.type.word == "map"
-    template = "map_contains_key(x, y)" if is_map else "array_contains(x, y)"
-    return values.of_type(types.BOOLEAN, template, place, x=whole.tree, y=item.tree)
-
-
-def _find(arguments: Sequence[Value], place: Place) -> Value:
-    """Returns the first place of an element in a list, -1 where it is not."""
-    call.checked(arguments, place, *_any(arguments)[:2], least=2)
-    whole, item = arguments
-    kind = call.element_of(whole, "list")
-    if item.type != kind or not values.is_comparable(kind):
-        raise types.refused(item.place, f"{item.type} in {whole.type}", str(kind))
-    template = "CAST(array_position(x, y) AS INT) - 1"
-    return values.of_type(types.INT32, template, place, x=whole.tree, y=item.tree)
-
-
-def _same(template: str, *words: str) -> call.Function:
-    """Returns a function of one holder that gives one of its type."""
+def _of_one(
+    template: str,
+    *words: str,
+    gives: Callable[[types.Holder], types.SplType] = lambda whole: whole,
+) -> call.Function:
+    """Returns a function of one holder, which gives another of its type by itself."""
 
     def function(arguments: Sequence[Value], place: Place) -> Value:
         call.checked(arguments, place, *_any(arguments)[:1], least=1)
         call.element_of(arguments[0], *words)
-        return values.of_type(arguments[0].type, template, place, x=arguments[0].tree)
+        kind = arguments[0].type
+        assert isinstance(kind, types.Holder)  # noqa: S101 - it has elements
+        return values.of_type(gives(kind), template, place, x=arguments[0].tree)
+
+    return function
+
+
+def _looking(kind: types.SplType, templates: Mapping[str, str]) -> call.Function:
+    """Returns a function that looks for an element or a key, by words of holders."""
+
+    def function(arguments: Sequence[Value], place: Place) -> Value:
+        call.checked(arguments, place, *_any(arguments)[:2], least=2)
+        whole, item = arguments
+        element = call.element_of(whole, *templates)
+        # NaN equals itself on Spark alone: floats are not looked for.
+        if item.type != element or not values.is_comparable(element):
+            raise types.refused(
+                item.place, f"{item.type} in {whole.type}", str(element)
+            )
+        assert isinstance(whole.type, types.Holder)  # noqa: S101 - it has elements
+        template = templates[whole.type.word]
+        return values.of_type(kind, template, place, x=whole.tree, y=item.tree)
 
     return function
 
@@ -77,6 +72,7 @@ def _sort(arguments: Sequence[Value], place: Place) -> Value:
     """Returns a list in the order of its elements."""
     call.checked(arguments, place, *_any(arguments)[:1], least=1)
     kind = call.element_of(arguments[0], "list")
+    # Of floats Spark's order is good enough: only NaN has no place in any.
     if not values.is_comparable(kind) and kind not in types.FLOATS:
         raise types.refused(
             place, f"sort of {arguments[0].type}", "elements with an order"
@@ -86,30 +82,34 @@ def _sort(arguments: Sequence[Value], place: Place) -> Value:
     )
 
 
-def _keys(arguments: Sequence[Value], place: Place) -> Value:
-    """Returns the keys of a map."""
-    call.checked(arguments, place, *_any(arguments)[:1], least=1)
-    kind = types.Holder("list", (call.element_of(arguments[0], "map"),))
-    return values.of_type(kind, "map_keys(x)", place, x=arguments[0].tree)
-
-
 def _slice(arguments: Sequence[Value], place: Place) -> Value:
     """Returns so many elements of a list from a place on."""
     call.checked(arguments, place, *_any(arguments)[:1], call.PLACE, call.PLACE)
     call.element_of(arguments[0], "list")
     parts = dict(zip("xyz", (one.tree for one in arguments), strict=True))
+    # A place below 0 is the first; Spark counts from 1, and back from the end.
     template = "slice(x, greatest(y, 0) + 1, greatest(z, 0))"
     return values.of_type(arguments[0].type, template, place, **parts)
 
 
+_HAS = {
+    "set": "array_contains(x, y)",
+    "map": "map_contains_key(x, y)",
+    "list": "array_contains(x, y)",
+}
 FUNCTIONS: Mapping[str, call.Function] = {
-    "size": _size,
-    "has": _has,
-    "findFirst": _find,
+    "size": _of_one("size(x)", "list", "set", "map", gives=lambda _: types.INT32),
+    "has": _looking(types.BOOLEAN, _HAS),
+    # Spark counts places from 1, and 0 is where there is none.
+    "findFirst": _looking(
+        types.INT32, {"list": "CAST(array_position(x, y) AS INT) - 1"}
+    ),
     "concat": _pair("concat(x, y)", "list"),
-    "reverse": _same("reverse(x)", "list"),
+    "reverse": _of_one("reverse(x)", "list"),
     "sort": _sort,
-    "keys": _keys,
+    "keys": _of_one(
+        "map_keys(x)", "map", gives=lambda whole: types.Holder("list", whole.of[:1])
+    ),
     "slice": _slice,
     "setUnion": _pair("array_union(x, y)", "set"),
     "setIntersection": _pair("array_intersect(x, y)", "set"),

@@ -97,6 +97,7 @@ def _abs(arguments: Sequence[Value], place: Place) -> Value:
     if value.type in types.UNSIGNED:
         return value
     assert isinstance(value.type, types.Scalar)  # noqa: S101 - a number's type is one
+    # In the type of the value, at whose width the least one wraps to itself.
     zero = values.literal(0, value.type, place)
     below = values.comparison("<", value, zero, place)
     turned = values.arithmetic("-", zero, value, place)

@@ -19,6 +19,7 @@ def _length(arguments: Sequence[Value], place: Place) -> Value:
     """Returns how many bytes or characters a text has."""
     call.checked(arguments, place, call.TEXT)
     (value,) = arguments
+    # An rstring is bytes to SPL, a text of UTF-8 to Spark.
     name = "length" if value.type == types.USTRING else "octet_length"
     return values.of_type(types.INT32, f"{name}(x)", place, x=value.tree)
 
@@ -65,6 +66,7 @@ def _find_last(arguments: Sequence[Value], place: Place) -> Value:
 
 def _concat(arguments: Sequence[Value], place: Place) -> Value:
     """Returns texts one behind the other."""
+    # It takes as many as there are, two at least.
     call.checked(arguments, place, *[call.TEXT] * max(2, len(arguments)))
     for value in arguments[1:]:
         values.need_same("concat", arguments[0], value)
@@ -84,8 +86,10 @@ def _tokens(arguments: Sequence[Value], place: Place) -> Value:
     call.checked(arguments, place, call.TEXT, call.TEXT, call.only(types.BOOLEAN))
     text, letters, keeps = arguments
     values.need_same("tokenize", text, letters)
+    # Both shape the pattern, which is known before any tuple is.
     known, is_kept = letters.constant("the letters"), keeps.constant("what is kept")
     assert isinstance(known, str)  # noqa: S101 - its type is a text
+    # Beyond ASCII a letter has several bytes, and SPL cuts at each of them.
     if any(ord(letter) > _ASCII for letter in known):
         raise types.refused(
             letters.place, "a letter beyond ASCII to cut at", "ASCII letters"

@@ -13,6 +13,7 @@ _DECIMAL128 = types.Scalar("decimal128")
 
 def _part(name: str) -> call.Function:
     """Returns a part of a timestamp."""
+    # floor: a time before 1970 lies in the second that begins before it.
     found = f"{name}(timestamp_seconds(floor(x)))"
     return call.of(types.UINT32, f"CAST({found} AS BIGINT)", call.TIME)
 
