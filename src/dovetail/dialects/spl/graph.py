@@ -11,26 +11,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from dovetail import spec
-from dovetail.dialects.spl import coded, files, operators, syntax, windowed
+from dovetail.dialects.spl import coded, files, operators, syntax, types, windowed
 from dovetail.dialects.spl.expressions import Scope, bind
 from dovetail.dialects.spl.history import with_history
 from dovetail.dialects.spl.joins import join
 from dovetail.dialects.spl.library.call import Function
 from dovetail.dialects.spl.operators import Made, Operator, Stream, fed, made_of
-from dovetail.dialects.spl.types import (
-    Enumerated,
-    Holder,
-    SplType,
-    Tuple,
-    bounded,
-    from_stored,
-    merged,
-    optionals_of,
-    ranges_of,
-    refused,
-    scalar,
-    schema_of,
-)
 from dovetail.dialects.spl.values import Value, blank
 from dovetail.errors import Place
 from dovetail.schema import Schema
@@ -111,11 +97,11 @@ class Graph:
                     return self._streams(call)[number]
         return self.given(name, self._undeclared(name, place), place)
 
-    def given(self, name: str, kind: Tuple, place: Place) -> Stream:
+    def given(self, name: str, kind: types.Tuple, place: Place) -> Stream:
         """Returns a stream that comes in from outside."""
         found = self.world.givens.get(name)
         if found is None:
-            schema = schema_of(kind, place)
+            schema = types.schema_of(kind, place)
             known = self.world.inputs.get(name)
             lacking = (
                 [] if known is None else [it for it in kind.names if it not in known]
@@ -123,21 +109,23 @@ class Graph:
             if known is not None and known.columns and lacking:
                 words = ", ".join(known.names)
                 found_ = f'the input "{name}" has no column "{lacking[0]}"'
-                raise refused(place, found_, f"one of {words}")
+                raise types.refused(place, found_, f"one of {words}")
             # Exact: an attribute that is no optional has a value in every row.
             step = spec.Given(
                 name,
                 schema,
-                ranges=ranges_of(kind),
+                ranges=types.ranges_of(kind),
                 exact=True,
-                optional=optionals_of(kind),
+                optional=types.optionals_of(kind),
             )
             found = self.world.givens[name] = Stream(name, kind, step)
         if found.type != kind:
-            raise refused(place, f'"{name}" is declared twice, in two ways', "one type")
+            raise types.refused(
+                place, f'"{name}" is declared twice, in two ways', "one type"
+            )
         return found
 
-    def _undeclared(self, name: str, place: Place) -> Tuple:
+    def _undeclared(self, name: str, place: Place) -> types.Tuple:
         """Returns the type of a stream that only an input of its name can give."""
         schema = self.world.inputs.get(name)
         if schema is None or not schema.columns:
@@ -150,18 +138,20 @@ class Graph:
             hint = (
                 "an input of that name, with its columns, gives a stream from outside"
             )
-            raise refused(
+            raise types.refused(
                 place, f'no stream "{name}"', f"one of {known}" * bool(known), hint
             )
-        return Tuple(
-            tuple((one.name, from_stored(one.type, place)) for one in schema.columns)
+        return types.Tuple(
+            tuple(
+                (one.name, types.from_stored(one.type, place)) for one in schema.columns
+            )
         )
 
     def _streams(self, call: syntax.Invocation) -> list[Stream]:
         """Returns the streams of an operator, bound once."""
         # An operator that is asked for while it is bound waits for itself.
         if id(call) in self._busy:
-            raise refused(
+            raise types.refused(
                 call.place,
                 f"{call.kind} takes, by its own results, what it gives",
                 "streams that run one way",
@@ -191,14 +181,14 @@ class Graph:
             known = ", ".join(_OPERATORS)
             hint = _OUTSIDE.format(f'"{call.heads[0].name}"')
             found = f"the operator {call.operator} is not supported"
-            raise refused(call.place, found, f"one of {known}", hint)
+            raise types.refused(call.place, found, f"one of {known}", hint)
         operator = Operator(call, feeds, made, self.scope(), self.world.remarks.append)
         # Code comes before what the operator does itself.
         if coded.has_code(call) and call.kind in _WITH_CODE:
             bound = _WITH_CODE[call.kind]
         elif code := [one for one in call.logics if one.words[0] != "state"]:
             hint = "do it in a Custom or Functor before it"
-            raise refused(code[0].place, f"code of a {call.kind}", "none", hint)
+            raise types.refused(code[0].place, f"code of a {call.kind}", "none", hint)
         # Where no code changes them, variables are constants.
         if bound not in _WITH_CODE.values() or not coded.is_stateful(call):
             constants = dict(self._state(call))
@@ -228,11 +218,13 @@ class Graph:
                 "FileSink where there is a folder of data, and no sink is bound to it"
             )
 
-    def _tuple(self, body: syntax.TupleBody) -> Tuple:
+    def _tuple(self, body: syntax.TupleBody) -> types.Tuple:
         """Returns the type of a stream, which is a tuple."""
         kind = self.read_type(body)
-        if not isinstance(kind, Tuple):
-            raise refused(body.place, f"a stream of {kind}", "attributes, or a tuple")
+        if not isinstance(kind, types.Tuple):
+            raise types.refused(
+                body.place, f"a stream of {kind}", "attributes, or a tuple"
+            )
         return kind
 
     def _fed(self, port: syntax.Port) -> Stream:
@@ -250,7 +242,7 @@ class Graph:
             if source.bodies and self._tuple(source.bodies[0]) != stream.type:
                 expected = str(self._tuple(source.bodies[0]))
                 found_ = f"{stream.name} is {stream.type}"
-                raise refused(source.place, found_, expected)
+                raise types.refused(source.place, found_, expected)
             found.append(stream)
         return fed(found, port)
 
@@ -285,7 +277,7 @@ class Graph:
         wanted = (len(inside.inputs), len(inside.outputs))
         if counts != wanted:
             found = f"{call.kind} with {counts[0]} inputs and {counts[1]} outputs"
-            raise refused(call.place, found, f"{wanted[0]} and {wanted[1]}")
+            raise types.refused(call.place, found, f"{wanted[0]} and {wanted[1]}")
         taken = {
             source.name: replace(self._fed(port), name=source.name)
             for source, port in zip(inside.inputs, call.ports, strict=True)
@@ -298,12 +290,12 @@ class Graph:
         for one in inside.declared:
             values = given.pop(one.name).values if one.name in given else one.values
             if len(values) != 1:
-                raise refused(
+                raise types.refused(
                     call.place, f"no value of {one.name}", f"{one.name[1:]}: .."
                 )
             known[one.name] = bind(values[0], scope)
         for setting in given.values():
-            raise refused(
+            raise types.refused(
                 setting.place, f'no parameter "{setting.name}" of {call.kind}'
             )
         graph = Graph(self.world, inside, taken, known)
@@ -315,7 +307,7 @@ class Graph:
             stream = graph.stream(source.name, source.place)
             if stream.type != wish.type:
                 found = f"{stream.name} is {stream.type}"
-                raise refused(head.place, found, str(wish.type))
+                raise types.refused(head.place, found, str(wish.type))
             streams.append(replace(stream, name=wish.name))
         return streams
 
@@ -326,14 +318,18 @@ class Graph:
                 continue
             for one in syntax.listed(logic.body):
                 if not isinstance(one, syntax.Variable):
-                    raise refused(one.place, "code in state", "type name = value;")
+                    raise types.refused(
+                        one.place, "code in state", "type name = value;"
+                    )
                 kind = self.read_type(one.type)
                 value = blank(kind, one.place)
                 if one.values:
                     scope = self.scope()
                     value = bind(one.values[0], scope)
                 if value.type != kind:
-                    raise refused(value.place, f"{one.name} is {value.type}", str(kind))
+                    raise types.refused(
+                        value.place, f"{one.name} is {value.type}", str(kind)
+                    )
                 yield one.name, value
 
     def _check_configs(self, configs: tuple[syntax.Setting, ...]) -> None:
@@ -344,7 +340,7 @@ class Graph:
                 case "checkpoint", [syntax.Call(of=syntax.Name(text="periodic"))]:
                     remark = "Spark keeps the state with every batch, which is no later"
                 case "checkpoint", _:
-                    raise refused(
+                    raise types.refused(
                         setting.place,
                         "a checkpoint from which a restart begins anew",
                         "periodic(seconds), or none",
@@ -354,58 +350,64 @@ class Graph:
                     remark = f"{setting.name} has no effect on Spark"
             self.world.remarks.append(line + remark)
 
-    def read_type(self, node: syntax.Node) -> SplType:
+    def read_type(self, node: syntax.Node) -> types.SplType:
         """Returns the type that a node of the text means."""
         match node:
             case syntax.Primitive(word=word, bound=bound):
-                return bounded(scalar(word, node.place), bound, node.place)
+                return types.bounded(types.scalar(word, node.place), bound, node.place)
             case syntax.Collection(word=word, of=of, bound=bound):
                 if len(of) != 1 + (word == "map"):
-                    raise refused(node.place, f"{word} of {len(of)} types")
-                holder = Holder(word, tuple(map(self.read_type, of)))
-                return bounded(holder, bound, node.place)
+                    raise types.refused(node.place, f"{word} of {len(of)} types")
+                holder = types.Holder(word, tuple(map(self.read_type, of)))
+                return types.bounded(holder, bound, node.place)
             case syntax.Enumeration(words=words):
                 if len({*words}) < len(words):
-                    raise refused(node.place, "a word stands twice", "one of each")
-                return Enumerated(words)
+                    raise types.refused(
+                        node.place, "a word stands twice", "one of each"
+                    )
+                return types.Enumerated(words)
             case syntax.TupleBody(parts=parts):
                 return self._body(parts)
             case syntax.TypeName(text=text):
                 return self._defined(text, node.place)
             case _:
-                raise refused(node.place, "this type is not yet supported", "rstring")
+                raise types.refused(
+                    node.place, "this type is not yet supported", "rstring"
+                )
 
-    def _body(self, parts: tuple[syntax.Attribute, ...]) -> SplType:
+    def _body(self, parts: tuple[syntax.Attribute, ...]) -> types.SplType:
         """Returns the type of attributes, or of what stands for them all."""
         first = parts[0]
         # tuple<T> and stream<T> are T itself.
         if len(parts) == 1 and not first.name:
             return self.read_type(first.type)
-        found: list[tuple[str, SplType, Place]] = []
+        found: list[tuple[str, types.SplType, Place]] = []
         for part in parts:
             kind = self.read_type(part.type)
             if part.name and any(part.name == name for name, _, _ in found):
                 expected = "one of each"
-                raise refused(part.place, f'"{part.name}" stands twice', expected)
+                raise types.refused(part.place, f'"{part.name}" stands twice', expected)
             if part.name:
                 found.append((part.name, kind, part.place))
-            elif isinstance(kind, Tuple):
+            elif isinstance(kind, types.Tuple):
                 found += [(name, it, part.place) for name, it in kind.attributes]
             else:
-                raise refused(part.place, f"{kind} without a name", "a name behind it")
-        return merged(found)
+                raise types.refused(
+                    part.place, f"{kind} without a name", "a name behind it"
+                )
+        return types.merged(found)
 
-    def _defined(self, text: str, place: Place) -> SplType:
+    def _defined(self, text: str, place: Place) -> types.SplType:
         """Returns the type that a text names: its own, another's, or a stream's."""
         if text in self._reading:
-            raise refused(place, f'the type "{text}" is part of itself')
+            raise types.refused(place, f'the type "{text}" is part of itself')
         self._reading.append(text)
         try:
             return self._looked_up(text, place)
         finally:
             self._reading.pop()
 
-    def _looked_up(self, text: str, place: Place) -> SplType:
+    def _looked_up(self, text: str, place: Place) -> types.SplType:
         """Returns the type of a name."""
         composite, _, last = text.rpartition("::")[2].rpartition(".")
         own = self.composite.types if not composite else ()
@@ -424,9 +426,11 @@ class Graph:
         # A stream's name is the type of its tuples, also of one from outside.
         if known is not None and known.columns:
             return self._undeclared(text, place)
-        types = [one.name for one in self.composite.types]
-        expected = f"one of {', '.join(types)}" if types else "a type, or a stream"
-        raise refused(place, f'no type "{text}"', expected)
+        named_types = [one.name for one in self.composite.types]
+        expected = (
+            f"one of {', '.join(named_types)}" if named_types else "a type, or a stream"
+        )
+        raise types.refused(place, f'no type "{text}"', expected)
 
     def _makes(self, call: syntax.Invocation) -> bool:
         """Tells whether an operator makes tuples, which come in by no other."""

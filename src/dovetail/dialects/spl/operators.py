@@ -10,26 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dovetail import spec
-from dovetail.dialects.spl import syntax, values
+from dovetail.dialects.spl import syntax, types, values
 from dovetail.dialects.spl.expressions import (
     PortView,
     Scope,
     all_of,
     bind,
     need_boolean,
-)
-from dovetail.dialects.spl.types import (
-    BOOLEAN,
-    FLOAT64,
-    INT32,
-    INT64,
-    UINT32,
-    UINT64,
-    Holder,
-    SplType,
-    Tuple,
-    refused,
-    schema_of,
 )
 from dovetail.dialects.spl.values import Value
 from dovetail.errors import DialectError, Place
@@ -48,7 +35,7 @@ class Stream:
     """A stream: its name, the type of its tuples, and the step that gives them."""
 
     name: str
-    type: Tuple
+    type: types.Tuple
     step: spec.Step
 
 
@@ -57,7 +44,7 @@ class Made:
     """A stream that an operator must give."""
 
     name: str
-    type: Tuple
+    type: types.Tuple
     schema: Schema
 
 
@@ -85,13 +72,13 @@ class Operator:
         found: dict[str, syntax.Setting] = {}
         for setting in self.call.params:
             if setting.name not in known:
-                raise refused(
+                raise types.refused(
                     setting.place,
                     f'{self.call.kind} has no parameter "{setting.name}"',
                     f"one of {', '.join(known)}" if known else "none",
                 )
             if setting.name in found:
-                raise refused(setting.place, f"a second {setting.name}", "one")
+                raise types.refused(setting.place, f"a second {setting.name}", "one")
             found[setting.name] = setting
         return found
 
@@ -108,7 +95,7 @@ class Operator:
                 count > int(most or least) and (most or not dots)
             ):
                 found = f"{self.call.kind} with {count} {what} ports"
-                raise refused(self.call.place, found, known)
+                raise types.refused(self.call.place, found, known)
 
 
 def assignments(
@@ -123,28 +110,30 @@ def assignments(
     for clause in operator.call.outputs:
         if clause.name not in known:
             words = " or ".join(head.alias or head.name for head in heads)
-            raise refused(clause.place, f'no output port "{clause.name}"', words)
+            raise types.refused(clause.place, f'no output port "{clause.name}"', words)
         for part in clause.parts if clause.name in own else ():
             kind = made.type.get(part.name)
             if kind is None:
                 words = ", ".join(made.type.names)
                 found_ = f'{made.name} has no attribute "{part.name}"'
-                raise refused(part.place, found_, f"one of {words}")
+                raise types.refused(part.place, found_, f"one of {words}")
             if part.name in found:
-                raise refused(part.place, f"a second value of {part.name}", "one")
+                raise types.refused(part.place, f"a second value of {part.name}", "one")
             value = bound(part.value)
             found[part.name] = values.assigned(value, kind, part.name)
     return found
 
 
-def forwarded(name: str, kind: SplType, ports: Iterable[PortView]) -> Value | None:
+def forwarded(
+    name: str, kind: types.SplType, ports: Iterable[PortView]
+) -> Value | None:
     """Returns the attribute that goes into an output attribute by itself, if one does.
 
     One of another type is passed over; an optional takes what it would hold.
     """
     # Of a list, what it holds is no value of it.
-    is_optional = isinstance(kind, Holder) and kind.word == "optional"
-    taken = {kind, *(kind.of if is_optional and isinstance(kind, Holder) else ())}
+    is_optional = isinstance(kind, types.Holder) and kind.word == "optional"
+    taken = {kind, *(kind.of if is_optional and isinstance(kind, types.Holder) else ())}
     for port in ports:
         if port.type.get(name) in taken:
             return port.attribute(name, _NOWHERE)
@@ -166,11 +155,13 @@ def refuse_changes(operator: Operator) -> None:
     (feed,) = operator.feeds
     for clause in operator.call.outputs:
         found = f"assignments of a {operator.call.kind}"
-        raise refused(clause.place, found, "none: use a Functor")
+        raise types.refused(clause.place, found, "none: use a Functor")
     for head, made in zip(operator.call.heads, operator.made, strict=True):
         if made.type != feed.type:
             found = f"{made.name} is {made.type}"
-            raise refused(head.place, found, f"the type of {feed.name}: {feed.type}")
+            raise types.refused(
+                head.place, found, f"the type of {feed.name}: {feed.type}"
+            )
 
 
 def filtered(operator: Operator) -> list[Stream]:
@@ -179,11 +170,11 @@ def filtered(operator: Operator) -> list[Stream]:
     scope, (feed,) = operator.scope(operator.views()), operator.feeds
     params = operator.params(("filter",))
     # A Filter without a filter lets all tuples through.
-    holds = values.literal(True, BOOLEAN, operator.call.place)  # noqa: FBT003
+    holds = values.literal(True, types.BOOLEAN, operator.call.place)  # noqa: FBT003
     if "filter" in params:
         holds = _condition(params["filter"].values[0], scope)
     refuse_changes(operator)
-    rest = values.of_type(BOOLEAN, "NOT x", holds.place, x=holds.tree)
+    rest = values.of_type(types.BOOLEAN, "NOT x", holds.place, x=holds.tree)
     return [
         Stream(made.name, made.type, spec.Filtered(feed.step, one.expression))
         for made, one in zip(operator.made, (holds, rest), strict=False)
@@ -200,14 +191,23 @@ def split(operator: Operator) -> list[Stream]:
     params, feed = operator.params(("index",)), operator.feeds[0]
     if "index" not in params:
         hint = "param index: hashCode(k); a file of them is read before, not here"
-        raise refused(operator.call.place, "a Split without an index", "index", hint)
+        raise types.refused(
+            operator.call.place, "a Split without an index", "index", hint
+        )
     refuse_changes(operator)
     setting, count = params["index"], len(operator.made)
     index = bind(setting.values[0], operator.scope(operator.views()))
-    is_list = index.type in {Holder("list", (one,)) for one in (INT64, UINT64)}
-    if not (is_list or index.type in {INT64, UINT64}) or len(setting.values) > 1:
+    is_list = index.type in {
+        types.Holder("list", (one,)) for one in (types.INT64, types.UINT64)
+    }
+    if (
+        not (is_list or index.type in {types.INT64, types.UINT64})
+        or len(setting.values) > 1
+    ):
         found = f"an index of the type {index.type}"
-        raise refused(setting.place, found, "one int64 or uint64, or one list of them")
+        raise types.refused(
+            setting.place, found, "one int64 or uint64, or one list of them"
+        )
     if is_list:
         index = _ports_of(index, count)
     streams = []
@@ -216,7 +216,7 @@ def split(operator: Operator) -> list[Stream]:
         goes = f"x >= 0 AND x % {count} = {number}"
         if is_list:
             goes = f"array_contains(x, {number})"
-        here = values.of_type(BOOLEAN, goes, index.place, x=index.tree)
+        here = values.of_type(types.BOOLEAN, goes, index.place, x=index.tree)
         step = spec.Filtered(feed.step, here.expression)
         streams.append(Stream(made.name, made.type, step))
     return streams
@@ -228,7 +228,7 @@ def _ports_of(indexes: Value, count: int) -> Value:
     ports = (
         f"transform(filter(x, item -> item >= 0), item -> CAST(item % {count} AS INT))"
     )
-    kind = Holder("list", (INT32,))
+    kind = types.Holder("list", (types.INT32,))
     found = values.of_type(kind, ports, place, x=indexes.tree)
     # A row is filtered here, and a filter gives none of them twice.
     told = f"line {place.line}, column {place.column} of the text in SPL"
@@ -256,14 +256,16 @@ def delay(operator: Operator) -> list[Stream]:
     """Returns the stream of a Delay: tuples and marks as they come, only later."""
     operator.need_ports("1", "1")
     params = operator.params(("delay", "bufferSize"))
-    for name, kind in (("delay", FLOAT64), ("bufferSize", UINT32)):
+    for name, kind in (("delay", types.FLOAT64), ("bufferSize", types.UINT32)):
         if name in params:
             value = bind(params[name].values[0], operator.scope(operator.views()))
             if value.type != kind or value.sides:
                 expected = f"{kind}, without an attribute"
-                raise refused(value.place, f"{name} is {value.type}", expected)
+                raise types.refused(value.place, f"{name} is {value.type}", expected)
     if "delay" not in params:
-        raise refused(operator.call.place, "a Delay without a delay", "delay : 2.0")
+        raise types.refused(
+            operator.call.place, "a Delay without a delay", "delay : 2.0"
+        )
     refuse_changes(operator)
     operator.remark(
         f"line {operator.call.place.line}: a Delay holds no tuple back here: all that "
@@ -273,9 +275,11 @@ def delay(operator: Operator) -> list[Stream]:
     return [Stream(made.name, made.type, feed.step)]
 
 
-def no_value(operator: Operator, number: int, name: str, kind: SplType) -> DialectError:
+def no_value(
+    operator: Operator, number: int, name: str, kind: types.SplType
+) -> DialectError:
     """Returns the error for an attribute of a port that nothing gives a value."""
-    return refused(
+    return types.refused(
         operator.call.heads[number].place,
         f'the output attribute "{name}" has no value',
         f"{name} = .., or an input attribute {kind} {name}",
@@ -347,15 +351,20 @@ def together(
     place = operator.call.place
     more = beside or [dict[str, Value]()] * len(views)
     parts = [_PART.format(at) for at in range(len(views))]
-    kinds: list[SplType] = [Holder("optional", (view.type,)) for view in views]
+    kinds: list[types.SplType] = [
+        types.Holder("optional", (view.type,)) for view in views
+    ]
     keys = ((name, it.type) for name, it in more[0].items())
-    shown = ((PORT, INT32), *keys, *zip(parts, kinds, strict=True))
-    schema = schema_of(Tuple(shown), place)
+    shown = ((PORT, types.INT32), *keys, *zip(parts, kinds, strict=True))
+    schema = types.schema_of(types.Tuple(shown), place)
     sources = []
     for at, (view, feed) in enumerate(zip(views, operator.feeds, strict=True)):
         none = zip(parts, kinds, strict=True)
         row = {part: values.literal(None, kind, place) for part, kind in none}
-        row |= {parts[at]: view.whole(place), PORT: values.literal(at, INT32, place)}
+        row |= {
+            parts[at]: view.whole(place),
+            PORT: values.literal(at, types.INT32, place),
+        }
         row |= more[at]
         select = ((name, row[name].expression) for name in schema.names)
         sources.append(spec.Projected(feed.step, schema, spec.Columns(tuple(select))))
@@ -371,7 +380,7 @@ def fed(streams: Sequence[Stream], port: syntax.Port) -> Stream:
         if stream.type != streams[0].type:
             found = f"{stream.name} is {stream.type}"
             expected = f"the type of {streams[0].name}: {streams[0].type}"
-            raise refused(source.place, found, expected)
+            raise types.refused(source.place, found, expected)
     step = appended([stream.step for stream in streams])
     return Stream(port.name, streams[0].type, step)
 
@@ -401,18 +410,22 @@ def custom(operator: Operator) -> list[Stream]:
         view = views.get(logic.words[-1])
         if len(logic.words) == 1 or view is None:
             known = " or ".join(views)
-            raise refused(logic.place, "onTuple of no input port", known)
+            raise types.refused(logic.place, "onTuple of no input port", known)
         feed = operator.feeds[[*views].index(view.name)]
         for submitted in _submitted(logic.body, operator.scope([view]), ()):
             made = by_name.get(submitted.target)
             if made is None:
                 found = f'no output port "{submitted.target}"'
-                raise refused(submitted.action.place, found, " or ".join(branches))
+                raise types.refused(
+                    submitted.action.place, found, " or ".join(branches)
+                )
             branches[made.name].append(_branch(submitted, made, feed, operator, view))
     for head, made in zip(operator.call.heads, operator.made, strict=True):
         if not branches[made.name]:
             found = f"no code submits a tuple to {made.name}"
-            raise refused(head.place, found, f"submit(.., {made.name}) in onTuple")
+            raise types.refused(
+                head.place, found, f"submit(.., {made.name}) in onTuple"
+            )
     # Code that says nothing of marks hands none on.
     return [
         Stream(made.name, made.type, spec.Marked(appended(branches[made.name])))
@@ -430,13 +443,13 @@ def _submitted(
                 yield from _submitted(one, scope, conditions)
         case syntax.Choice(condition=condition, branches=branches):
             holds = _condition(condition, scope)
-            rest = values.of_type(BOOLEAN, "NOT x", holds.place, x=holds.tree)
+            rest = values.of_type(types.BOOLEAN, "NOT x", holds.place, x=holds.tree)
             for branch, way in zip(branches, (holds, rest), strict=False):
                 yield from _submitted(branch, scope, (*conditions, way))
         case syntax.Action(name="submit", arguments=(_, syntax.Name(text=target))):
             yield _Submitted(node, target, conditions)
         case _:
-            raise refused(
+            raise types.refused(
                 node.place,
                 "code of a Custom other than if and submit",
                 "submit(tuple, stream)",
@@ -456,7 +469,7 @@ def _branch(
     whole = bind(value, scope)
     if whole.type != made.type:
         found = f"a tuple of the type {whole.type} is submitted to {made.name}"
-        raise refused(value.place, found, str(made.type))
+        raise types.refused(value.place, found, str(made.type))
     if isinstance(value, syntax.TupleText):
         parts = {part.name: bind(part.value, scope) for part in value.parts}
     elif isinstance(value, syntax.Name) and value.text == view.name:
@@ -464,12 +477,12 @@ def _branch(
         parts = {name: view.attribute(name, value.place) for name in names}
     else:
         expected = f"{view.name}, or a tuple that is written out"
-        raise refused(value.place, "another tuple is submitted", expected)
+        raise types.refused(value.place, "another tuple is submitted", expected)
     columns = ((name, parts[name].expression) for name in made.type.names)
     select = spec.Columns(tuple(columns))
     return spec.Projected(step, made.schema, select)
 
 
-def made_of(name: str, kind: Tuple, place: Place) -> Made:
+def made_of(name: str, kind: types.Tuple, place: Place) -> Made:
     """Returns a stream that must be given, with its columns."""
-    return Made(name, kind, schema_of(kind, place))
+    return Made(name, kind, types.schema_of(kind, place))
