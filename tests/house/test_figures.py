@@ -11,9 +11,9 @@ from tests.house.source import PACKAGE
 
 BOUNDS = {
     "imported names a thousand lines": 80,  # the aim
-    "private functions used once a thousand lines": 11.5,  # aim: 9
+    "private functions used once a thousand lines": 11.0,  # aim: 9
 }
-LEAST_COMMENTS = 2.65  # percent of lines; aim: 3
+LEAST_COMMENTS = 2.8  # percent of lines; aim: 3
 
 
 @pytest.fixture(scope="module")
