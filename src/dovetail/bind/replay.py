@@ -72,12 +72,10 @@ def replay(frame: DataFrame, *, time: str, pace: float | str = 1) -> DataFrame:
             "one with timestamps",
         )
     often = pace_of("pace", pace)
-    text = f"CAST({schema.quoted(moment)} AS STRING)"
+    text = schema.quoted(moment)
     if found[moment].type is schema.AtomicType.TIMESTAMP_NTZ:
         # Wherever a later run stands: a time without a zone is one of UTC.
-        text = f"CAST(concat({text}, 'Z') AS TIMESTAMP)"
-    else:
-        text = schema.quoted(moment)
+        text = f"CAST(concat(CAST({text} AS STRING), 'Z') AS TIMESTAMP)"
     timed = rows.selectExpr("*", f"unix_micros({text}) AS {_MOMENT}")
     first, last = timed.agg(F.min(_MOMENT), F.max(_MOMENT)).first() or (None, None)
     spark = rows.sparkSession
