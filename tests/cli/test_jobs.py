@@ -40,6 +40,7 @@ def call(tmp_path):
     return call
 
 
+LOOKUP = "\n[lookups.{}]\nfile = 'left.csv'\nkey = 'k'\n"
 UNBOUND = 'line 4, column 5: nothing is bound to the stream "R"'
 
 
@@ -64,6 +65,9 @@ UNBOUND = 'line 4, column 5: nothing is bound to the stream "R"'
         ("[streams.LL]\nfile = 'left.csv'", (), 'did you mean "L"?'),
         (JOB + "[sinks.Outt]\nfolder = 'a'", (), '"job.toml.sinks" names "Outt"'),
         (JOB + "[sinks.Out]\nfolder = 'a'\nformat = 'xml'", (), "xml"),
+        (LOOKUP.format("P"), (), 'lookups.P" of a program in SPL'),
+        (JOB + LOOKUP.format("R"), (), 'a second input called "R"'),
+        (LOOKUP.format("P") + "table = 'p'", (), 'job.toml.lookups.P" has the key "ta'),
         (JOB.replace("right", "gone"), (), "gone.csv"),
         (JOB.replace("right", "left"), (), 'has no column "w"'),
         (JOB, ("--engine", "local"), "--engine local with a program on streams"),

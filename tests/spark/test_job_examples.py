@@ -30,6 +30,16 @@ def test_orders_that_are_paid_in_time_are_printed(name):
 
 
 @pytest.mark.usefixtures("spark")
+def test_titles_are_looked_up():
+    assert printed("named.toml") == [
+        ["1", "lamp", "3"],
+        ["2", "chair", "1"],
+        ["3", "lamp", "2"],
+        ["4", "null", "5"],
+    ]
+
+
+@pytest.mark.usefixtures("spark")
 def test_orders_that_nobody_pays_are_printed():
     assert printed("unpaid.toml") == [
         ["1", "30.0"],

@@ -17,18 +17,19 @@ from dataclasses import dataclass, replace
 from functools import partial
 from tempfile import TemporaryDirectory
 from threading import Event
-from typing import cast
+from typing import Any, cast
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from dovetail import schema, spec
-from dovetail.api import programs, progress, scripts, streams, texts
+from dovetail.api import lookups, programs, progress, scripts, streams, texts
 from dovetail.api.flows import Flow
 from dovetail.api.joined import Joined, streaming_of
 from dovetail.bind import jobs, origins, schemas, sinks
 from dovetail.bind.files import columns, frames, tuples
 from dovetail.bind.files.texts import ValuePlace
+from dovetail.bind.lookups.tables import LookupTable
 from dovetail.bind.replay import FAST, STAMPS, Pace, replay
 from dovetail.bind.sinks import Sink
 from dovetail.dialects import spl, sql
@@ -117,6 +118,43 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """A table that is asked by key, with what is known of it before any row comes."""
+
+    name: str
+    how: jobs.JobLookup
+    table: str | LookupTable
+    """What `dt.lookup` takes."""
+    known: tuple[LookupTable, schema.Schema]
+
+    def rows(self) -> streams.Rows:
+        """Returns the table as a side of a join; a session of Spark is there."""
+        return lookups.lookup(self.table, **self._words())
+
+    def unread(self) -> streams.Rows:
+        """Returns the table as far as it is known without Spark, to plan with."""
+        nobody = cast("DataFrame", None)
+        key = [*self.how.key]
+        given = lookups.lookup_given(*self.known, key=key, **self.how.words)
+        return streams.Rows(nobody, *given)
+
+    def _words(self) -> dict[str, Any]:
+        """Returns what `dt.lookup` is told."""
+        how = self.how
+        columns = {"columns": how.columns} if how.columns else {}
+        return {"key": [*how.key], **columns, **how.words}
+
+    @property
+    def call(self) -> str:
+        """Returns the table in Python."""
+        said = (f"{word}={value!r}" for word, value in self._words().items())
+        place, table = self.how.place, repr(self.how.table)
+        if place:
+            table = f"dt.postgres({place!r}, {table})"
+        return f"dt.lookup({table}, {', '.join(said)})"
+
+
+@dataclass(frozen=True, slots=True)
 class Prepared:
     """A job of which all is known that can be known without Spark.
 
@@ -131,6 +169,7 @@ class Prepared:
     make: Callable[[Mapping[str, streams.Rows]], Made]
     script: scripts.Script
     is_flow: bool
+    asked: tuple[Asked, ...] = ()
 
     @property
     def is_spl(self) -> bool:
@@ -219,10 +258,10 @@ def _of_spl(job: jobs.Job, text: str) -> Prepared:
     givens = {it.input: it for it in spec.givens_of(program)}
     stream = spec.InputKind.STREAM
     _refuse_unknown(job, "streams", named=_named(job, stream), known=(*givens,))
-    for name, one in job.inputs.items():
-        if one.kind is not stream:
-            told = f'"{name}", a {one.kind.value}, of a program in SPL'
-            raise job.document.wrong(one.where, told, "[streams]: it knows no others")
+    tables = [it.where for it in job.inputs.values() if it.kind is not stream]
+    for where in (*tables, *(one.where for one in job.lookups.values())):
+        told = f'"{where}" of a program in SPL'
+        raise job.document.wrong(where, told, "[streams]: it knows no others")
     known = {name: job.input(name) for name in givens}
     # What the job has files for the text does not count itself.
     taken = {name: schema.Schema(()) for name, how in known.items() if how is not None}
@@ -278,8 +317,9 @@ def _of_sql(job: jobs.Job, text: str, dialect: str) -> Prepared:
         hint = 'file = ".." there, and columns = { .. } where it does not tell them'
         raise job.document.wrong(job.at("files"), told, "[streams.NAME]", hint)
     bound = tuple(_with_columns(job, name, how) for name, how in job.inputs.items())
+    asked = tuple(_asked(job, name, how) for name, how in job.lookups.items())
     # The front end asks for columns and times: no row is needed to read the text.
-    rows = {one.name: one.unread() for one in bound}
+    rows = _unread(bound, asked)
     known = {name: replace(one.source, name=name) for name, one in rows.items()}
     found = sql.SQL_DIALECTS[dialect](text, known)
     used = (
@@ -289,9 +329,11 @@ def _of_sql(job: jobs.Job, text: str, dialect: str) -> Prepared:
     )
     for kind in spec.InputKind:
         _refuse_unknown(job, jobs.PARTS[kind], named=_named(job, kind), known=used)
+    _refuse_unknown(job, "lookups", named=tuple(job.lookups), known=used)
     make = partial(streams.sql, text, dialect=dialect)
     call = f"dt.sql(TEXT, inputs(spark), dialect={dialect!r})"
-    return _planned(job, bound, make=make, script=scripts.Script(text, call))
+    script = scripts.Script(text, call)
+    return _planned(job, bound, asked, make=make, script=script)
 
 
 def _of_join(job: jobs.Job, join: spec.JoinSpec, settings: spec.Settings) -> Prepared:
@@ -299,8 +341,12 @@ def _of_join(job: jobs.Job, join: spec.JoinSpec, settings: spec.Settings) -> Pre
     names = tuple(dict.fromkeys(spec.source_names(join)))
     for kind in spec.InputKind:
         _refuse_unknown(job, jobs.PARTS[kind], named=_named(job, kind), known=names)
+    _refuse_unknown(job, "lookups", named=tuple(job.lookups), known=names)
+    asked = tuple(_asked(job, name, how) for name, how in job.lookups.items())
     bound = []
     for name in names:
+        if name in job.lookups:
+            continue
         how = job.input(name)
         if how is None:
             found = f'nothing is bound to "{name}", from which the join takes rows'
@@ -311,21 +357,32 @@ def _of_join(job: jobs.Job, join: spec.JoinSpec, settings: spec.Settings) -> Pre
     def make(rows: Mapping[str, streams.Rows]) -> Joined:
         return streams.joined_by(join, rows, settings)
 
-    return _planned(job, tuple(bound), make=make, script=scripts.NO_SCRIPT)
+    return _planned(job, tuple(bound), asked, make=make, script=scripts.NO_SCRIPT)
+
+
+def _unread(
+    bound: Sequence[Bound], asked: Sequence[Asked]
+) -> Mapping[str, streams.Rows]:
+    """Returns all rows by their names, as far as they are known without Spark."""
+    read = {one.name: one.unread() for one in bound}
+    return {**read, **{one.name: one.unread() for one in asked}}
 
 
 def _planned(
     job: jobs.Job,
     bound: tuple[Bound, ...],
+    asked: tuple[Asked, ...],
     *,
     make: Callable[[Mapping[str, streams.Rows]], Made],
     script: scripts.Script,
 ) -> Prepared:
     """Returns a job that is planned on rows that nobody has read yet."""
-    made = make({one.name: one.unread() for one in bound})
+    made = make(_unread(bound, asked))
     if isinstance(made, Flow):
         names = made.outputs
-        return Prepared(job, bound, names, names, make, script, is_flow=True)
+        return Prepared(
+            job, bound, names, names, make, script, is_flow=True, asked=asked
+        )
     # Late rows are no part of the result: they need no sink, but may have one.
     names = tuple(one.value for one in spec.outlets_of(made.request))
     every = names
@@ -333,7 +390,7 @@ def _planned(
         every = tuple(one.value for one in streaming_of(made).outlets.every)
     else:
         made.in_words()
-    return Prepared(job, bound, names, every, make, script, is_flow=False)
+    return Prepared(job, bound, names, every, make, script, is_flow=False, asked=asked)
 
 
 def _refuse_unknown(
@@ -377,17 +434,32 @@ def _with_columns(job: jobs.Job, name: str, how: jobs.JobInput) -> Bound:
         return bound
 
 
+def _asked(job: jobs.Job, name: str, how: jobs.JobLookup) -> Asked:
+    """Returns a table that is asked by key, which tells its columns."""
+    table: str | LookupTable = how.table
+    with job.document.at(f"{how.where}.{'postgres' if how.place else 'file'}"):
+        if how.place:
+            # Only who asks PostgreSQL needs its driver.
+            from dovetail.bind.lookups.postgres import postgres  # noqa: PLC0415
+
+            table = postgres(how.place, how.table)
+        found = Asked(name, how, table, lookups.table_given(table, how.columns))
+    with job.document.at(how.where), _at_its_word(job, how):
+        found.unread()
+    return found
+
+
 @contextmanager
-def _at_its_word(job: jobs.Job, how: jobs.JobInput) -> Iterator[None]:
+def _at_its_word(job: jobs.Job, how: jobs.JobInput | jobs.JobLookup) -> Iterator[None]:
     """Tells what is refused of a word of an input where that word stands."""
     try:
         yield
     except (SpecError, SchemaError) as error:
         # As an argument of `dt.stream` is told: lateness="long".
         word = error.found.partition("=")[0]
-        own = f"{how.where}.{word}"
-        # One for all streams stands at the top.
-        with job.document.at(own if own in job.document.places else job.at(word)):
+        # One for all streams stands at the top; what is no word is wrong as a whole.
+        places = (f"{how.where}.{word}", job.at(word), how.where)
+        with job.document.at(next(it for it in places if it in job.document.places)):
             raise
 
 
@@ -425,6 +497,7 @@ def opened(prepared_job: Prepared, spark: SparkSession) -> Made:
     """Returns what a job carries out, on its rows; nothing runs yet."""
     with rules.plain_rules(spark):
         rows = {one.name: one.rows(spark) for one in prepared_job.inputs}
+        rows |= {one.name: one.rows() for one in prepared_job.asked}
         return prepared_job.make(rows)
 
 
@@ -449,7 +522,7 @@ def script_of(found: Prepared) -> str:
     }
     return scripts.job_script(
         found.script,
-        readings,
+        [*readings, *(scripts.Asking(one.name, one.call) for one in found.asked)],
         {**into, **found.job.sinks},
         is_flow=found.is_flow,
         checkpoint=found.job.checkpoint,

@@ -100,6 +100,14 @@ class Reading:
     """How fast rows are played that are all there."""
 
 
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A table that is asked by key, as Python calls for it."""
+
+    name: str
+    call: str
+
+
 def given_script(text: str, names: Sequence[str]) -> str:
     """Returns a program of Python whose streams are given by whoever runs it."""
     return _GIVEN.format(text=_quoted(text), names=" and ".join(names))
@@ -107,7 +115,7 @@ def given_script(text: str, names: Sequence[str]) -> str:
 
 def job_script(
     script: Script,
-    readings: Sequence[Reading],
+    readings: Sequence[Reading | Asking],
     into: Mapping[str, sinks.Sink | None],
     *,
     is_flow: bool,
@@ -160,8 +168,11 @@ def _sink(sink: sinks.Sink | None) -> str:
             raise UnsupportedError.not_yet("translate", sink.place)
 
 
-def _read(one: Reading) -> Iterator[str]:
+def _read(one: Reading | Asking) -> Iterator[str]:
     """Yields the lines that read an input."""
+    if isinstance(one, Asking):
+        yield f"found[{one.name!r}] = {one.call}"
+        return
     reader = "readStream" if one.streams and not one.pace else "read"
     for number, scan in enumerate(one.scans):
         calls = [*scan.calls(reader)]

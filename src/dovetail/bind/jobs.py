@@ -13,6 +13,11 @@
     key = "article"
     columns = { article = "string", price = "double" }
 
+    [lookups.People]
+    postgres = "postgresql://user@host/shop"
+    table = "people"
+    key = "id"
+
     [sinks.Bargains]
     folder = "out/bargains"
     format = "csv"
@@ -29,6 +34,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from dovetail import schema, spec
 from dovetail.bind import origins, sinks
@@ -57,9 +63,14 @@ PARTS = {
 """In which part of a job file the inputs of a kind stand."""
 _NAMED = (
     *("program", "text", "dialect", "join", "settings"),
-    *("files", "streams", "tables", "datasets", "sinks"),
+    *("files", "streams", "tables", "datasets", "lookups", "sinks"),
     *("checkpoint", "trigger", "finish", "name", "partitions", "spark", "kafka"),
 )
+_ASKED: Mapping[str, fields.Reader[Any]] = {
+    "size": fields.whole,
+    **dict.fromkeys(("ttl", "refresh", "retry"), fields.text),
+}
+"""How a table is looked up in, in the words of `dt.lookup`."""
 SPL, SQL = "spl", "sql"
 LANGUAGES = {".spl": SPL, ".sql": SQL}
 """The languages of programs on streams, by the endings of their files."""
@@ -101,6 +112,18 @@ class JobInput:
 
 
 @dataclass(frozen=True, slots=True)
+class JobLookup:
+    """A table that is asked by key: files, or a table of PostgreSQL at a `place`."""
+
+    table: str
+    place: str
+    key: tuple[str, ...]
+    columns: Mapping[str, str]
+    words: Mapping[str, Any]
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
 class Kafka:
     """What is said of all topics, and by which jars Spark reads them."""
 
@@ -121,6 +144,7 @@ class Job:
     files: tuple[Root, ...]
     words: Mapping[str, str]
     inputs: Mapping[str, JobInput]
+    lookups: Mapping[str, JobLookup]
     sinks: Mapping[str, sinks.Sink]
     checkpoint: str
     trigger: str
@@ -194,12 +218,14 @@ def read_document(document: Document, folder: Path) -> Job:
         kept = known.take("checkpoint", fields.text, "")
         with document.at(f"{document.name}.files"):
             roots = (Root.of(folder / files),) if files else ()
+        inputs = reading.inputs(known)
         return Job(
             document,
             reading.program(known),
             roots,
             usual,
-            reading.inputs(known),
+            inputs,
+            reading.lookups(known, inputs),
             known.take("sinks", _by_name(reading.sink), {}),
             str((folder / kept).absolute()) if kept else "",
             known.take("trigger", _trigger, ""),
@@ -324,6 +350,35 @@ class _Reading:
             hint = "its rows come at the pace of their times"
             raise self.document.wrong(f"{where}.replay", found, expected, hint)
         return JobInput(kind, origin, said, declared, key, streams, where)
+
+    def lookups(
+        self, known: fields.Fields, inputs: Mapping[str, JobInput]
+    ) -> Mapping[str, JobLookup]:
+        """Returns the tables that are asked by key, beside inputs of other names."""
+        found = known.take("lookups", _by_name(self._lookup), {})
+        for name in found.keys() & inputs.keys():
+            told = f'a second input called "{name}"'
+            raise self.document.wrong(found[name].where, told, "one of each name")
+        return found
+
+    def _lookup(self, value: object, where: str) -> JobLookup:
+        """Reads a table that is asked by key."""
+        given = fields.mapping(value, where)
+        is_file = _one_of(given, where, ("file", "postgres")) == "file"
+        own = ("file", "columns") if is_file else ("postgres", "table")
+        known = fields.Fields.of(given, where, (*own, "key", *_ASKED))
+        return JobLookup(
+            self.path(known, "file") if is_file else known.need("table", fields.text),
+            "" if is_file else known.need("postgres", fields.text),
+            known.need("key", _names),
+            known.take("columns", _by_name(fields.text), {}),
+            {
+                word: known.need(word, read)
+                for word, read in _ASKED.items()
+                if known.has(word)
+            },
+            where,
+        )
 
     def sink(self, value: object, where: str) -> sinks.Sink:
         """Reads where the rows of an outlet, or a stream, go."""
