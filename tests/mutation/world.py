@@ -32,7 +32,9 @@ from dovetail.errors import DovetailError
 TOP = Path(__file__).parents[2]
 ORACLE = TOP / "src/dovetail/conformance/oracle"
 ROOM = "dovetail.conformance.oracle"
-PATIENCE = 5  # seconds of work for a case; a flip may make a loop endless
+# Seconds of work for a case; a flip may make a loop endless. The case of an endless
+# loop that is stopped takes five, and twice as many while coverage is measured.
+PATIENCE = 20
 
 
 class Flipped(Loader, MetaPathFinder):

@@ -71,7 +71,12 @@ class SqlStream(Dialect):
             value = self._parse_assignment()
             if not self._match_text_seq("BY"):
                 self.raise_error("Expected BY and an interval")
-            return exp.DateBin(this=self._parse_interval(), expression=value)
+            length = self._parse_interval()
+            if length is None:
+                self.raise_error(
+                    "Expected an interval, as in STEP(t BY INTERVAL '1' DAY)"
+                )
+            return exp.DateBin(this=length, expression=value)
 
         def _parse_by_unit(self, name: str) -> exp.Expr:
             """Reads a function of a unit and two values."""
