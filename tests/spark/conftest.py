@@ -11,10 +11,10 @@ from dovetail.errors import EngineError
 
 HERE = Path(__file__).parent
 LONGEST = {
-    "test_bench.py",
-    "test_connect.py",
-    "test_exactly_once.py",
-    "test_stream_cases.py",
+    *("test_bench.py", "test_connect.py", "test_exactly_once.py"),
+    *("test_stream_cases.py", "test_api.py", "test_batch.py", "test_cluster.py"),
+    *("test_kafka.py", "test_lenses.py", "test_lookups.py", "test_programs.py"),
+    *("test_spl_flows.py", "test_sql.py"),
 }
 ODD = {
     "spark.sql.session.timeZone": "America/New_York",
