@@ -29,11 +29,11 @@ def with_every_feature(features, share):
 
 
 def shared_out(cases, features):
-    """One of twelve cases each time and all features, the others with `--long`.
+    """One of forty cases each time and all features, the others with `--long`.
 
     `features` tells those of a case.
     """
-    chosen = with_every_feature({case.name: features(case) for case in cases}, 12)
+    chosen = with_every_feature({case.name: features(case) for case in cases}, 40)
     return [
         pytest.param(
             case,

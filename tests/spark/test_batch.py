@@ -31,7 +31,7 @@ TESTS = Path(__file__).parents[1]
 SAMPLES = TESTS.parents[1] / "shared" / "cases"
 # One session is shared by all examples, and starting Spark's plans takes its time.
 FEW = settings(
-    max_examples=8,
+    max_examples=5,
     suppress_health_check=[
         HealthCheck.function_scoped_fixture,
         HealthCheck.too_slow,
