@@ -34,7 +34,7 @@ from dovetail.bind.replay import FAST, STAMPS, Pace, replay
 from dovetail.bind.sinks import Sink
 from dovetail.dialects import spl, sql
 from dovetail.engines.spark import rules
-from dovetail.errors import DialectError, SchemaError, SpecError
+from dovetail.errors import DialectError, EngineError, SchemaError, SpecError
 from dovetail.expression import Expression
 from dovetail.plan import words
 from dovetail.plan.stream import Feed
@@ -440,8 +440,10 @@ def _asked(job: jobs.Job, name: str, how: jobs.JobLookup) -> Asked:
     with job.document.at(f"{how.where}.{'postgres' if how.place else 'file'}"):
         if how.place:
             # Only who asks PostgreSQL needs its driver.
-            from dovetail.bind.lookups.postgres import postgres  # noqa: PLC0415
-
+            try:
+                from dovetail.bind.lookups.postgres import postgres  # noqa: PLC0415
+            except ImportError as error:
+                raise EngineError.not_installed(error) from error
             table = postgres(how.place, how.table)
         found = Asked(name, how, table, lookups.table_given(table, how.columns))
     with job.document.at(how.where), _at_its_word(job, how):
@@ -458,8 +460,9 @@ def _at_its_word(job: jobs.Job, how: jobs.JobInput | jobs.JobLookup) -> Iterator
         # As an argument of `dt.stream` is told: lateness="long".
         word = error.found.partition("=")[0]
         # One for all streams stands at the top; what is no word is wrong as a whole.
-        places = (f"{how.where}.{word}", job.at(word), how.where)
-        with job.document.at(next(it for it in places if it in job.document.places)):
+        places = (f"{how.where}.{word}", job.at(word))
+        known = (it for it in places if it in job.document.places)
+        with job.document.at(next(known, how.where)):
             raise
 
 

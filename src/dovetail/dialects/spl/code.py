@@ -420,7 +420,7 @@ def _refuse_unsure(node: syntax.Node, steps: Sequence[syntax.Stepped]) -> None:
     """Refuses a variable that changes where its value is not sure."""
     for one in syntax.nodes(node):
         # The second part of these is reached for some tuples and not for others.
-        if isinstance(one, syntax.Operation) and one.sign in {"&&", "||", "?"}:
+        if isinstance(one, syntax.Operation) and one.sign in {"&&", "||", "?", "?:"}:
             for inner in syntax.nodes(one.operands[1:]):
                 if isinstance(inner, syntax.Stepped):
                     found = f"{inner.sign} where it may not be reached"
