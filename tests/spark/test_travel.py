@@ -4,6 +4,7 @@ What is sent by name would need us installed there: a cached function is (its wr
 is only a name), and an import inside a function.
 """
 
+import bz2
 import io
 import pickle
 import subprocess
@@ -126,8 +127,8 @@ class Suspicious(pickle.Unpickler):
 
 def packed(sent):
     """What travels closed, as it is inside: our code, which the rest asks for."""
-    _, parts = sent.run.__reduce__()
-    return [zlib.decompress(part) for part in parts]
+    _, (code, data) = sent.run.__reduce__()
+    return [bz2.decompress(code), zlib.decompress(data)]
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from dovetail import errors, schema, spec
+from dovetail import schema, spec
+from dovetail.errors import DovetailError, SchemaError, SpecError, UnsupportedError
 from dovetail.expression import Expression, Scope, conjuncts, parse, tree
 from dovetail.spec.references import looked_at
+from dovetail.spec.spans import NO_TIME
+from dovetail.spec.windows import Forever
 
 _WHOLE = {
     schema.AtomicType.TINYINT,
@@ -81,7 +84,7 @@ class Lookup:
         ]
         if self.refresh != self.ttl:
             told.append(f"after {self.refresh.in_words()} they are fetched again")
-        if self.retry != spec.NO_TIME:
+        if self.retry != NO_TIME:
             told.append(f"a miss is asked for again for {self.retry.in_words()}")
         return "; ".join(told)
 
@@ -147,7 +150,7 @@ def _key(
                 return parts[hand.other]
             case _:
                 pass
-    raise errors.SpecError(
+    raise SpecError(
         f'the lookup on the {hand.value} side is asked by "{name}", and no equality '
         "of the join gives it",
         f'on=".." with the columns of the key: {name}',
@@ -162,7 +165,7 @@ def _refuse_key(name: str, kind: schema.Type, other: schema.Type) -> None:
     )
     is_one = kind == other and (kind in _SURE or kind is schema.AtomicType.BINARY)
     if not (is_exact or is_one):
-        raise errors.SchemaError(
+        raise SchemaError(
             f'the key "{name}" of a lookup is {kind}, and it is equal to a value of '
             f"the type {other}",
             "one type on both sides: whole numbers, decimals, texts, bytes, dates, "
@@ -180,7 +183,7 @@ def _conditions(
     """
     scope = Scope.pair(*(sources[each].schema for each in spec.HANDS))
     # A function that only Spark has is no mistake: nothing is pushed down.
-    with suppress(errors.DovetailError):
+    with suppress(DovetailError):
         for one in conjuncts(parse(join.soft, scope)):
             match one.tree:
                 case tree.Call(
@@ -237,12 +240,12 @@ def refuse_other_ways(
         if isinstance(lookup, NoLookup):
             continue
         window = join.side(hand).window
-        if window != spec.Forever():
+        if window != Forever():
             reason = f"the lookup, the {hand.value} side, has a window"
         if isinstance(lookups[hand.other], Lookup):
             reason = "both sides are lookups"
         if reason:
-            raise errors.UnsupportedError.not_yet(
+            raise UnsupportedError.not_yet(
                 "stream",
                 f"a lookup where {reason}",
                 hint="dt.dataset(frame) has all rows there; dt.stream without time=.. "
