@@ -4,9 +4,15 @@ All of them are played by the definition and the engine `local` each time. On Sp
 case takes about a second, and the tests have to stay short.
 """
 
+import re
 from zlib import crc32
 
 import pytest
+
+from dovetail.conformance.flows import JoinPlay, NamedJoin
+from dovetail.conformance.languages import play_of
+from dovetail.errors import DovetailError
+from dovetail.spec import Play
 
 
 def is_always_played(name, share):
@@ -17,14 +23,15 @@ def is_always_played(name, share):
 def with_every_feature(features, share):
     """The names of one of so many, and of more until each feature is among them.
 
-    `features` are those of each name.
+    `features` are those of each name. What brings most that is new comes first: so few
+    are enough.
     """
     chosen = [name for name in features if is_always_played(name, share)]
     known = set().union(*(features[name] for name in chosen))
-    for name, used in features.items():
-        if not used <= known:
-            chosen.append(name)
-            known |= used
+    while missing := set().union(*features.values()) - known:
+        best = max(features, key=lambda name: len(features[name] & missing))
+        chosen.append(best)
+        known |= features[best]
     return chosen
 
 
@@ -42,3 +49,28 @@ def shared_out(cases, features):
         )
         for case in cases
     ]
+
+
+def words(case):
+    """The words of the language in a case's text."""
+    return {*re.findall(r"[A-Z]{3,}", case.join.text)}
+
+
+def texts_shared_out(cases):
+    """Texts that share queries with others, and of those that cannot some.
+
+    What is refused costs nothing, and a join little: texts of several steps have
+    queries of their own. Of those each word of the language is played.
+    """
+    alone = {case.name: words(case) for case in cases if is_played_alone(case)}
+    chosen = {*with_every_feature(alone, 40)}
+    return [case for case in cases if case.name not in alone or case.name in chosen]
+
+
+def is_played_alone(case):
+    """Whether a text is more than one join."""
+    try:
+        play = play_of(case.join)
+    except DovetailError:
+        return False
+    return not isinstance(play, Play | JoinPlay | NamedJoin)

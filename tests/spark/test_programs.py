@@ -1,7 +1,5 @@
 """ECL programs on Spark: the rows of the definition, as native plans in order."""
 
-import re
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 
@@ -19,7 +17,7 @@ from tests.dialects.ecl import test_seed as seed
 from tests.dialects.ecl.played import played
 from tests.dialects.ecl.test_cases import CASES
 from tests.dialects.ecl.texts import texts
-from tests.spark.share import shared_out
+from tests.spark.share import shared_out, words
 
 # One text has many outputs: starting Spark's plans takes its time.
 FEW = settings(
@@ -33,11 +31,6 @@ NAMED = """
 r := RECORD INTEGER id; STRING10 name; END;
 people := DATASET('people', r, THOR);
 """
-
-
-def words(case):
-    """The words of the language in a case's text."""
-    return {*re.findall(r"[A-Z]{3,}", case.join.text)}
 
 
 @pytest.mark.parametrize("case", shared_out(CASES, words))

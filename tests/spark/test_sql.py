@@ -9,6 +9,7 @@ from dovetail.conformance.case import Script
 from dovetail.conformance.check import Check, Status
 from dovetail.conformance.engines import EngineName, parse_split
 from tests.dialects.sqlstream.test_cases import CASES
+from tests.spark.share import is_played_alone, texts_shared_out
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -117,12 +118,8 @@ def quotes(spark, folder, number):
 @pytest.mark.timeout(3600)
 def test_cases(engine, split):
     scripts = [case for case in CASES if isinstance(case.join, Script)]
-    # Each stream of a flow is a query of its own, which takes seconds.
-    groups = ("sqlstream_flows/", "sqlstream_language/", "sqlstream_kinesis/")
-    flows = [case for case in scripts if case.name.startswith(groups)]
-    kept = {case.name for case in flows[::4]}
-    left_out = {it.name for it in flows} - kept if split == "random:1" else set()
-    scripts = [case for case in scripts if case.name not in left_out]
+    if split == "random:1":
+        scripts = texts_shared_out(scripts)
     verdicts = [*Check(engine, parse_split(split)).verdicts(scripts)]
     told = {it.case.name: it.reason for it in verdicts if it.status is Status.FAIL}
     assert told == {}
@@ -130,5 +127,5 @@ def test_cases(engine, split):
     unlike = {"sqlstream_rules/tables_alone"}
     unlike |= {"sqlstream_flows/an_explicit_bound_closes_groups"}
     if engine is EngineName.BATCH:
-        unlike |= {case.name for case in flows}
+        unlike |= {case.name for case in scripts if is_played_alone(case)}
     assert skipped <= unlike
