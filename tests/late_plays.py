@@ -6,8 +6,8 @@ few and plays are long, so that who met nobody finds somebody at last.
 
 from random import Random
 
-from dovetail.spec.inputs import EmitLateTableRows, IgnoreLateTableRows, Unending
-from dovetail.spec.join import Clock, Kind
+from dovetail.spec.inputs import Clock, EmitLateTableRows, IgnoreLateTableRows, Unending
+from dovetail.spec.join import Kind
 from tests.plays import PlayMaker
 from tests.window_plays import seconds
 

@@ -12,8 +12,16 @@ from random import Random
 from dovetail.errors import SpecError
 from dovetail.expression import Expression
 from dovetail.schema import to_microseconds
-from dovetail.spec.inputs import Arrive, Bound, Finish, InputKind, Remove, Settings
-from dovetail.spec.join import Clock, Columns, JoinSpec, Kind, Named, Nested, Side
+from dovetail.spec.inputs import (
+    Arrive,
+    Bound,
+    Clock,
+    Finish,
+    InputKind,
+    Remove,
+    Settings,
+)
+from dovetail.spec.join import Columns, JoinSpec, Kind, Named, Nested, Side
 from dovetail.spec.picks import Equality, Keep, Picks
 from dovetail.spec.rules import checked
 from dovetail.spec.spans import SECOND, Span

@@ -21,6 +21,7 @@ from dovetail.schema import Schema, from_microseconds
 from dovetail.spec.inputs import (
     Arrive,
     Bound,
+    Clock,
     EmitLateTableRows,
     Finish,
     IgnoreLateTableRows,
@@ -36,7 +37,6 @@ from dovetail.spec.inputs import (
 from dovetail.spec.join import (
     AllColumns,
     BlankRow,
-    Clock,
     Columns,
     GivenRow,
     JoinSpec,

@@ -7,8 +7,8 @@ from random import Random
 
 from dovetail.expression import Expression
 from dovetail.schema import Schema, from_microseconds
-from dovetail.spec.inputs import Arrive, Input, InputKind
-from dovetail.spec.join import Clock, Columns, JoinSpec, Kind, Named, Nested, Play, Side
+from dovetail.spec.inputs import Arrive, Clock, Input, InputKind
+from dovetail.spec.join import Columns, JoinSpec, Kind, Named, Nested, Play, Side
 from dovetail.spec.picks import Equality
 from dovetail.spec.rules import checked
 from dovetail.spec.spans import NO_TIME, SECOND, Span

@@ -7,13 +7,10 @@ from decimal import Decimal
 
 from dovetail.expression import Expression
 from dovetail.spec.inputs import (
+    Clock,
     InputKind,
 )
-from dovetail.spec.join import (
-    Clock,
-    Named,
-    Side,
-)
+from dovetail.spec.join import Named, Side
 from dovetail.spec.spans import SECOND, Span
 from dovetail.spec.windows import (
     Between,

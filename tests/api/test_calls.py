@@ -215,7 +215,7 @@ TOGETHER = {
             .window(dt.rows(3))
             .join(dt.dataset(STILL), on=["k", "at", "n"])
         ),
-        ("the left window", "rows", "one of dt.forever, dt.latest, dt.range"),
+        ("the left window", "rows", "one of dt.range, dt.hop"),
     ),
     "state without a bound": (
         lambda: orders().window(dt.forever()).join(trades().window(TEN), on="k"),

@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from dovetail.spec.inputs import Arrive, Bound, Finish, InputKind, Pause, Remove
-from dovetail.spec.join import Clock
+from dovetail.spec.inputs import Arrive, Bound, Clock, Finish, InputKind, Pause, Remove
 from dovetail.spec.spans import SECOND
 from tests.chance.rows import JANUARY
 

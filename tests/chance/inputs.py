@@ -3,8 +3,7 @@
 `s` is a stream, `t` a table, `u` a table without a row time, `d` a data set.
 """
 
-from dovetail.spec.inputs import Input, InputKind
-from dovetail.spec.join import Clock
+from dovetail.spec.inputs import Clock, Input, InputKind
 from dovetail.spec.spans import NO_TIME, Span
 from tests.chance.rows import KEY_TYPES, schema_of
 from tests.chance.windows import seconds_of

@@ -15,6 +15,7 @@ from dovetail.errors import SpecError, UnsupportedError
 from dovetail.expression import Expression
 from dovetail.spec.inputs import (
     Arrive,
+    Clock,
     EmitLateTableRows,
     IgnoreLateTableRows,
     Order,
@@ -22,7 +23,7 @@ from dovetail.spec.inputs import (
     Settings,
     Unending,
 )
-from dovetail.spec.join import Clock, JoinSpec, Kind, Play
+from dovetail.spec.join import JoinSpec, Kind, Play
 from dovetail.spec.picks import Equality
 from dovetail.spec.rules import checked
 from tests.chance.dice import Dice

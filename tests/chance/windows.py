@@ -7,8 +7,8 @@ from decimal import Decimal
 
 from dovetail.expression import Expression
 from dovetail.spec import windows
-from dovetail.spec.inputs import InputKind
-from dovetail.spec.join import Clock, Named, Side
+from dovetail.spec.inputs import Clock, InputKind
+from dovetail.spec.join import Named, Side
 from dovetail.spec.spans import SECOND, Span
 
 MONTHS = [

@@ -2,8 +2,8 @@
 
 from dovetail.expression import Expression
 from dovetail.schema import Schema, from_microseconds
-from dovetail.spec.inputs import Arrive, Finish, Input, InputKind
-from dovetail.spec.join import HANDS, Clock, JoinSpec, Kind, Named, Play, Side
+from dovetail.spec.inputs import Arrive, Clock, Finish, Input, InputKind
+from dovetail.spec.join import HANDS, JoinSpec, Kind, Named, Play, Side
 from dovetail.spec.picks import Equality
 from dovetail.spec.spans import SECOND, Span
 from dovetail.spec.windows import Range

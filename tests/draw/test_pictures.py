@@ -11,8 +11,8 @@ from dovetail.conformance.oracle import RowOutcome
 from dovetail.draw.sheet import Sheet
 from dovetail.errors import SpecError, UnsupportedError
 from dovetail.expression import ALWAYS
-from dovetail.spec.inputs import Pause
-from dovetail.spec.join import Clock, Columns, Kind, Play, SetJoinSpec, SetKind
+from dovetail.spec.inputs import Clock, Pause
+from dovetail.spec.join import Columns, Kind, Play, SetJoinSpec, SetKind
 from dovetail.spec.spans import SECOND, Span
 from dovetail.spec.windows import HopSize, Range, Rows, RowsPreceding, Seconds
 from tests.draw.plays import TEN, arrive, crowd, play

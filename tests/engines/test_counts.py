@@ -12,8 +12,7 @@ from dovetail.conformance.local.nested import has_inner
 from dovetail.conformance.local.stage import Stage
 from dovetail.engines.spark_stream.worker import bucket
 from dovetail.errors import DovetailError
-from dovetail.spec.inputs import Arrive, InputKind, Outlet, Remove
-from dovetail.spec.join import Clock
+from dovetail.spec.inputs import Arrive, Clock, InputKind, Outlet, Remove
 from dovetail.spec.picks import Picks
 from tests.conformance.local.shelf import OnShelf
 from tests.house.source import TOP

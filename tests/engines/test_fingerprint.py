@@ -20,8 +20,8 @@ from dovetail.expression import Expression
 from dovetail.kernels.settings import FORMAT
 from dovetail.plan.stream import plan_play
 from dovetail.schema import Schema
-from dovetail.spec.inputs import Arrival, Input, InputKind
-from dovetail.spec.join import Clock, Columns, JoinSpec, Kind, Named, Side
+from dovetail.spec.inputs import Arrival, Clock, Input, InputKind
+from dovetail.spec.join import Columns, JoinSpec, Kind, Named, Side
 from dovetail.spec.picks import Equality, Keep, Limit, OnExceed, Picks
 from dovetail.spec.spans import Span
 from dovetail.spec.windows import Range, RowsPreceding

@@ -16,7 +16,7 @@ from dovetail.errors import DovetailError
 from dovetail.kernels.arrays.blobs import read_batch
 from dovetail.kernels.arrays.rows import MISSING, NEVER, flags_of, join_rows, make_rows
 from dovetail.kernels.hot import hot_keys
-from dovetail.spec.join import Clock
+from dovetail.spec.inputs import Clock
 from tests.conformance.local.shelf import OnShelf
 from tests.house.source import TOP
 from tests.kernels.test_working_set import RANGE, settings_of, side

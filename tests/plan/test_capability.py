@@ -12,6 +12,7 @@ from dovetail.schema import Schema
 from dovetail.spec.inputs import (
     Arrive,
     Bound,
+    Clock,
     EmitLateTableRows,
     Finish,
     Input,
@@ -24,7 +25,6 @@ from dovetail.spec.inputs import (
 )
 from dovetail.spec.join import (
     BlankRow,
-    Clock,
     Columns,
     GivenRow,
     JoinSpec,

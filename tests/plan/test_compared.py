@@ -7,8 +7,8 @@ from dovetail.conformance.explain import answers
 from dovetail.expression import Expression
 from dovetail.plan.batch import plan_batch
 from dovetail.schema import Schema
-from dovetail.spec.inputs import Input, InputKind
-from dovetail.spec.join import Clock, Hand, JoinSpec, Kind, Named, Nested, Play, Side
+from dovetail.spec.inputs import Clock, Input, InputKind
+from dovetail.spec.join import Hand, JoinSpec, Kind, Named, Nested, Play, Side
 from dovetail.spec.picks import AsOf, Equality, Picks
 
 COLUMNS = Schema.of({"k": "int", "at": "int", "n": "int"})

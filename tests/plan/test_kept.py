@@ -7,6 +7,7 @@ from dovetail.plan.stream import state_bound
 from dovetail.plan.words import switched
 from dovetail.schema import Schema
 from dovetail.spec.inputs import (
+    Clock,
     EmitLateTableRows,
     Input,
     InputKind,
@@ -14,7 +15,7 @@ from dovetail.spec.inputs import (
     OuterRows,
     Settings,
 )
-from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Kind, Named, Side
+from dovetail.spec.join import HANDS, Hand, JoinSpec, Kind, Named, Side
 from dovetail.spec.picks import Equality
 from dovetail.spec.spans import Span
 from dovetail.spec.windows import (

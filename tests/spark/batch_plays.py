@@ -4,11 +4,10 @@ from hypothesis import strategies as st
 
 from dovetail.expression import ALWAYS, Expression
 from dovetail.schema import Schema, from_microseconds
-from dovetail.spec.inputs import Arrive, Bound, Finish, Input, InputKind, Remove
+from dovetail.spec.inputs import Arrive, Bound, Clock, Finish, Input, InputKind, Remove
 from dovetail.spec.join import (
     AllColumns,
     BlankRow,
-    Clock,
     Columns,
     GivenRow,
     JoinSpec,

@@ -13,6 +13,7 @@ from dovetail.schema import Schema, from_microseconds
 from dovetail.spec.inputs import (
     Arrive,
     Bound,
+    Clock,
     Finish,
     Input,
     InputKind,
@@ -22,7 +23,6 @@ from dovetail.spec.inputs import (
 from dovetail.spec.join import (
     AllColumns,
     BlankRow,
-    Clock,
     Columns,
     JoinSpec,
     Kind,

@@ -18,8 +18,8 @@ from dovetail.expression import Expression
 from dovetail.plan.batch import plan_play
 from dovetail.plan.features import features_of_play
 from dovetail.schema import Schema
-from dovetail.spec.inputs import Finish, Input, InputKind
-from dovetail.spec.join import Clock, Columns, JoinSpec, Kind, Named, Play, Side
+from dovetail.spec.inputs import Clock, Finish, Input, InputKind
+from dovetail.spec.join import Columns, JoinSpec, Kind, Named, Play, Side
 from dovetail.spec.rules import checked
 from dovetail.spec.windows import Forever
 from tests.chance.plays import plays

@@ -13,9 +13,9 @@ from dovetail.errors import LimitError, UnsupportedError
 from dovetail.expression import Expression
 from dovetail.plan.batch import plan_batch
 from dovetail.schema import Schema
-from dovetail.spec.inputs import Input, InputKind, Outlet, Settings
+from dovetail.spec.inputs import Clock, Input, InputKind, Outlet, Settings
 from dovetail.spec.inputs import Order as OutputOrder
-from dovetail.spec.join import Clock, Columns, JoinSpec, Kind, Named, Nested, Side
+from dovetail.spec.join import Columns, JoinSpec, Kind, Named, Nested, Side
 from dovetail.spec.picks import (
     AsOf,
     AtMost,

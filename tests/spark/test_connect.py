@@ -26,8 +26,8 @@ from dovetail.conformance import oracle
 from dovetail.engines.spark_session import BRIEF
 from dovetail.expression import Expression
 from dovetail.schema import Schema
-from dovetail.spec.inputs import Arrive, Finish, Input, InputKind
-from dovetail.spec.join import Clock, Columns, JoinSpec, Kind, Named, Play, Side
+from dovetail.spec.inputs import Arrive, Clock, Finish, Input, InputKind
+from dovetail.spec.join import Columns, JoinSpec, Kind, Named, Play, Side
 from dovetail.spec.picks import Equality
 from dovetail.spec.spans import parse_span
 from dovetail.spec.windows import Range

@@ -14,7 +14,7 @@ from dovetail.conformance import oracle
 from dovetail.conformance.lines import Sight
 from dovetail.errors import UnsupportedError
 from dovetail.plan.stream import plan_play
-from dovetail.spec.join import Clock
+from dovetail.spec.inputs import Clock
 from tests.nested_plays import random_nested_play
 from tests.range_plays import random_range_play
 from tests.spark.rows import bag

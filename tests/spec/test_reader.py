@@ -12,6 +12,7 @@ from dovetail.schema import Schema
 from dovetail.spec.inputs import (
     Arrive,
     Bound,
+    Clock,
     EmitLateTableRows,
     Finish,
     OuterRows,
@@ -19,7 +20,7 @@ from dovetail.spec.inputs import (
     Remove,
     Settings,
 )
-from dovetail.spec.join import BlankRow, Clock, GivenRow, Kind, NullRow
+from dovetail.spec.join import BlankRow, GivenRow, Kind, NullRow
 from dovetail.spec.picks import Unlimited
 from dovetail.spec.reader import read_events, read_inputs, read_join, read_settings
 from dovetail.spec.spans import Span, parse_span

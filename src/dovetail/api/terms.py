@@ -52,8 +52,8 @@ def clock_of(
     if not streaming:
         return spec.Clock.BATCH
     # dt.rows(0) keeps nothing, so it says nothing of the order in which rows count.
-    by_arrival = spec.Rows | spec.Delta | spec.Seconds
-    counts = any(isinstance(one, by_arrival) and one != spec.Rows(0) for one in windows)
+    arrival = (spec.Clock.ARRIVAL,)
+    counts = any(one.clocks == arrival and one != spec.Rows(0) for one in windows)
     return spec.Clock.EVENT if timed and not counts else spec.Clock.ARRIVAL
 
 

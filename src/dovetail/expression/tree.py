@@ -13,6 +13,7 @@ several sets also sees those rows, through `ROWS_COUNT()` and its relatives.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -31,7 +32,13 @@ class Expression:
         """Returns the text."""
         return self.text
 
+    @property
+    def plain(self) -> str:
+        """Returns the text, names without the quotes that they do not need."""
+        return _QUOTED.sub(r"\1", self.text)
 
+
+_QUOTED = re.compile(r"`(\w+)`")
 ALWAYS = Expression("true")
 NEVER = Expression("false")
 

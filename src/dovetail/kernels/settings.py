@@ -295,7 +295,7 @@ class SideSettings:
     @property
     def counts_later(self) -> bool:
         """Tells whether a row begins and ends with the nth later row by row time."""
-        return isinstance(self.window, windows.RowsPreceding)
+        return self.window.counts_later
 
     @property
     def ends_with_later(self) -> bool:

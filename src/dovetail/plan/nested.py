@@ -142,7 +142,7 @@ def missing_inside(
         Combination.CHANGELOG_INSIDE: is_told and join.clock is not spec.Clock.BATCH,
         Combination.JUDGED_INHERITED: judges_pairs(join)
         and any(
-            isinstance(join.side(hand).window, spec.Inherited)
+            join.side(hand).window.is_inherited
             and may_be_ended(join.side(hand).source, inputs)
             for hand in spec.HANDS
         ),
@@ -159,7 +159,7 @@ def may_be_ended(source: spec.Named | spec.Nested, inputs: spec.Inputs) -> bool:
         return False
     return any(
         may_be_ended(side.source, inputs)
-        if isinstance(side.window, spec.Inherited)
+        if side.window.is_inherited
         else side.window.is_ended_by_rows
         and spec.known_input(side.source, inputs).is_timed
         for side in sides

@@ -33,8 +33,8 @@ from dovetail.spec.facts import outlets_of
 
 # A plan travels to Spark's workers by value: a room that its methods name would go
 # along whole, so these are single nodes.
-from dovetail.spec.inputs import InputKind, Outlet
-from dovetail.spec.join import HANDS, Clock
+from dovetail.spec.inputs import Clock, InputKind, Outlet
+from dovetail.spec.join import HANDS
 from dovetail.spec.spans import NO_TIME
 
 STREAM = features.Engine(
@@ -368,7 +368,7 @@ def _inside(
         STREAM.refuse_together(what for what, is_found in missing.items() if is_found)
         own = feeds[hand].inside
         inner = within(plan_stream(source.join, inputs, own, changes=changes), Onward())
-        inherited = isinstance(join.side(hand).window, spec.Inherited)
+        inherited = join.side(hand).window.is_inherited
         spread = inner.spread
         # Rows of a batch have no number but their order, which buckets do not share.
         if source.join.clock is Clock.BATCH and join.picks != spec.Picks():
@@ -530,28 +530,7 @@ def state_bound(
         case spec.Forever() if _forgets(join, sources, hand):
             return "for each key the rows that a left row may still pick"
         case window:
-            return _kept(window, f"not before the {hand.other.value} side's bound")
-
-
-def _kept(window: spec.Window, until: str) -> str:
-    """Returns which rows of a stream are kept that time or other rows end."""
-    match window:
-        case spec.Seconds(length):
-            return f"rows that came up to {length.in_words()} ago"
-        case spec.Delta(by, width):
-            return f"rows whose {by.text} is up to {width} below that of later ones"
-        case spec.RowsPreceding(first):
-            return f"{first + 1} row{'s' * (first > 0)} a partition, and those {until}"
-        case spec.HopUnit(unit):
-            return f"rows of each {unit} that ends {until}"
-        case spec.HopSize():
-            return f"rows of each window that ends {until}"
-        case spec.Between(_, end):
-            return f"rows whose {end.text} is {until}"
-        case spec.Inherited():
-            return "rows as long as those are kept that they are made of"
-        case _:
-            return "without a bound: every row that ever came"
+            return window.kept(f"not before the {hand.other.value} side's bound")
 
 
 def _forgets(

@@ -21,14 +21,13 @@ Spark changes its mind where it must: what it broadcasts is the side that may be
 from __future__ import annotations
 
 import itertools
-import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
 from dovetail import spec
-from dovetail.expression import ALWAYS, NEVER, Expression
+from dovetail.expression import ALWAYS, NEVER
 from dovetail.plan.batch import AnyPlan
 from dovetail.plan.lookups import Lookup
 from dovetail.plan.nested import TIME
@@ -107,7 +106,6 @@ _SETS = "rows of a key come together from all sets in one shuffle each"
 BROADCAST = frozenset(
     {spec.Strategy.LOOKUP, spec.Strategy.MANY_LOOKUP, spec.Strategy.ALL}
 )
-_QUOTED = re.compile(r"`(\w+)`")
 
 
 def explained(plan: StreamPlan, reads_all: Callable[[StreamPlan], str]) -> str:
@@ -283,76 +281,27 @@ def _sides(
     yield "join", title(join)
     for hand in spec.HANDS:
         side, time = join.side(hand), sources[hand].time
-        per = ", ".join(map(_plain, side.partition_by))
+        per = ", ".join(one.plain for one in side.partition_by)
         words = lifetime(side.window, join.clock, time)
         yield hand.value, f"{words}, for each {per}" if per else words
 
 
 def title(join: spec.JoinSpec) -> str:
     """Returns the kind of a join, and on what its rows meet."""
-    terms = [f"{_plain(one.left)} = {_plain(one.right)}" for one in join.hard]
+    terms = [f"{one.left.plain} = {one.right.plain}" for one in join.hard]
     if join.soft != ALWAYS:
-        terms.append(_plain(join.soft))
+        terms.append(join.soft.plain)
     condition = f"on {' and '.join(terms)}" if terms else "of every pair"
     return f"{join.kind.value}, {condition}"
-
-
-def _plain(expression: Expression) -> str:
-    """Returns the text of an expression, names without the quotes they do not need."""
-    return _QUOTED.sub(r"\1", expression.text)
 
 
 def lifetime(window: spec.Window, clock: spec.Clock, time: str) -> str:
     """Returns from when until when a row is alive, in words."""
     moment = f"its time ({time})" if time else "its arrival"
-    match window:
-        case spec.Range(preceding, following):
-            return _stretch(preceding, following, moment)
-        case spec.Rows(0):
-            return f"alive at {moment} only"
-        case spec.Rows(count):
-            later = "1 later row has" if count == 1 else f"{count} later rows have"
-            return f"alive until {later} come"
-        case spec.Latest(key):
-            return f"alive from {moment} to the next version of its {', '.join(key)}"
-        case spec.Forever() if clock is spec.Clock.EVENT and time:
-            return f"alive from {moment} on, for ever"
-        case spec.Forever():
-            return "alive for ever"
-        case _:
-            return _rarer(window, moment)
-
-
-def _rarer(window: spec.Window, moment: str) -> str:
-    """Returns how long a row is alive in the windows that only some engines know."""
-    match window:
-        case spec.Seconds(length):
-            return f"alive for {length.in_words()} of the clock on the wall"
-        case spec.Delta(by, width):
-            return f"alive until a later row's {_plain(by)} is more than {width} above"
-        case spec.RowsPreceding(first, last):
-            least = f"at least {last} and " if last else ""
-            return f"alive while {least}at most {first} later rows are there by time"
-        case spec.HopUnit(unit):
-            return f"alive until the {unit} of {moment} is over"
-        case spec.HopSize(size, every):
-            starts = f"one starts each {every.in_words()}"
-            return f"alive in each window of {size.in_words()} around it; {starts}"
-        case spec.Between(start, end):
-            return f"alive from {_plain(start)} to {_plain(end)}"
-        case _:
-            return "alive while both rows of its own join are"
-
-
-def _stretch(preceding: spec.Span, following: spec.Span, moment: str) -> str:
-    """Returns a stretch of row time around a row's own."""
-    # The shorter ways to say it, where one of the lengths is nothing.
-    if preceding == following == spec.NO_TIME:
-        return f"alive at {moment} only"
-    if following == spec.NO_TIME:
-        return f"alive for {preceding.in_words()} from {moment}"
-    until = f"{preceding.in_words()} after it" if preceding != spec.NO_TIME else "it"
-    return f"alive from {following.in_words()} before {moment} to {until}"
+    # A stream's row in row time is not there before it came.
+    if isinstance(window, spec.Forever) and clock is spec.Clock.EVENT and time:
+        return f"alive from {moment} on, for ever"
+    return window.in_words(moment)
 
 
 def _when(join: spec.JoinSpec) -> str:

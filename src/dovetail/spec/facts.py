@@ -17,13 +17,21 @@ from typing import assert_never
 from dovetail.errors import DovetailError
 from dovetail.expression import Expression, Scope, kinds, parse
 from dovetail.schema import Column, Schema, Type, blank, quoted, read_value
-from dovetail.spec.inputs import Event, Input, InputKind, Inputs, Outlet, Pause, Row
+from dovetail.spec.inputs import (
+    Clock,
+    Event,
+    Input,
+    InputKind,
+    Inputs,
+    Outlet,
+    Pause,
+    Row,
+)
 from dovetail.spec.join import (
     HANDS,
     Absent,
     AllColumns,
     BlankRow,
-    Clock,
     Columns,
     GivenRow,
     Hand,
@@ -36,7 +44,7 @@ from dovetail.spec.join import (
     SetJoinSpec,
     Side,
 )
-from dovetail.spec.windows import Between, Forever, HopSize, HopUnit, Latest, Range
+from dovetail.spec.windows import Forever, Latest
 
 Source = Named | Nested
 ROW_TIME = "row_time"
@@ -144,7 +152,7 @@ def _lives_in_row_time(side: Side, inputs: Inputs) -> bool:
     What is there for ever has none, so that pairs of such rows have no row time.
     """
     # Its bounds are columns of the row: no row time is needed.
-    if isinstance(side.window, Between):
+    if side.window.interval:
         return True
     return side.window != Forever() and is_timed(side.source, inputs)
 
@@ -158,8 +166,8 @@ def is_state(join: JoinSpec, hand: Hand) -> bool:
     # On other clocks each version is met while it lives: that is what streams are for.
     is_batch = join.clock is Clock.BATCH
     is_newest = is_batch and isinstance(join.side(hand).window, Latest)
-    in_row_time = Range | Between | HopUnit | HopSize
-    return is_newest and not isinstance(join.side(hand.other).window, in_row_time)
+    other = join.side(hand.other).window
+    return is_newest and not (other.is_of_row_time or other.interval)
 
 
 def columns_of(source: Source, inputs: Inputs) -> tuple[str, ...]:

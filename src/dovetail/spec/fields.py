@@ -180,3 +180,17 @@ def many(read: Reader[Taken]) -> Reader[tuple[Taken, ...]]:
         return tuple(read(item, f"{where}[{n}]") for n, item in enumerate(value))
 
     return read_all
+
+
+def write_number(exact: Decimal) -> int | float | str:
+    """Returns a number as JSON has it, as a text where a double would blur it."""
+    # Whoever reads JSON may take 3.0 for a double, which holds no great whole number.
+    if exact == exact.to_integral_value():
+        return int(exact)
+    rounded = float(exact)
+    return rounded if Decimal(str(rounded)) == exact else str(exact)
+
+
+def write_seconds(length: Span) -> int | float | str:
+    """Returns an exact length of time as a number of seconds."""
+    return write_number(Decimal(length.microseconds) / SECOND)

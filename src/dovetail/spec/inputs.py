@@ -13,6 +13,14 @@ from dovetail.spec.spans import NO_TIME, Span
 Row = Mapping[str, object]
 
 
+class Clock(Enum):
+    """What time means in a join: order of arrival, row time, or nothing."""
+
+    ARRIVAL = "arrival"
+    EVENT = "event"
+    BATCH = "batch"
+
+
 class InputKind(Enum):
     """Whether rows keep coming, keep changing, or are all there."""
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from dovetail.expression import ALWAYS, Expression
-from dovetail.spec.inputs import Event, Inputs, Settings
+from dovetail.spec.inputs import Clock, Event, Inputs, Settings
 from dovetail.spec.picks import AtMost, Equality, Picks
 from dovetail.spec.windows import Eviction, KeepPartitions, Unstated, Window
 
@@ -72,14 +72,6 @@ class Kind(Enum):
         # Of full, inner and cross joins the sides are alike.
         swapped = {"left": "right", "right": "left"}.get(word, word)
         return Kind(swapped + underscore + rest)
-
-
-class Clock(Enum):
-    """What time means in a join: order of arrival, row time, or nothing."""
-
-    ARRIVAL = "arrival"
-    EVENT = "event"
-    BATCH = "batch"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,15 +10,14 @@ An event is known by its keys: `in` and `row` is an arrival, `in` and `bound` a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
-from typing import TypeVar, get_args
+from typing import TypeVar
 
 from dovetail import spec
 from dovetail.errors import SpecError
 from dovetail.expression import ALWAYS, NEVER, Expression
-from dovetail.expression.tables import entered
 from dovetail.schema import Schema, read_moment, read_row
 from dovetail.spec.fields import (
     Fields,
@@ -34,102 +33,13 @@ from dovetail.spec.fields import (
     text,
     truth,
     whole,
+    write_number,
     wrong,
 )
-from dovetail.spec.writer import write_number
+from dovetail.spec.windows import made, read_eviction, read_window
 
 Taken = TypeVar("Taken")
 Made = TypeVar("Made")
-_WORDS: Mapping[str, spec.Window] = {
-    "inherited": spec.Inherited(),
-    "forever": spec.Forever(),
-}
-# Windows that are objects, by their one key; the readers below enter themselves.
-_WINDOWS: dict[str, Reader[spec.Window]] = {}
-_HOP_UNITS: tuple[spec.HopUnitName, ...] = get_args(spec.HopUnitName)
-
-
-def read_window(value: object, where: str) -> spec.Window:
-    """Reads a window: a word, or an object whose one key is its name."""
-    if isinstance(value, str):
-        if value in _WORDS:
-            return _WORDS[value]
-        raise wrong(where, value, f"one of {', '.join(_WORDS)}, or an object")
-    return only(value, where, _WINDOWS)
-
-
-def read_eviction(value: object, where: str) -> spec.Eviction:
-    """Reads when whole partitions leave."""
-    return only(value, where, _EVICTIONS)
-
-
-def _made(make: Callable[[Taken], Made], read: Reader[Taken]) -> Reader[Made]:
-    """Returns the reader of a node that is one value and no more."""
-    return lambda value, where: make(read(value, where))
-
-
-_WINDOWS |= {
-    "rows": _made(spec.Rows, whole),
-    "seconds": _made(spec.Seconds, seconds),
-    "latest": _made(spec.Latest, many(text)),
-}
-
-
-@entered(_WINDOWS, "delta")
-def _read_delta(value: object, where: str) -> spec.Delta:
-    """Reads how far a column may move on before a row dies."""
-    fields = Fields.of(value, where, ("by", "width"))
-    return spec.Delta(fields.need("by", expression), fields.need("width", number))
-
-
-@entered(_WINDOWS, "range")
-def _read_range(value: object, where: str) -> spec.Range:
-    """Reads how long before and after its row time a row is alive."""
-    fields = Fields.of(value, where, ("preceding", "following"))
-    return spec.Range(
-        fields.take("preceding", span, spec.NO_TIME),
-        fields.take("following", span, spec.NO_TIME),
-    )
-
-
-@entered(_WINDOWS, "rows_preceding")
-def _read_rows_preceding(value: object, where: str) -> spec.RowsPreceding:
-    """Reads between which later rows of its stream a row is alive."""
-    # A number by itself is how many rows precede the row, which ends them.
-    if not isinstance(value, Mapping):
-        return spec.RowsPreceding(whole(value, where))
-    fields = Fields.of(value, where, ("from", "to"))
-    return spec.RowsPreceding(fields.need("from", whole), fields.take("to", whole, 0))
-
-
-@entered(_WINDOWS, "hop")
-def _read_hop(value: object, where: str) -> spec.HopUnit | spec.HopSize:
-    """Reads a unit of the calendar, or windows of one size."""
-    if isinstance(value, Mapping):
-        fields = Fields.of(value, where, ("size", "every"))
-        return spec.HopSize(fields.need("size", span), fields.need("every", span))
-    for unit in _HOP_UNITS:
-        if unit == value:
-            return spec.HopUnit(unit)
-    raise wrong(where, value, f"one of {', '.join(_HOP_UNITS)}, or size and every")
-
-
-@entered(_WINDOWS, "between")
-def _read_between(value: object, where: str) -> spec.Between:
-    """Reads from which row time to which a row is alive."""
-    match many(expression)(value, where):
-        case start, end:
-            return spec.Between(start, end)
-        case _:
-            raise wrong(where, value, "[start expression, end expression]")
-
-
-_EVICTIONS: Mapping[str, Reader[spec.Eviction]] = {
-    "age": _made(spec.EvictAge, seconds),
-    "count": _made(spec.EvictCount, whole),
-    "tuples": _made(spec.EvictTuples, whole),
-}
-
 _JOIN_KEYS = (
     *("left", "right", "type", "hard", "soft", "select", "ports", "clock"),
     *("default_left", "default_right", "absent"),
@@ -155,7 +65,7 @@ def read_join(data: object, where: str = "join") -> spec.JoinSpec | spec.SetJoin
     if "sets" in mapping(data, where):
         return _read_sets(data, where)
     fields = Fields.of(data, where, _JOIN_KEYS)
-    columns = _made(spec.Columns, _read_named)
+    columns = made(spec.Columns, _read_named)
     return spec.JoinSpec(
         left=fields.need("left", _read_side),
         right=fields.need("right", _read_side),
@@ -168,7 +78,7 @@ def read_join(data: object, where: str = "join") -> spec.JoinSpec | spec.SetJoin
         absent_left=_read_absent(fields, spec.Hand.LEFT),
         absent_right=_read_absent(fields, spec.Hand.RIGHT),
         picks=spec.Picks(
-            keep=fields.take("keep", _made(_keep, whole), spec.Unlimited()),
+            keep=fields.take("keep", made(_keep, whole), spec.Unlimited()),
             at_most=fields.take("atmost", _read_at_most, spec.Unlimited()),
             limit=fields.take("limit", _read_limit, spec.Unlimited()),
             asof=fields.take("asof", _read_asof, spec.Unlimited()),
@@ -192,7 +102,7 @@ def _read_sets(data: object, where: str) -> spec.SetJoinSpec:
         kind=fields.need("type", choice(spec.SetKind)),
         stepped=fields.take("stepped", many(text), ()),
         ordered_by=fields.take("sorted", many(text), ()),
-        select=fields.need("select", _made(spec.Columns, _read_named)),
+        select=fields.need("select", made(spec.Columns, _read_named)),
         least=fields.take("min", whole, 0),
         most=fields.take("max", whole, 0),
         pair_condition=fields.take("pair_condition", expression, ALWAYS),

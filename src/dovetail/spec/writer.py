@@ -11,85 +11,10 @@ from typing import assert_never
 
 from dovetail import schema, spec
 from dovetail.expression import ALWAYS, NEVER, Expression
+from dovetail.spec.fields import write_number
+from dovetail.spec.windows import write_eviction, write_window
 
 Json = dict[str, object]
-
-
-def write_window(window: spec.Window) -> Json:
-    """Returns the key `window` with its JSON, nothing where none was written."""
-    match window:
-        case spec.Unstated():
-            return {}
-        case spec.Forever():
-            return {"window": "forever"}
-        case spec.Inherited():
-            return {"window": "inherited"}
-        case spec.Latest(key):
-            return {"window": {"latest": list(key)}}
-        case _:
-            return {"window": _write_numbers(window)}
-
-
-def write_eviction(eviction: spec.Eviction) -> Json:
-    """Returns the key `partition_evict` with its JSON, nothing where none leave."""
-    match eviction:
-        case spec.EvictAge(age):
-            return {"partition_evict": {"age": write_seconds(age)}}
-        case spec.EvictCount(partitions):
-            return {"partition_evict": {"count": partitions}}
-        case spec.EvictTuples(rows):
-            return {"partition_evict": {"tuples": rows}}
-        case spec.KeepPartitions():
-            return {}
-        case _:
-            assert_never(eviction)
-
-
-def write_number(exact: Decimal) -> int | float | str:
-    """Returns a number as JSON has it, as a text where a double would blur it."""
-    # Whoever reads JSON may take 3.0 for a double, which holds no great whole number.
-    if exact == exact.to_integral_value():
-        return int(exact)
-    rounded = float(exact)
-    return rounded if Decimal(str(rounded)) == exact else str(exact)
-
-
-def write_seconds(length: spec.Span) -> int | float | str:
-    """Returns an exact length of time as a number of seconds."""
-    return write_number(Decimal(length.microseconds) / spec.SECOND)
-
-
-def _write_numbers(
-    window: spec.Rows
-    | spec.Seconds
-    | spec.Delta
-    | spec.Range
-    | spec.RowsPreceding
-    | spec.HopUnit
-    | spec.HopSize
-    | spec.Between,
-) -> Json:
-    """Returns the JSON of a window that has numbers of its own."""
-    match window:
-        case spec.Rows(count):
-            return {"rows": count}
-        case spec.Seconds(length):
-            return {"seconds": write_seconds(length)}
-        case spec.Delta(by, width):
-            return {"delta": {"by": by.text, "width": write_number(width)}}
-        case spec.Range(preceding, following):
-            return {"range": {"preceding": str(preceding), "following": str(following)}}
-        case spec.RowsPreceding(first, last):
-            # A number by itself ends at the row.
-            return {"rows_preceding": {"from": first, "to": last} if last else first}
-        case spec.HopUnit(unit):
-            return {"hop": unit}
-        case spec.HopSize(size, every):
-            return {"hop": {"size": str(size), "every": str(every)}}
-        case spec.Between(start, end):
-            return {"between": [start.text, end.text]}
-        case _:
-            assert_never(window)
 
 
 def write_join(join: spec.JoinSpec | spec.SetJoinSpec) -> Json:

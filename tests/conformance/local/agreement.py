@@ -18,8 +18,7 @@ from dovetail.errors import EngineError, UnsupportedError
 from dovetail.plan.features import Combination
 from dovetail.plan.local import refuse
 from dovetail.schema import shown_row
-from dovetail.spec.inputs import Order, Outlet
-from dovetail.spec.join import Clock
+from dovetail.spec.inputs import Clock, Order, Outlet
 from tests.conformance.local.shelf import OnShelf
 
 MOVING = [Clock.ARRIVAL, Clock.EVENT]

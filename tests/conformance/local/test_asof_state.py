@@ -10,8 +10,8 @@ from dovetail.conformance.local.play import Cut, play_cut
 from dovetail.conformance.local.stage import InPlace, Stage
 from dovetail.expression import ALWAYS, Expression
 from dovetail.schema import from_microseconds
-from dovetail.spec.inputs import Arrive, Finish
-from dovetail.spec.join import Clock, Columns, JoinSpec, Kind, Named, Play, Side
+from dovetail.spec.inputs import Arrive, Clock, Finish
+from dovetail.spec.join import Columns, JoinSpec, Kind, Named, Play, Side
 from dovetail.spec.picks import AsOf, Equality, Picks, Tie
 from dovetail.spec.spans import SECOND, Span
 from dovetail.spec.windows import Forever

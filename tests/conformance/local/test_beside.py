@@ -7,8 +7,8 @@ import pytest
 
 from dovetail.conformance.local.stage import InPlace, Stage
 from dovetail.errors import UnsupportedError
-from dovetail.spec.inputs import Arrive, InputKind, Outlet, Remove, Settings
-from dovetail.spec.join import HANDS, Clock, JoinSpec, Named
+from dovetail.spec.inputs import Arrive, Clock, InputKind, Outlet, Remove, Settings
+from dovetail.spec.join import HANDS, JoinSpec, Named
 from dovetail.spec.windows import Forever, Latest
 from tests.chance.plays import random_play
 from tests.conformance.local.agreement import MOVING, accepted, bag, of_kernels

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dovetail.spec.join import Clock
+from dovetail.spec.inputs import Clock
 from tests.chance.plays import plays, random_play
 from tests.conformance.local.agreement import (
     accepted,

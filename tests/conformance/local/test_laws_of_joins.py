@@ -14,6 +14,7 @@ from dovetail.spec.facts import is_state
 from dovetail.spec.inputs import (
     Arrive,
     Bound,
+    Clock,
     Finish,
     IgnoreLateTableRows,
     InputKind,
@@ -21,7 +22,7 @@ from dovetail.spec.inputs import (
     Outlet,
     Remove,
 )
-from dovetail.spec.join import Clock, Columns, Hand, JoinSpec, Kind
+from dovetail.spec.join import Columns, Hand, JoinSpec, Kind
 from dovetail.spec.picks import Equality, Limit, Picks
 from dovetail.spec.spans import Span
 from dovetail.spec.windows import Forever, HopSize, Rows

@@ -8,8 +8,7 @@ import pytest
 
 from dovetail.errors import UnsupportedError
 from dovetail.kernels.tables import stages
-from dovetail.spec.inputs import InputKind
-from dovetail.spec.join import Clock
+from dovetail.spec.inputs import Clock, InputKind
 from tests.chance.plays import random_play
 from tests.conformance.local.agreement import (
     REFUSED,

@@ -11,7 +11,7 @@ from dovetail.conformance import local, oracle
 from dovetail.conformance.local.nested import Flat
 from dovetail.conformance.local.play import Cut, play_cut
 from dovetail.conformance.local.stage import Stage
-from dovetail.spec.join import Clock
+from dovetail.spec.inputs import Clock
 from tests.conformance.local.agreement import MOVING, bag, chunks, comparable, seeds_of
 from tests.conformance.local.shelf import OnShelf
 from tests.nested_plays import random_nested_play, random_static_play

@@ -12,8 +12,8 @@ from random import Random
 import pytest
 
 from dovetail.errors import SpecError, UnsupportedError
-from dovetail.spec.inputs import Arrive, OuterRows
-from dovetail.spec.join import Clock, Kind
+from dovetail.spec.inputs import Arrive, Clock, OuterRows
+from dovetail.spec.join import Kind
 from dovetail.spec.picks import Strategy, Unlimited
 from dovetail.spec.rules import checked
 from dovetail.spec.windows import HopSize, Range

@@ -16,7 +16,7 @@ from dovetail.conformance.lines import Order, Rows, Sight
 from dovetail.conformance.local.play import Cut
 from dovetail.errors import DovetailError, UnsupportedError
 from dovetail.plan.stream import plan_play
-from dovetail.spec.join import Clock
+from dovetail.spec.inputs import Clock
 from tests.chance.plays import random_play
 from tests.conformance.local import agreement, test_streams
 from tests.conformance.local.agreement import bag, chunks, outcome, seeds_of, seen

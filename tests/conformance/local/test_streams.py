@@ -16,8 +16,7 @@ from dovetail.conformance.local.stage import Stage
 from dovetail.engines.kernel_settings import kernel_settings, stream_manner
 from dovetail.errors import UnsupportedError
 from dovetail.plan.stream import plan_play
-from dovetail.spec.inputs import Finish, InputKind
-from dovetail.spec.join import Clock
+from dovetail.spec.inputs import Clock, Finish, InputKind
 from tests.chance.plays import random_play
 from tests.conformance.local import agreement
 from tests.conformance.local.agreement import bag, chunks, outcome, seeds_of, seen

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from dovetail.expression import Expression
 from dovetail.schema import Schema, from_microseconds
-from dovetail.spec.inputs import Arrive, Bound, Finish, Input, InputKind, Pause
-from dovetail.spec.join import Clock, Columns, JoinSpec, Kind, Named, Nested, Play, Side
+from dovetail.spec.inputs import Arrive, Bound, Clock, Finish, Input, InputKind, Pause
+from dovetail.spec.join import Columns, JoinSpec, Kind, Named, Nested, Play, Side
 from dovetail.spec.picks import Equality
 from dovetail.spec.spans import NO_TIME, SECOND, Span
 from dovetail.spec.windows import (

@@ -2,8 +2,8 @@
 
 from dovetail.conformance import oracle
 from dovetail.schema import Schema
-from dovetail.spec.inputs import Arrive, Input, InputKind, Remove
-from dovetail.spec.join import Clock, JoinSpec, Kind, Named, Play, Side
+from dovetail.spec.inputs import Arrive, Clock, Input, InputKind, Remove
+from dovetail.spec.join import JoinSpec, Kind, Named, Play, Side
 from dovetail.spec.windows import Forever, Latest
 
 SCHEMA = Schema.of({"k": "int", "n": "int"})

@@ -9,8 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dovetail.conformance import oracle
-from dovetail.spec.inputs import Arrive, Finish, Outlet
-from dovetail.spec.join import Clock, Kind
+from dovetail.spec.inputs import Arrive, Clock, Finish, Outlet
+from dovetail.spec.join import Kind
 from dovetail.spec.picks import Keep
 from tests.conformance.oracle.strategies import (
     arrival_plays,

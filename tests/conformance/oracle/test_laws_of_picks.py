@@ -9,8 +9,16 @@ from hypothesis import strategies as st
 from dovetail.conformance import oracle
 from dovetail.expression import NEVER, Expression
 from dovetail.schema import from_microseconds, to_microseconds
-from dovetail.spec.inputs import Arrive, Change, Finish, OuterRows, Outlet, Settings
-from dovetail.spec.join import Clock, Hand, Kind
+from dovetail.spec.inputs import (
+    Arrive,
+    Change,
+    Clock,
+    Finish,
+    OuterRows,
+    Outlet,
+    Settings,
+)
+from dovetail.spec.join import Hand, Kind
 from dovetail.spec.picks import (
     AsOf,
     AtMost,

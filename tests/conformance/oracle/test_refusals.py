@@ -14,23 +14,14 @@ from dovetail.expression import Expression
 from dovetail.schema import Schema
 from dovetail.spec.inputs import (
     Arrive,
+    Clock,
     EmitLateTableRows,
     Input,
     InputKind,
     OuterRows,
     Settings,
 )
-from dovetail.spec.join import (
-    Clock,
-    Columns,
-    Hand,
-    JoinSpec,
-    Kind,
-    Named,
-    Nested,
-    Play,
-    Side,
-)
+from dovetail.spec.join import Columns, Hand, JoinSpec, Kind, Named, Nested, Play, Side
 from dovetail.spec.windows import Forever, KeepPartitions, Latest, Range, Rows, Unstated
 
 SCHEMA = Schema.of({"k": "int", "t": "timestamp"})

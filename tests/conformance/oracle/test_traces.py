@@ -13,6 +13,7 @@ from dovetail.schema import Schema, from_microseconds
 from dovetail.spec.inputs import (
     Arrive,
     Bound,
+    Clock,
     Finish,
     Input,
     InputKind,
@@ -23,7 +24,6 @@ from dovetail.spec.inputs import (
 )
 from dovetail.spec.join import (
     HANDS,
-    Clock,
     Columns,
     Hand,
     JoinSpec,

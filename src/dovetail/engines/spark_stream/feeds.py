@@ -230,7 +230,7 @@ class _Columns:
         for hand in spec.HANDS:
             window = join.side(hand).window
             is_own = self.plan.side(hand).source.name == own.name
-            if not is_own or not isinstance(window, spec.Between):
+            if not is_own or not window.interval:
                 continue
             start, end = (
                 f"unix_micros(CAST({one.text} AS TIMESTAMP))" for one in window.interval

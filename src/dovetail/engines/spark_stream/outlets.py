@@ -55,7 +55,7 @@ from dovetail.spec.facts import own_outlets, selected_columns
 from dovetail.spec.inputs import Change, Outlet
 from dovetail.spec.join import HANDS, Hand, NullRow
 from dovetail.spec.picks import Limit, OnExceed
-from dovetail.spec.windows import HopSize
+from dovetail.spec.spans import NO_TIME
 
 PRESENT = {Hand.LEFT: LEFT, Hand.RIGHT: RIGHT}
 _REASONS = tuple(reason.value for reason in REASONS[1:])  # of codes from 1 on
@@ -360,9 +360,9 @@ class Outlets:
     def _window(self) -> list[Column]:
         """Returns where the window of a row begins and ends, if windows hop."""
         window = self.plan.join.left.window
-        if not isinstance(window, HopSize):
+        if window.hop_length == NO_TIME:
             return []
-        length = F.expr(f"INTERVAL {window.size.microseconds} MICROSECONDS")
+        length = F.expr(f"INTERVAL {window.hop_length.microseconds} MICROSECONDS")
         start = F.col("row_time") - length
         return [start.alias("window_start"), F.col("row_time").alias("window_end")]
 

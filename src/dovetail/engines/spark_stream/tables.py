@@ -32,7 +32,8 @@ from dovetail.errors import EngineError
 from dovetail.kernels.arrays.names import LineKind
 from dovetail.plan.stream import StreamPlan, StreamSide
 from dovetail.schema import quoted
-from dovetail.spec.join import HANDS, Clock
+from dovetail.spec.inputs import Clock
+from dovetail.spec.join import HANDS
 from dovetail.spec.spans import NO_TIME
 from dovetail.spec.windows import Latest
 

@@ -166,13 +166,7 @@ def _part(pair: spec.Equality | spec.OptionalPrefix, hand: spec.Hand) -> Express
 def _own_expressions(side: spec.Side) -> Iterator[Place]:
     """Gives the expressions over a side's own row, its columns named bare."""
     yield from (("partition_by", expression) for expression in side.partition_by)
-    match side.window:
-        case spec.Delta(by):
-            yield "delta", by
-        case spec.Between(start, end):
-            yield from (("between", expression) for expression in (start, end))
-        case _:
-            pass
+    yield from ((side.window.word, expression) for expression in side.window.measures)
 
 
 def _is_one_of(name: str, known: tuple[str, ...]) -> bool:

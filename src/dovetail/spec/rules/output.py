@@ -57,7 +57,7 @@ def window_bounds_without_windows(
 ) -> Iterator[Finding]:
     """Gives the bounds of windows that are asked for where windows have no size."""
     # Either side says it: another law wants both to have the same windows.
-    if isinstance(join.side(spec.Hand.LEFT).window, spec.HopSize):
+    if join.side(spec.Hand.LEFT).window.hop_length != spec.NO_TIME:
         return
     for name, expression in (*_selected(join), ("skip_when", join.picks.skip_when)):
         for word in _WINDOW_NAMES:

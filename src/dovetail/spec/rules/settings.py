@@ -12,7 +12,6 @@ from dovetail.spec.rules.rule import (
     SetSettingsRule,
     SettingsRule,
 )
-from dovetail.spec.rules.windows import word_of
 
 _EAGER = (spec.OuterRows.EAGER, spec.OuterRows.EAGER_RETRACT)
 
@@ -108,7 +107,7 @@ def deletes_without_versions(
                 if not isinstance(window, spec.Latest):
                     yield Finding(
                         f'"{name}" loses a key, and the {hand.value} window is '
-                        f"{word_of(window)}",
+                        f"{window.word}",
                         "latest: a delete ends the newest version of its key",
                         "leave the window of a table with a key out",
                     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from typing import get_args
 
 from dovetail import spec
 from dovetail.errors import DovetailError
@@ -10,52 +11,7 @@ from dovetail.expression import Scope, parse
 from dovetail.schema import AtomicType
 from dovetail.spec.rules.rule import Finding, JoinRule
 
-_WORDS: Mapping[type[spec.Window], str] = {
-    spec.Rows: "rows",
-    spec.Seconds: "seconds",
-    spec.Delta: "delta",
-    spec.Range: "range",
-    spec.RowsPreceding: "rows_preceding",
-    spec.HopUnit: "hop",
-    spec.HopSize: "hop",
-    spec.Between: "between",
-    spec.Latest: "latest",
-    spec.Inherited: "inherited",
-    spec.Forever: "forever",
-    spec.Unstated: "no window",
-}
-# Windows that need an order of arrival are not for row time, nor the other way round;
-# a batch has neither order, but for what a row says itself, or its key.
-_OF_CLOCK: Mapping[spec.Clock, tuple[type[spec.Window], ...]] = {
-    spec.Clock.ARRIVAL: (
-        spec.Rows,
-        spec.Seconds,
-        spec.Delta,
-        spec.Range,
-        spec.Latest,
-        spec.Forever,
-    ),
-    spec.Clock.EVENT: (
-        *(spec.Range, spec.RowsPreceding, spec.HopUnit, spec.HopSize),
-        *(spec.Between, spec.Inherited, spec.Latest, spec.Forever),
-    ),
-    spec.Clock.BATCH: (
-        spec.Forever,
-        spec.Latest,
-        spec.Range,
-        spec.Between,
-        spec.HopUnit,
-        spec.HopSize,
-    ),
-}
 _MOMENTS = (AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ, AtomicType.NULL)
-# BETWEEN names both its ends, so it needs no row time beside them.
-_TIMED = (spec.Range, spec.RowsPreceding, spec.HopUnit, spec.HopSize)
-
-
-def word_of(window: spec.Window) -> str:
-    """Returns the name of a window in a spec."""
-    return _WORDS[type(window)]
 
 
 def unstated_windows(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
@@ -71,7 +27,7 @@ def unstated_windows(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
 
 def windows_of_other_clocks(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives the windows that the clock does not have."""
-    known = (*_OF_CLOCK[join.clock], spec.Unstated)
+    known = [kind for kind in get_args(spec.Window) if join.clock in kind.clocks]
     for hand in spec.HANDS:
         window = join.side(hand).window
         # On the clock event `rows: 0` looks up what is there at the row's time, where
@@ -81,10 +37,11 @@ def windows_of_other_clocks(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Fin
             and window == spec.Rows(0)
             and isinstance(join.side(hand.other).window, spec.Latest | spec.Forever)
         )
-        if not isinstance(window, known) and not is_looked_up:
-            words = dict.fromkeys(_WORDS[kind] for kind in _OF_CLOCK[join.clock])
+        is_known = isinstance(window, (*known, spec.Unstated))
+        if not is_known and not is_looked_up:
+            words = dict.fromkeys(kind.word for kind in known)
             yield Finding(
-                f"the {hand.value} window is {_WORDS[type(window)]} on the clock "
+                f"the {hand.value} window is {window.word} on the clock "
                 f"{join.clock.value}",
                 f"one of {', '.join(words)}",
                 _clock_hint(window, join.clock),
@@ -99,7 +56,7 @@ def _clock_hint(window: spec.Window, clock: spec.Clock) -> str:
             return "rows: 0 meets latest or forever on the clock event"
         case spec.Rows(), spec.Clock.EVENT:
             return "rows_preceding counts rows in the order of row time"
-        case spec.Rows() | spec.Seconds() | spec.Delta(), _:
+        case _ if window.clocks == (spec.Clock.ARRIVAL,):
             return "it goes by the order of arrival: use the clock arrival"
         case _, spec.Clock.ARRIVAL:
             return "it goes by row time: use the clock event"
@@ -115,7 +72,7 @@ def ranges_that_meet_others(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Fin
     if join.clock is spec.Clock.ARRIVAL and len(ranges) == 1:
         other = windows[ranges[0].other]
         yield Finding(
-            f"a range meets {_WORDS[type(other)]} on the clock arrival",
+            f"a range meets {other.word} on the clock arrival",
             "a range on both sides",
             "use the clock event, or a range on the other side too",
         )
@@ -145,7 +102,7 @@ def hops_that_differ(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
 
 def _other_hop(hop: spec.HopSize, other: spec.Window) -> Finding:
     """Returns the finding of a hop window that meets another window."""
-    shown = f"{_WORDS[type(other)]}"
+    shown = other.word
     if isinstance(other, spec.HopSize):
         shown = f"windows of {other.size} every {other.every}"
     return Finding(
@@ -173,9 +130,9 @@ def timed_windows_without_time(
     """Gives windows of row time on rows that have none."""
     for hand in spec.HANDS:
         side = join.side(hand)
-        if isinstance(side.window, _TIMED) and not spec.is_timed(side.source, inputs):
+        if side.window.is_of_row_time and not spec.is_timed(side.source, inputs):
             yield Finding(
-                f"the {hand.value} window is {_WORDS[type(side.window)]} and its rows "
+                f"the {hand.value} window is {side.window.word} and its rows "
                 "have no row time",
                 "rows with a row time",
                 'name the column of the row time in the input\'s "time"',
