@@ -25,6 +25,7 @@ def last_line(name):
     return json.loads(ran.stdout.splitlines()[-1])
 
 
+@pytest.mark.long
 def test_interval_joins_end_with_one_line_of_ratios():
     line = last_line("interval")
     assert {"vs_rocksdb", "vs_hdfs", "vs_floor"} <= line.keys()

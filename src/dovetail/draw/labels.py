@@ -124,10 +124,9 @@ def times_of(play: spec.Play, join: spec.JoinSpec, hand: spec.Hand) -> tuple[str
     """Returns the columns that a side's rows may be laid out by."""
     source, asof = join.side(hand).source, join.picks.asof
     time = play.inputs[source.name].time if isinstance(source, spec.Named) else ""
-    if not isinstance(asof, spec.AsOf):
-        return (time,)
-    compared = spec.plain_reference(asof.left if hand is spec.Hand.LEFT else asof.right)
-    return (time, compared.column) if isinstance(compared, spec.Reference) else (time,)
+    sides = (left if hand is spec.Hand.LEFT else right for left, right in asof.compared)
+    found = [spec.plain_reference(one) for one in sides]
+    return (time, *(one.column for one in found if isinstance(one, spec.Reference)))
 
 
 def whole_row(row: TracedRow, axis: Axis) -> str:

@@ -288,12 +288,13 @@ def _picks(join: spec.JoinSpec, sources: Inputs, scope: Scope) -> known.PickSett
     if isinstance(join.picks.at_most, spec.AtMost):
         # Without an equality that counts nothing has a candidate to be counted.
         limit = join.picks.at_most if join.picks.at_most.counts else spec.Unlimited()
-    fails = isinstance(limit, spec.Limit) and limit.on_exceed is spec.OnExceed.FAIL
     skips = "counter" in spec.bare_names(join.picks.skip_when)
+    # Whoever is told of too many candidates is told of which key.
+    named = join.hard if join.picks.fails else ()
     return known.PickSettings(
         keep=join.picks.most_kept or known.UNLIMITED,
         limit=limit,
-        key=tuple(_formula(one.left, scope) for one in join.hard) if fails else (),
+        key=tuple(_formula(one.left, scope) for one in named),
         shared=tuple(_shared(part, scope) for part in join.picks.optional),
         skip=tuple(_skips(join, sources, scope)),
         nearest=tuple(_nearest(join, sources, scope)),

@@ -246,7 +246,7 @@ def _compares(join: spec.JoinSpec, inputs: spec.Inputs) -> bool:
 
     It need not where each term of the condition looks at one side alone.
     """
-    if not isinstance(join.picks.asof, spec.AsOf):
+    if not join.picks.looks_nearest:
         return False
     sources = (join.left.source, join.right.source)
     try:

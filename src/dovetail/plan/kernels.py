@@ -52,7 +52,7 @@ def missing_together(
         if (
             not left.is_timed
             and join.right.window.is_ended_by_rows
-            and (join.picks.optional or isinstance(join.picks.asof, spec.AsOf))
+            and (join.picks.optional or join.picks.looks_nearest)
             and any(untimed_changes(join, inputs, moving))
         ):
             yield Combination.JUDGED_CHANGES
@@ -65,8 +65,7 @@ def missing_together(
 
 def judges_pairs(join: spec.JoinSpec) -> bool:
     """Tells whether pairs of a left row decide about each other."""
-    picks = (join.picks.at_most, join.picks.limit, join.picks.asof)
-    return picks != (spec.Unlimited(), spec.Unlimited(), spec.Unlimited())
+    return join.picks.counts_candidates or join.picks.looks_nearest
 
 
 def _of_late_rows(

@@ -72,11 +72,8 @@ def ends_by_key(join: spec.JoinSpec, hand: spec.Hand) -> bool:
 
 def counted(join: spec.JoinSpec) -> tuple[spec.Equality, ...]:
     """Returns the equalities that make a candidate; without a limit it is all."""
-    match join.picks.at_most:
-        case spec.AtMost(counted=(), optional=()):
-            return join.hard
-        case _:
-            return join.counted
+    # An `atmost` that counts by nothing limits nothing.
+    return join.counted if join.counted or join.picks.optional else join.hard
 
 
 def candidate_equalities(join: spec.JoinSpec) -> tuple[spec.Equality, ...]:

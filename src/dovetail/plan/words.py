@@ -24,7 +24,6 @@ import itertools
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from decimal import Decimal
 
 from dovetail import spec
 from dovetail.expression import ALWAYS, NEVER
@@ -74,20 +73,6 @@ _WAITS = "an unmatched row of a stream waits for the first row of a table that f
 _COST_OF_ONE = "each has tasks and state of its own in every batch"
 WIDTH = 88
 Line = tuple[str, str]
-_EXCEEDED = {
-    spec.OnExceed.SKIP: "is left out",
-    spec.OnExceed.FAIL: "fails the join",
-    spec.OnExceed.TRANSFORM: "gives one row of its own instead",
-}
-_WHERE = {
-    spec.Direction.BACKWARD: "nearest before {}",
-    spec.Direction.FORWARD: "nearest after {}",
-    spec.Direction.NEAREST: "nearest to {} on either side",
-}
-_TIES = {
-    spec.Tie.LAST: "of several of that time the last",
-    spec.Tie.FIRST: "of several of that time the first",
-}
 _BROADCAST = (
     "the right side is broadcast to every task, the left side stays where it is"
 )
@@ -362,46 +347,13 @@ def _late(inputs: Mapping[spec.Hand, spec.Input]) -> str:
 
 def picked(picks: spec.Picks) -> Iterator[Line]:
     """Gives every pick of a join as a heading and a sentence."""
-    # In the order in which they are made: candidates are counted before one is chosen.
-    for pick in (picks.limit, picks.at_most, picks.asof, picks.keep):
-        match pick:
-            case spec.Limit(count, on_exceed):
-                yield "limit", f"{_crowded(count)} {_EXCEEDED[on_exceed]}"
-            case spec.AtMost(count):
-                yield "atmost", f"{_crowded(count)} has no match at all"
-            case spec.AsOf():
-                yield "asof", _nearest(pick)
-            case spec.Keep(count):
-                pairs = "pair" if count == 1 else f"{count} pairs"
-                yield "keep", f"the first {pairs} of each left row"
-            case _:
-                pass
+    yield from ((one.word, one.in_words()) for one in picks.in_order if one.in_words())
     if picks.strategy is spec.Strategy.LOOKUP:
         yield "lookup", "of each left row's matches the first comes out"
     if picks.left_condition != ALWAYS:
         yield "left if", f"a left row has a match only where {picks.left_condition}"
     if picks.skip_when != NEVER:
         yield "skip", f"no row comes out where {picks.skip_when}"
-
-
-def _crowded(count: int) -> str:
-    """Returns which rows are more than enough for a limit."""
-    candidates = "candidate" if count == 1 else "candidates"
-    return f"a left row with more than {count} {candidates}"
-
-
-def _nearest(asof: spec.AsOf) -> str:
-    """Returns which right row is taken."""
-    where = _WHERE[asof.direction].format(asof.left)
-    equal = "" if asof.exact else ", never at the same time"
-    match asof.tolerance:
-        case spec.Span() as span:
-            far = f", at most {span.in_words()} away"
-        case Decimal() as distance:
-            far = f", at most {distance} away"
-        case _:
-            far = ""
-    return f"the right row whose {asof.right} is {where}{far}{equal}; {_TIES[asof.tie]}"
 
 
 def on_spark(join: spec.JoinSpec | spec.SetJoinSpec) -> str:
@@ -414,9 +366,9 @@ def on_spark(join: spec.JoinSpec | spec.SetJoinSpec) -> str:
         way = _CHOSEN + (both if join.hard else "every row meets every other")
     picks = join.picks
     # Whatever finds candidates, a count or a nearest one asks for all of a key.
-    if isinstance(picks.at_most, spec.AtMost) or isinstance(picks.limit, spec.Limit):
+    if picks.counts_candidates:
         return f"{way}; candidates are counted in a window of their key"
-    if isinstance(picks.asof, spec.AsOf):
+    if picks.looks_nearest:
         return f"{way}; the nearest is found among sorted rows"
     return way
 

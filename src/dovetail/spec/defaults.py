@@ -103,9 +103,7 @@ def _stream_window(
     other = join.side(hand.other).source
     meets_stream = spec.kind_of(other, inputs) is spec.InputKind.STREAM
     # The left stream of an `asof` against a table looks it up as any stream does.
-    if isinstance(join.picks.asof, spec.AsOf) and (
-        meets_stream or hand is spec.Hand.RIGHT
-    ):
+    if join.picks.looks_nearest and (meets_stream or hand is spec.Hand.RIGHT):
         return _asof_window(join, hand, inputs)
     if join.clock is spec.Clock.BATCH:
         opposite = join.side(hand.other).source
@@ -143,8 +141,8 @@ def _asof_window(
 
 def is_by_row_time(join: spec.JoinSpec, inputs: spec.Inputs) -> bool:
     """Tells whether an `asof` looks at the row times of two inputs."""
-    match join.picks.asof, join.left.source, join.right.source:
-        case spec.AsOf(left=left, right=right), spec.Named(one), spec.Named(other):
+    match join.picks.asof.compared, join.left.source, join.right.source:
+        case ((left, right),), spec.Named(one), spec.Named(other):
             times = (_column(left), _column(right))
             return times == (inputs[one].time.lower(), inputs[other].time.lower())
         case _:

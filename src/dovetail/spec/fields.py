@@ -20,6 +20,7 @@ from dovetail.spec.arguments import near
 from dovetail.spec.spans import SECOND, Span, parse_span
 
 Taken = TypeVar("Taken")
+Made = TypeVar("Made")
 Otherwise = TypeVar("Otherwise")
 Choice = TypeVar("Choice", bound=Enum)
 Reader = Callable[[object, str], Taken]
@@ -182,6 +183,19 @@ def many(read: Reader[Taken]) -> Reader[tuple[Taken, ...]]:
     return read_all
 
 
+def made(make: Callable[[Taken], Made], read: Reader[Taken]) -> Reader[Made]:
+    """Returns the reader of a node that is one value and no more."""
+    return lambda value, where: make(read(value, where))
+
+
+def columns(value: object, where: str) -> tuple[tuple[str, Expression], ...]:
+    """Reads columns by name, each with its expression."""
+    return tuple(
+        (name, expression(item, f"{where}.{name}"))
+        for name, item in mapping(value, where).items()
+    )
+
+
 def write_number(exact: Decimal) -> int | float | str:
     """Returns a number as JSON has it, as a text where a double would blur it."""
     # Whoever reads JSON may take 3.0 for a double, which holds no great whole number.
@@ -194,3 +208,17 @@ def write_number(exact: Decimal) -> int | float | str:
 def write_seconds(length: Span) -> int | float | str:
     """Returns an exact length of time as a number of seconds."""
     return write_number(Decimal(length.microseconds) / SECOND)
+
+
+def unless(default: object, **values: object) -> dict[str, object]:
+    """Returns the values by name that are not the default."""
+    return {
+        name: value.text if isinstance(value, Expression) else value
+        for name, value in values.items()
+        if value != default
+    }
+
+
+def write_columns(columns: Iterable[tuple[str, Expression]]) -> dict[str, object]:
+    """Returns columns by name."""
+    return {name: expression.text for name, expression in columns}

@@ -11,7 +11,7 @@ from enum import Enum
 
 from dovetail.expression import ALWAYS, Expression
 from dovetail.spec.inputs import Clock, Event, Inputs, Settings
-from dovetail.spec.picks import AtMost, Equality, Picks
+from dovetail.spec.picks import Equality, Picks
 from dovetail.spec.windows import Eviction, KeepPartitions, Unstated, Window
 
 
@@ -158,12 +158,7 @@ class JoinSpec:
 
         A row with a null in one of them has no candidate, whatever comes.
         """
-        # Where ATMOST names some, the others are asked of its candidates later.
-        match self.picks.at_most:
-            case AtMost(counted=tuple() as named):
-                return named
-            case _:
-                return self.hard
+        return self.picks.at_most.counted_among(self.hard)
 
     def side(self, hand: Hand) -> Side:
         """Returns the side on this hand."""

@@ -13,20 +13,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
-from typing import TypeVar
 
 from dovetail import spec
 from dovetail.errors import SpecError
-from dovetail.expression import ALWAYS, NEVER, Expression
+from dovetail.expression import ALWAYS, NEVER
 from dovetail.schema import Schema, read_moment, read_row
 from dovetail.spec.fields import (
     Fields,
     Reader,
     choice,
+    columns,
     expression,
+    made,
     many,
     mapping,
-    number,
     only,
     seconds,
     span,
@@ -36,23 +36,19 @@ from dovetail.spec.fields import (
     write_number,
     wrong,
 )
-from dovetail.spec.windows import made, read_eviction, read_window
+from dovetail.spec.picks import PICK_KEYS, equality, read_picks
+from dovetail.spec.windows import read_eviction, read_window
 
-Taken = TypeVar("Taken")
-Made = TypeVar("Made")
 _JOIN_KEYS = (
     *("left", "right", "type", "hard", "soft", "select", "ports", "clock"),
     *("default_left", "default_right", "absent"),
-    # Picks lie flat in the join.
-    *("keep", "atmost", "limit", "asof"),
-    *("strategy", "left_condition", "skip_when"),
+    *PICK_KEYS,  # they lie flat in the join
 )
 _SET_KEYS = (
     *("sets", "type", "min", "max", "stepped", "sorted", "pair_condition"),
     *("rows_condition", "skip_when", "select", "clock"),
 )
 _SIDE_KEYS = ("from", "window", "partition_by", "partition_evict")
-_ASOF_KEYS = ("left", "right", "direction", "tolerance", "exact", "tie")
 _PORTS = (1, 2, 3)
 _RESTS: Mapping[str, spec.NullRow | spec.BlankRow] = {
     "null": spec.NullRow(),
@@ -65,29 +61,18 @@ def read_join(data: object, where: str = "join") -> spec.JoinSpec | spec.SetJoin
     if "sets" in mapping(data, where):
         return _read_sets(data, where)
     fields = Fields.of(data, where, _JOIN_KEYS)
-    columns = made(spec.Columns, _read_named)
     return spec.JoinSpec(
         left=fields.need("left", _read_side),
         right=fields.need("right", _read_side),
         kind=fields.need("type", choice(spec.Kind)),
         clock=fields.need("clock", choice(spec.Clock)),
-        hard=fields.take("hard", many(_read_equality), ()),
+        hard=fields.take("hard", many(equality), ()),
         soft=fields.take("soft", expression, ALWAYS),
-        select=fields.take("select", columns, spec.AllColumns()),
+        select=fields.take("select", made(spec.Columns, columns), spec.AllColumns()),
         ports=fields.take("ports", _read_ports, 1),
         absent_left=_read_absent(fields, spec.Hand.LEFT),
         absent_right=_read_absent(fields, spec.Hand.RIGHT),
-        picks=spec.Picks(
-            keep=fields.take("keep", made(_keep, whole), spec.Unlimited()),
-            at_most=fields.take("atmost", _read_at_most, spec.Unlimited()),
-            limit=fields.take("limit", _read_limit, spec.Unlimited()),
-            asof=fields.take("asof", _read_asof, spec.Unlimited()),
-            strategy=fields.take(
-                "strategy", choice(spec.Strategy), spec.Strategy.DEFAULT
-            ),
-            left_condition=fields.take("left_condition", expression, ALWAYS),
-            skip_when=fields.take("skip_when", expression, NEVER),
-        ),
+        picks=read_picks(fields),
     )
 
 
@@ -102,7 +87,7 @@ def _read_sets(data: object, where: str) -> spec.SetJoinSpec:
         kind=fields.need("type", choice(spec.SetKind)),
         stepped=fields.take("stepped", many(text), ()),
         ordered_by=fields.take("sorted", many(text), ()),
-        select=fields.need("select", made(spec.Columns, _read_named)),
+        select=fields.need("select", made(spec.Columns, columns)),
         least=fields.take("min", whole, 0),
         most=fields.take("max", whole, 0),
         pair_condition=fields.take("pair_condition", expression, ALWAYS),
@@ -140,23 +125,6 @@ def _read_source(value: object, where: str) -> spec.Named | spec.Nested:
     return spec.Nested(inner, fields.take("as", text, ""))
 
 
-def _read_equality(value: object, where: str) -> spec.Equality:
-    """Reads a pair of expressions that must be equal."""
-    match value:
-        case [str(left), str(right)]:
-            return spec.Equality(Expression(left), Expression(right))
-        case _:
-            raise wrong(where, value, "[left expression, right expression]")
-
-
-def _read_named(value: object, where: str) -> tuple[tuple[str, Expression], ...]:
-    """Reads columns by name, each with its expression."""
-    return tuple(
-        (name, expression(item, f"{where}.{name}"))
-        for name, item in mapping(value, where).items()
-    )
-
-
 def _read_ports(value: object, where: str) -> int:
     """Reads the number of ports."""
     if (ports := whole(value, where)) in _PORTS:
@@ -184,69 +152,6 @@ def _read_absent(fields: Fields, hand: spec.Hand) -> spec.Absent:
         for name, value in given.items()
     )
     return spec.GivenRow(values, rest) if values else rest
-
-
-# Of every count of candidates, or of pairs, 0 is no limit: so ECL has it.
-def _keep(count: int) -> spec.Keep | spec.Unlimited:
-    """Returns how many pairs of a row are kept."""
-    return spec.Keep(count) if count else spec.Unlimited()
-
-
-def _read_at_most(value: object, where: str) -> spec.AtMost | spec.Unlimited:
-    """Reads how many candidates a row may have."""
-    fields = Fields.of(value, where, ("n", "on", "optional"))
-    count = fields.need("n", whole)
-    counted = fields.take("on", many(_read_equality), spec.AllHard())
-    optional = fields.take("optional", many(_read_optional), ())
-    return spec.AtMost(count, counted, optional) if count else spec.Unlimited()
-
-
-def _read_optional(
-    value: object, where: str
-) -> spec.OptionalPrefix | spec.OptionalEqual:
-    """Reads an optional equality: of the first letters, or of the whole."""
-    match value:
-        case {"eq": pair, **rest} if not rest:
-            return spec.OptionalEqual(_read_equality(pair, f"{where}.eq"))
-        case {"prefix": [str(left), str(right), width], **rest} if not rest:
-            length = whole(width, f"{where}.prefix")
-            return spec.OptionalPrefix(Expression(left), Expression(right), length)
-        case _:
-            expected = '{"prefix": [left, right, width]} or {"eq": [left, right]}'
-            raise wrong(where, value, expected)
-
-
-def _read_limit(value: object, where: str) -> spec.Limit | spec.Unlimited:
-    """Reads what becomes of a row with too many candidates."""
-    fields = Fields.of(value, where, ("n", "on_exceed", "transform"))
-    count = fields.need("n", whole)
-    on_exceed = fields.take("on_exceed", choice(spec.OnExceed), spec.OnExceed.FAIL)
-    transform = fields.take("transform", _read_named, ())
-    return spec.Limit(count, on_exceed, transform) if count else spec.Unlimited()
-
-
-def _read_asof(value: object, where: str) -> spec.AsOf:
-    """Reads how the nearest right row is found."""
-    fields = Fields.of(value, where, _ASOF_KEYS)
-
-    def distance(value: object, where: str) -> spec.Span | Decimal:
-        # A number between numbers, a length of time between times. A number may stand
-        # as a text too, so the text alone does not tell.
-        try:
-            return number(value, where)
-        except SpecError:
-            return span(value, where)
-
-    return spec.AsOf(
-        left=fields.need("left", expression),
-        right=fields.need("right", expression),
-        direction=fields.take(
-            "direction", choice(spec.Direction), spec.Direction.BACKWARD
-        ),
-        tolerance=fields.take("tolerance", distance, spec.Unlimited()),
-        exact=fields.take("exact", truth, default=True),
-        tie=fields.take("tie", choice(spec.Tie), spec.Tie.LAST),
-    )
 
 
 _INPUT_KEYS = ("kind", "schema", "key", "time", "lateness", "rows")

@@ -8,10 +8,10 @@ it is one function per window in `kernels/lifetimes/births.py`, once more for ba
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import ClassVar, Literal, TypeVar, get_args
+from typing import ClassVar, Literal, get_args
 
 from dovetail.errors import SpecError
 from dovetail.expression import Expression
@@ -19,6 +19,7 @@ from dovetail.spec.fields import (
     Fields,
     Reader,
     expression,
+    made,
     many,
     number,
     only,
@@ -33,8 +34,6 @@ from dovetail.spec.fields import (
 from dovetail.spec.inputs import Clock
 from dovetail.spec.spans import NO_TIME, Span
 
-Taken = TypeVar("Taken")
-Made = TypeVar("Made")
 HopUnitName = Literal["second", "minute", "hour", "day", "week", "month", "year"]
 
 
@@ -540,11 +539,6 @@ def read_window(value: object, where: str) -> Window:
 def read_eviction(value: object, where: str) -> Eviction:
     """Reads when whole partitions leave."""
     return only(value, where, _EVICTIONS)
-
-
-def made(make: Callable[[Taken], Made], read: Reader[Taken]) -> Reader[Made]:
-    """Returns the reader of a node that is one value and no more."""
-    return lambda value, where: make(read(value, where))
 
 
 def _delta(value: object, where: str) -> Delta:

@@ -10,8 +10,9 @@ from decimal import Decimal
 from typing import assert_never
 
 from dovetail import schema, spec
-from dovetail.expression import ALWAYS, NEVER, Expression
-from dovetail.spec.fields import write_number
+from dovetail.expression import ALWAYS, NEVER
+from dovetail.spec.fields import unless, write_columns, write_number
+from dovetail.spec.picks import write_picks
 from dovetail.spec.windows import write_eviction, write_window
 
 Json = dict[str, object]
@@ -24,37 +25,28 @@ def write_join(join: spec.JoinSpec | spec.SetJoinSpec) -> Json:
             return {
                 **{hand.value: _write_side(join.side(hand)) for hand in spec.HANDS},
                 "type": join.kind.value,
-                "hard": [_write_equality(equality) for equality in join.hard],
-                **_unless(ALWAYS, soft=join.soft),
+                "hard": [equality.written for equality in join.hard],
+                **unless(ALWAYS, soft=join.soft),
                 **_write_select(join.select),
                 **_write_absents(join),
-                **_unless(1, ports=join.ports),
-                **_write_picks(join.picks),
+                **unless(1, ports=join.ports),
+                **write_picks(join.picks),
                 "clock": join.clock.value,
             }
         case spec.SetJoinSpec():
             return {
                 "sets": list(join.sets),
                 "type": join.kind.value,
-                **_unless(0, min=join.least, max=join.most),
+                **unless(0, min=join.least, max=join.most),
                 "stepped": list(join.stepped),
                 "sorted": list(join.ordered_by),
-                **_unless(ALWAYS, pair_condition=join.pair_condition),
-                **_unless(ALWAYS, rows_condition=join.rows_condition),
-                **_unless(NEVER, skip_when=join.skip_when),
+                **unless(ALWAYS, pair_condition=join.pair_condition),
+                **unless(ALWAYS, rows_condition=join.rows_condition),
+                **unless(NEVER, skip_when=join.skip_when),
                 **_write_select(join.select),
             }
         case _:
             assert_never(join)
-
-
-def _unless(default: object, **values: object) -> Json:
-    """Returns the values by name that are not the default."""
-    return {
-        name: value.text if isinstance(value, Expression) else value
-        for name, value in values.items()
-        if value != default
-    }
 
 
 def _write_side(side: spec.Side) -> Json:
@@ -63,7 +55,7 @@ def _write_side(side: spec.Side) -> Json:
         case spec.Named(name):
             written: Json = {"from": name}
         case spec.Nested(join, name):
-            inner = {"join": write_join(join), **_unless("", **{"as": name})}
+            inner = {"join": write_join(join), **unless("", **{"as": name})}
             written = {"from": inner}
         case _:
             assert_never(side.source)
@@ -73,23 +65,13 @@ def _write_side(side: spec.Side) -> Json:
     return written | write_eviction(side.partition_evict)
 
 
-def _write_equality(equality: spec.Equality) -> list[str]:
-    """Returns the two texts of an equality."""
-    return [equality.left.text, equality.right.text]
-
-
-def _write_named(columns: Iterable[tuple[str, Expression]]) -> Json:
-    """Returns columns by name."""
-    return {name: expression.text for name, expression in columns}
-
-
 def _write_select(select: spec.AllColumns | spec.Columns) -> Json:
     """Returns the output columns, nothing where all of them come out."""
     match select:
         case spec.AllColumns():
             return {}
         case spec.Columns(columns):
-            return {"select": _write_named(columns)}
+            return {"select": write_columns(columns)}
         case _:
             assert_never(select)
 
@@ -105,7 +87,7 @@ def _write_absents(join: spec.JoinSpec) -> Json:
     # One word stands for both sides; null, the usual one, is not written.
     if len(set(words.values())) > 1:
         return {**rows, "absent": words}
-    return {**rows, **_unless("null", absent=words["left"])}
+    return {**rows, **unless("null", absent=words["left"])}
 
 
 def _write_rest(absent: spec.Absent) -> str:
@@ -119,71 +101,6 @@ def _write_rest(absent: spec.Absent) -> str:
             return "blank"
         case _:
             assert_never(absent)
-
-
-def _write_picks(picks: spec.Picks) -> Json:
-    """Returns the picks that are made."""
-    return {
-        **({"keep": picks.keep.count} if isinstance(picks.keep, spec.Keep) else {}),
-        **_write_counts(picks),
-        **_write_asof(picks.asof),
-        **_unless(spec.Strategy.DEFAULT.value, strategy=picks.strategy.value),
-        **_unless(ALWAYS, left_condition=picks.left_condition),
-        **_unless(NEVER, skip_when=picks.skip_when),
-    }
-
-
-def _write_counts(picks: spec.Picks) -> Json:
-    """Returns how many candidates a row may have, and what becomes of one with more."""
-    counts: Json = {}
-    if isinstance(picks.at_most, spec.AtMost):
-        at_most: Json = {"n": picks.at_most.count}
-        # Without them all hard equalities count.
-        if not isinstance(picks.at_most.counted, spec.AllHard):
-            at_most["on"] = [_write_equality(it) for it in picks.at_most.counted]
-        if picks.at_most.optional:
-            at_most["optional"] = [_write_optional(it) for it in picks.optional]
-        counts["atmost"] = at_most
-    if isinstance(picks.limit, spec.Limit):
-        exceeded = picks.limit.on_exceed.value
-        limit: Json = {"n": picks.limit.count, "on_exceed": exceeded}
-        if picks.limit.transform:
-            limit["transform"] = _write_named(picks.limit.transform)
-        counts["limit"] = limit
-    return counts
-
-
-def _write_optional(item: spec.OptionalPrefix | spec.OptionalEqual) -> Json:
-    """Returns the JSON of an optional equality."""
-    match item:
-        case spec.OptionalPrefix(left, right, width):
-            return {"prefix": [left.text, right.text, width]}
-        case spec.OptionalEqual(equality):
-            return {"eq": _write_equality(equality)}
-        case _:
-            assert_never(item)
-
-
-def _write_asof(pick: spec.AsOf | spec.Unlimited) -> Json:
-    """Returns how the nearest row is found."""
-    match pick:
-        case spec.Unlimited():
-            return {}
-        case spec.AsOf(tolerance=spec.Span() as length):
-            tolerance: Json = {"tolerance": str(length)}
-        case spec.AsOf(tolerance=Decimal() as distance):
-            tolerance = {"tolerance": write_number(distance)}
-        case _:
-            tolerance = {}
-    written = {
-        "left": pick.left.text,
-        "right": pick.right.text,
-        **_unless(spec.Direction.BACKWARD.value, direction=pick.direction.value),
-        **tolerance,
-        **_unless(default=True, exact=pick.exact),
-        **_unless(spec.Tie.LAST.value, tie=pick.tie.value),
-    }
-    return {"asof": written}
 
 
 def write_inputs(inputs: spec.Inputs) -> Json:

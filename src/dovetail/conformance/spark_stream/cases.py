@@ -61,9 +61,8 @@ class _Group:
 
         A row over a limit fails the job, and joins in a row are a plan of their own.
         """
-        limit = self.shape.plan.join.picks.limit
-        fails = isinstance(limit, spec.Limit) and limit.on_exceed is spec.OnExceed.FAIL
-        return fails or bool(self.shape.plan.inside)
+        plan = self.shape.plan
+        return plan.join.picks.fails or bool(plan.inside)
 
 
 _Query = Sequence[_Group]

@@ -10,7 +10,7 @@ candidates, which terms look at one side, and which columns anybody asks for.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import assert_never
@@ -28,6 +28,7 @@ from dovetail.plan import batch
 BUCKET = reserved("bucket")
 HERE = reserved("here")
 # What a strategy says of the right side: that it fits into memory, or how to find it.
+Optional = spec.OptionalPrefix | spec.OptionalEqual
 _HINTS = {
     spec.Strategy.LOOKUP: "broadcast",
     spec.Strategy.MANY_LOOKUP: "broadcast",
@@ -69,12 +70,8 @@ class Meeting:
         More terms may say what the picks look at no further.
         """
         terms = [*self._candidate_terms()]
-        match self.join.picks.at_most:
-            case spec.AtMost(optional=(first, *_)):
-                # A pair without the first optional equality shares nothing.
-                terms.append(next(_elements(first)))
-            case _:
-                pass
+        # A pair without the first optional equality shares nothing.
+        terms += [next(_elements(first)) for first in self.join.picks.optional[:1]]
         return self._joined(kept, how, [*terms, *more])
 
     @property
@@ -205,21 +202,21 @@ def side_column(hand: spec.Hand, name: str) -> Column:
     return F.col(f"{hand.letter}.{schema.quoted(name)}")
 
 
-def shared(at_most: spec.AtMost) -> Column:
+def shared(optional: Sequence[Optional]) -> Column:
     """Returns how many elements a pair shares, from the first without a gap.
 
     The optional list is a row of elements: every letter of a prefix, every equality.
 
         left "abcd"    right "abxx" shares 2, "abcx" 3, "xbcd" nothing: no candidate
     """
-    elements = [same for part in at_most.optional for same in _elements(part)]
+    elements = [same for part in optional for same in _elements(part)]
     count = F.lit(len(elements))
     for number, same in reversed([*enumerate(elements)]):
         count = F.when(same, count).otherwise(F.lit(number))
     return count
 
 
-def _elements(part: spec.OptionalPrefix | spec.OptionalEqual) -> Iterator[Column]:
+def _elements(part: Optional) -> Iterator[Column]:
     """Gives whether each element of an optional equality is the same."""
     match part:
         case spec.OptionalEqual(equality):

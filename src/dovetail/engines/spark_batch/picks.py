@@ -120,7 +120,7 @@ class Judged:
         count = self._count(F.col(MATCH))
         own = self.of_row(spec.Hand.LEFT)
         if at_most.optional:
-            share = F.when(F.col(MATCH), shared(at_most)).otherwise(0)
+            share = F.when(F.col(MATCH), shared(at_most.optional)).otherwise(0)
             frame = frame.withColumn(_SHARED, share)
             # A candidate stays if those that share as much, or more, are few enough.
             own = own.orderBy(F.desc(_SHARED))

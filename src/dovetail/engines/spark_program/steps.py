@@ -254,10 +254,8 @@ def joined(book: Book, left: Rows, right: Rows, step: spec.Joined) -> Rows:
     said = step.failure.text if isinstance(step.failure, spec.Failure) else ""
     join, picks, stops = step.join, step.join.picks, spec.Stops(said, step.skew)
     if hidden and isinstance(join.select, spec.Columns):
-        if isinstance(picks.limit, spec.Limit) and picks.limit.transform:
-            # A limit's own rows have their place too.
-            transform = (*picks.limit.transform, *hidden)
-            picks = replace(picks, limit=replace(picks.limit, transform=transform))
+        # A limit's own rows have their place too.
+        picks = picks.standing_in_with(hidden)
         columns = spec.Columns((*join.select.columns, *hidden))
         join = replace(join, select=columns, picks=picks)
     book.lines.append(lines.Met(name, join, frames, stops, step.told.title))
@@ -295,9 +293,7 @@ def _carried(
 ) -> Hidden:
     """Returns hidden columns of a side under other names, null where it is absent."""
     # A row that a limit puts in place of others has no right row either.
-    may_lack = join.kind.preserves(hand.other) or isinstance(
-        join.picks.limit, spec.Limit
-    )
+    may_lack = join.kind.preserves(hand.other) or join.picks.limit != spec.Unlimited()
     form = f"IF(matched_{hand.value}, {{0}}, NULL)" if may_lack else "{0}"
     return tuple(
         (

@@ -181,9 +181,7 @@ def _looked_at(plan: StreamPlan) -> Mapping[spec.Outlet, outlets.Columns]:
         return {}
     schemas = {side.hand: side.source.schema for side in plan.sides}
     texts = [text for _, text in spec.selected_columns(plan.join, schemas)]
-    limit = plan.join.picks.limit
-    if isinstance(limit, spec.Limit):
-        texts += [text for _, text in limit.transform]
+    texts += [text for _, text in plan.join.picks.stand_in]
     # What stands for an absent row has all of its columns.
     selected = {
         hand: names

@@ -99,12 +99,7 @@ class Identity:
         join = replace(self.join, left=ours, right=theirs)
         # Whether too many candidates fail a join changes no state of it: so a join that
         # has failed goes on as one that skips such rows.
-        match join.picks.limit:
-            case spec.Limit(on_exceed=spec.OnExceed.FAIL) as limit:
-                skips = replace(limit, on_exceed=spec.OnExceed.SKIP)
-                join = replace(join, picks=replace(join.picks, limit=skips))
-            case _:
-                pass
+        join = replace(join, picks=join.picks.skipping)
         return {
             "format": FORMAT,
             "join": write_join(join),

@@ -54,7 +54,6 @@ from dovetail.schema import Schema, quoted
 from dovetail.spec.facts import own_outlets, selected_columns
 from dovetail.spec.inputs import Change, Outlet
 from dovetail.spec.join import HANDS, Hand, NullRow
-from dovetail.spec.picks import Limit, OnExceed
 from dovetail.spec.spans import NO_TIME
 
 PRESENT = {Hand.LEFT: LEFT, Hand.RIGHT: RIGHT}
@@ -325,15 +324,13 @@ class Outlets:
     def _shown(self) -> list[Column]:
         """Returns the output columns."""
         columns = {name: F.expr(text) for name, text in self._columns()}
-        match self.plan.join.picks.limit:
-            case Limit(on_exceed=OnExceed.TRANSFORM, transform=transform):
-                # Another row stands for a left one that has too many candidates.
-                given = {name: expression.text for name, expression in transform}
-                for name, column in columns.items():
-                    own = F.expr(given.get(name, "NULL"))
-                    columns[name] = F.when(F.col(_OVER), own).otherwise(column)
-            case _:
-                pass
+        picks = self.plan.join.picks
+        if picks.transforms:
+            # Another row stands for a left one that has too many candidates.
+            given = {name: expression.text for name, expression in picks.stand_in}
+            for name, column in columns.items():
+                own = F.expr(given.get(name, "NULL"))
+                columns[name] = F.when(F.col(_OVER), own).otherwise(column)
         return [column.alias(name) for name, column in columns.items()]
 
     def _known(self, raw: DataFrame) -> DataFrame:

@@ -134,9 +134,8 @@ def _all_expressions(join: spec.JoinSpec) -> Iterator[Place]:
     yield "skip_when", join.picks.skip_when
     if isinstance(join.select, spec.Columns):
         yield from ((f'select of "{name}"', item) for name, item in join.select.columns)
-    if isinstance(join.picks.limit, spec.Limit):
-        transform = join.picks.limit.transform
-        yield from ((f'transform of "{name}"', item) for name, item in transform)
+    stand_in = join.picks.stand_in
+    yield from ((f'transform of "{name}"', item) for name, item in stand_in)
 
 
 def _one_sided(join: spec.JoinSpec, hand: spec.Hand) -> Iterator[Place]:
@@ -145,17 +144,9 @@ def _one_sided(join: spec.JoinSpec, hand: spec.Hand) -> Iterator[Place]:
         yield "hard", _part(equality, hand)
     if hand is spec.Hand.LEFT:
         yield "left_condition", join.picks.left_condition
-    if isinstance(asof := join.picks.asof, spec.AsOf):
-        yield "asof", asof.left if hand is spec.Hand.LEFT else asof.right
-    if isinstance(at_most := join.picks.at_most, spec.AtMost):
-        pairs: list[spec.Equality | spec.OptionalPrefix] = [
-            it.equality if isinstance(it, spec.OptionalEqual) else it
-            for it in at_most.optional
-        ]
-        # Where none are named, those of the join count, which stand above.
-        if isinstance(at_most.counted, tuple):
-            pairs = [*at_most.counted, *pairs]
-        yield from (("atmost", _part(pair, hand)) for pair in pairs)
+    for pick in (join.picks.asof, join.picks.at_most):
+        for left, right in pick.compared:
+            yield pick.word, left if hand is spec.Hand.LEFT else right
 
 
 def _part(pair: spec.Equality | spec.OptionalPrefix, hand: spec.Hand) -> Expression:

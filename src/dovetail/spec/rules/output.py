@@ -87,10 +87,8 @@ def transforms_of_other_columns(
 ) -> Iterator[Finding]:
     """Gives the columns of a limit's transform that do not come out."""
     # Its row stands among the others, so it has their columns, or null in them.
-    limit, known = join.picks.limit, spec.output_names(join, inputs)
-    if not isinstance(limit, spec.Limit) or not known:
-        return
-    for name, _ in limit.transform:
+    known = spec.output_names(join, inputs)
+    for name, _ in join.picks.stand_in if known else ():
         if name.lower() not in map(str.lower, known):
             yield Finding(
                 f'the transform of limit gives "{name}"', f"one of {', '.join(known)}"
