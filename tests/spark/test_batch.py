@@ -89,7 +89,7 @@ def nested_play(seed, clock):
     ("clock", "seed"),
     [
         pytest.param(clock, seed, marks=[pytest.mark.long] if seed >= few else [])
-        for clock, few in ((Clock.BATCH, 3), (Clock.EVENT, 9))
+        for clock, few in ((Clock.BATCH, 2), (Clock.EVENT, 4))
         for seed in range(60)
     ],
 )

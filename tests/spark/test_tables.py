@@ -163,7 +163,13 @@ def test_spark_joins_where_each_row_stands_alone(spark, tmp_path, number):
     assert shop.read(joined) == defined(joined)
 
 
-@pytest.mark.parametrize("number", range(7))
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(number, marks=[] if number in {0, 1, 6} else [pytest.mark.long])
+        for number in range(7)
+    ],
+)
 def test_rows_that_are_remembered_go_through_the_operator(spark, tmp_path, number):
     shop = Shop(spark, tmp_path)
     shop.give(ORDERS, size=3)
@@ -219,7 +225,7 @@ def played(joined, given):
     return {spec.Outlet.MATCHED: bag(rows)}
 
 
-@pytest.mark.parametrize("number", range(2))
+@pytest.mark.parametrize("number", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_a_table_stands_in_a_row_with_streams(spark, tmp_path, number):
     shop = Shop(spark, tmp_path)
     shop.give(ORDERS, size=3)
