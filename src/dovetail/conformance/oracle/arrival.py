@@ -118,7 +118,17 @@ class ArrivalClock:
         if not self._stores[row.hand].is_newest(row):
             yield from self._leave([row])
             return
-        yield from self._meet(row)
+        for partner in self._stores[row.hand.other].rows:
+            pair = Pair.of(row, partner)
+            if row.life.meets(partner.life) and self._parts.picker.may_count(pair):
+                if self._parts.picker.waits:
+                    self._held.take(pair)
+                else:
+                    yield from self._join(pair)
+        # All rows of a data set are there already, so nothing is waited for.
+        is_left, right = row.hand is spec.Hand.LEFT, self._parts.sides[spec.Hand.RIGHT]
+        if is_left and not right.can_grow:
+            yield from self._held.judge(row)
         # Those that wait have left their windows: they come after all that are alive.
         yield from self._nulls.late_matches(row, self._now.clock)
         if is_new and not self._held.has_match(row):
@@ -138,22 +148,6 @@ class ArrivalClock:
         # often somebody has looked at the clock.
         gone.sort(key=lambda row: (store.expires_after(sides, row), row.place))
         yield from self._leave(gone)
-
-    def _meet(self, row: LivingRow) -> Iterator[spec.Emission]:
-        """Yields what comes of a row and those that are alive on the other side."""
-        for partner in self._stores[row.hand.other].rows:
-            pair = Pair.of(row, partner)
-            if row.life.meets(partner.life) and self._parts.picker.may_count(pair):
-                if self._parts.picker.waits:
-                    self._held.take(pair)
-                else:
-                    yield from self._join(pair)
-        # All rows of a data set are there already, so nothing is waited for.
-        if (
-            row.hand is spec.Hand.LEFT
-            and not self._parts.sides[spec.Hand.RIGHT].can_grow
-        ):
-            yield from self._held.judge(row)
 
     def _join(self, pair: Pair) -> Iterator[spec.Emission]:
         """Yields the pair, or its rows that come out once and have not yet."""

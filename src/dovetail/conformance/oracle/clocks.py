@@ -39,9 +39,16 @@ def play(play: spec.Play) -> list[spec.Emission]:
         found += clock.on(event)
     for number, event in enumerate(whole.events):
         found += [replace(one, after=number) for one in clock.on(event)]
-    if play.settings.outer_rows is spec.OuterRows.EAGER_RETRACT:
-        return list(map(_as_change, found))
-    return found
+    if play.settings.outer_rows is not spec.OuterRows.EAGER_RETRACT:
+        return found
+    # Beside rows that are taken back all other rows of the result are inserts.
+    aside = {spec.Outlet.LATE, spec.Outlet.MARKS}
+    return [
+        replace(one, change=spec.Change.INSERT)
+        if one.outlet not in aside and one.change is spec.Change.NONE
+        else one
+        for one in found
+    ]
 
 
 def playable(play: spec.Play) -> tuple[spec.Play, spec.JoinSpec, list[spec.Emission]]:
@@ -65,14 +72,6 @@ def clock_of(parts: Parts) -> Gate:
     if spec.InputKind.STREAM in kinds:
         return Gate(parts, ArrivalClock(parts))
     return Gate(parts, ChangelogClock(parts))
-
-
-def _as_change(emission: spec.Emission) -> spec.Emission:
-    """Returns a row of the result as an insert, where it takes none back."""
-    is_result = emission.outlet not in {spec.Outlet.LATE, spec.Outlet.MARKS}
-    if is_result and emission.change is spec.Change.NONE:
-        return replace(emission, change=spec.Change.INSERT)
-    return emission
 
 
 class MovingClock(Protocol):
@@ -108,23 +107,28 @@ class Gate:
 
     def on(self, event: spec.Event) -> Iterator[spec.Emission]:
         """Yields what one event gives; time goes on where a row is turned away."""
-        match event:
-            case spec.Arrive() if (reason := self._parts.rejection(event)) != IN_TIME:
-                yield from self._clock.on(spec.Pause(event.clock))
-                yield late_row(event.row, reason)
-                found = self._null_rows(event, reason)
-                # In order of arrival a mark stands behind all that one row gave.
-                if isinstance(self._clock, ArrivalClock):
-                    found = self._clock.marked(found)
-                yield from found
-            case _:
-                yield from self._clock.on(event)
-
-    def _null_rows(self, event: spec.Arrive, reason: str) -> Iterator[spec.Emission]:
-        """Yields the null rows of a late row, where somebody asks for them."""
-        is_stream = self._parts.inputs[event.input].kind is spec.InputKind.STREAM
-        if self._parts.settings.late_null_rows and reason == LATE and is_stream:
-            for hand in self._parts.hands_of(event.input):
-                if self._parts.kind.preserves(hand):
-                    late = LivingRow(hand, event.row, 0, None)
-                    yield from self._parts.writer.unmatched(late)
+        parts = self._parts
+        if (
+            not isinstance(event, spec.Arrive)
+            or (reason := parts.rejection(event)) == IN_TIME
+        ):
+            yield from self._clock.on(event)
+            return
+        yield from self._clock.on(spec.Pause(event.clock))
+        yield late_row(event.row, reason)
+        is_stream = parts.inputs[event.input].kind is spec.InputKind.STREAM
+        # What has no row time, or a bad interval, gives no null row: it is not late.
+        if parts.settings.late_null_rows and reason == LATE and is_stream:
+            null_rows = [
+                emission
+                for hand in parts.hands_of(event.input)
+                if parts.kind.preserves(hand)
+                for emission in parts.writer.unmatched(
+                    LivingRow(hand, event.row, 0, None)
+                )
+            ]
+            # In order of arrival a mark stands behind all that one row gave.
+            if isinstance(self._clock, ArrivalClock):
+                yield from self._clock.marked(null_rows)
+            else:
+                yield from null_rows

@@ -76,34 +76,30 @@ class _Machine:
     def _run(self, statements: Sequence[code.Statement]) -> _Run:
         """Yields what goes out, and returns where a statement has jumped to."""
         for one in statements:
+            jump: code.Jump | None = None
             match one:
                 case code.Jumped(to):
-                    return to
+                    jump = to
                 case code.Branched(condition, then, otherwise):
                     holds = self._value(condition) is True
                     jump = yield from self._run(then if holds else otherwise)
-                    if jump:
-                        return jump
                 case code.Repeated() | code.ForEach():
                     jump = yield from self._loop(one)
-                    if jump:
-                        return jump
-                case code.Submitted() | code.Punctuated():
-                    yield self._handed(one)
+                case code.Submitted(port, columns):
+                    row = {name: self._copied(text) for name, text in columns.columns}
+                    yield port, row
+                case code.Punctuated(port):
+                    yield port, Sign.MARK
                 case code.Assigned(target, value):
                     self._assign(target, self._copied(value))
                 case code.Changed():
                     self._change(one)
                 case _:
                     assert_never(one)
+            # Whatever stands behind a jump is not carried out, here or further out.
+            if jump:
+                return jump
         return None
-
-    def _handed(self, one: code.Submitted | code.Punctuated) -> Handed:
-        """Returns a row that goes out, or a mark."""
-        if isinstance(one, code.Punctuated):
-            return one.port, Sign.MARK
-        values = one.columns.columns
-        return one.port, {name: self._copied(text) for name, text in values}
 
     def _loop(self, loop: code.Repeated | code.ForEach) -> _Run:
         """Yields what goes out of all turns of a loop; only a return goes on."""
@@ -174,43 +170,28 @@ class _Machine:
         """Changes a list, a set or a map."""
         holder = self._reached(one.target.name, one.target.within)
         values = [self._copied(value) for value in one.values]
+        if one.change in {code.Change.INSERT, code.Change.REMOVE_AT}:
+            # An element may be put behind the last one, but none is taken from there.
+            past = len(holder) + (one.change is code.Change.INSERT)
+            if not 0 <= values[-1] < past:
+                raise EngineError(_told(f"a list of {len(holder)} at {values[-1]}"))
+        # A set is a list without equals: what it has is not added to it again, nor is
+        # anything else taken out.
+        if one.change in {code.Change.ADD, code.Change.REMOVE} and (
+            (values[0] in holder) is (one.change is code.Change.ADD)
+        ):
+            return
         _CHANGES[one.change](holder, *values)
-
-
-def _insert(items: list[object], item: object, place: int) -> None:
-    """Puts an element in front of the one at a place, or behind the last one."""
-    if not 0 <= place <= len(items):
-        raise EngineError(_told(f"a list of {len(items)} at {place}"))
-    items.insert(place, item)
-
-
-def _remove_at(items: list[object], place: int) -> None:
-    """Takes out the element at a place."""
-    if not 0 <= place < len(items):
-        raise EngineError(_told(f"a list of {len(items)} at {place}"))
-    del items[place]
-
-
-def _add(items: list[object], item: object) -> None:
-    """Adds an element to a set that does not have it."""
-    if item not in items:
-        items.append(item)
-
-
-def _remove(items: list[object], item: object) -> None:
-    """Takes an element out of a set that has it."""
-    if item in items:
-        items.remove(item)
 
 
 _CHANGES: Mapping[code.Change, Callable[..., object]] = {
     code.Change.APPEND: list.append,
     code.Change.EXTEND: list.extend,
-    code.Change.INSERT: _insert,
-    code.Change.ADD: _add,
+    code.Change.INSERT: lambda items, item, place: items.insert(place, item),
+    code.Change.ADD: list.append,
     code.Change.PUT: dict.__setitem__,
-    code.Change.REMOVE_AT: _remove_at,
-    code.Change.REMOVE: _remove,
+    code.Change.REMOVE_AT: list.pop,
+    code.Change.REMOVE: list.remove,
     code.Change.REMOVE_KEY: lambda items, key: items.pop(key, None),
     code.Change.CLEAR: lambda items: items.clear(),
 }

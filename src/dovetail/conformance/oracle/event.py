@@ -266,14 +266,14 @@ class Frontier:
 
     def moment(self) -> Moment:
         """Returns the least row time of what is undecided or has not come."""
-        parts = (self._undecided(), self._unmatched_to_come(), self._pairs_to_come())
-        return min((moment for part in parts for moment in part), default=NEVER)
-
-    def _undecided(self) -> Iterator[Moment]:
-        """Yields the row times of results that what comes may still change."""
-        for result in self.results:
-            if not result.is_decided and result.identity not in self.emitted:
-                yield result.row_time
+        # Results that are there, but which what comes may still change.
+        undecided = [
+            result.row_time
+            for result in self.results
+            if not result.is_decided and result.identity not in self.emitted
+        ]
+        to_come = (*self._unmatched_to_come(), *self._pairs_to_come())
+        return min((*undecided, *to_come), default=NEVER)
 
     def _unmatched_to_come(self) -> Iterator[Moment]:
         """Yields the least time of a null row still to come on each preserved side.

@@ -66,28 +66,52 @@ class _Windows:
         """Yields what comes of time that has passed, and then of what has come."""
         yield from self._passed(clock)
         match content:
-            case Passing.TIME:
+            case Sign.MARK if self.step.window == firing.Tumbling(firing.ByMark()):
+                # Who waits for marks behind an operator gets one for each that came.
+                if not self.parts:
+                    yield Sign.MARK
+                for one in self.parts.values():
+                    yield from self._fire(one)
+                self.parts.clear()
+            case Passing.TIME | Sign.MARK:
                 pass
-            case Sign.MARK:
-                yield from self._marked()
             case Sign.END:
-                yield from self._ended()
+                # Rows that leave in order come out to the last; lists that are not
+                # full are lost.
+                is_sliding = isinstance(self.step.window, firing.Sliding)
+                if is_sliding and isinstance(self.step.gives, firing.Arranged):
+                    for one in self.parts.values():
+                        yield from self._arranged(one)
+                self.parts.clear()
+                yield Sign.END
             case _:
                 yield from self._row(content, clock)
 
     def _passed(self, clock: int) -> Iterator[Content]:
-        """Yields what windows give as time passes, at each multiple of their length."""
+        """Yields what windows give as time passes.
+
+        Those of a time at each multiple of their length; others one by one, when so
+        long has passed since their first row came, or more than that since their last.
+        """
         before, self.clock = self.clock, clock
-        window = self.step.window
-        if isinstance(window.fires, firing.ByTime) and before is not None:
-            # All that passes between two events passes before the second one comes.
-            length = window.fires.length.microseconds
-            for tick in range(before // length + 1, clock // length + 1):
-                yield from self._tick(tick * length)
-        if isinstance(window.fires, firing.FromFirst):
-            yield from self._closed(clock - window.fires.length.microseconds)
-        if isinstance(window.fires, firing.FromLast):
-            yield from self._left(clock - window.fires.length.microseconds)
+        over: list[tuple[int, tuple[object, ...]]] = []
+        match self.step.window.fires:
+            case firing.ByTime(length) if before is not None:
+                # All that passes between two events passes before the second one comes.
+                every = length.microseconds
+                for tick in range(before // every + 1, clock // every + 1):
+                    yield from self._tick(tick * every)
+            case firing.FromFirst(length):
+                last = clock - length.microseconds
+                began = [(one.rows[0][1], key) for key, one in self.parts.items()]
+                over = [it for it in began if it[0] <= last]
+            case firing.FromLast(length):
+                last = clock - length.microseconds
+                used = [(one.used, key) for key, one in self.parts.items()]
+                over = [it for it in used if it[0] < last]
+        # The one that is over first fires first, however late somebody looks.
+        for _, key in sorted(over, key=itemgetter(0)):
+            yield from self._fire(self.parts.pop(key))
         self._outlive(clock)
 
     def _tick(self, now: int) -> Iterator[Content]:
@@ -100,18 +124,6 @@ class _Windows:
             if isinstance(self.step.window, firing.Tumbling):
                 del self.parts[key]
 
-    def _closed(self, last: int) -> Iterator[Content]:
-        """Yields what windows give whose first row came at a moment or before it."""
-        due = [(one.rows[0][1], key) for key, one in self.parts.items()]
-        for _, key in sorted((it for it in due if it[0] <= last), key=itemgetter(0)):
-            yield from self._fire(self.parts.pop(key))
-
-    def _left(self, last: int) -> Iterator[Content]:
-        """Yields what windows give whose last row came before a moment."""
-        due = [(one.used, key) for key, one in self.parts.items() if one.used < last]
-        for _, key in sorted(due, key=itemgetter(0)):
-            yield from self._fire(self.parts.pop(key))
-
     def _outlive(self, now: int) -> None:
         """Drops the rows that are too old for a window of time."""
         window = self.step.window
@@ -123,25 +135,6 @@ class _Windows:
                 one.rows = [it for it in one.rows if now - it[1] <= length]
                 if not one.rows:
                     del self.parts[key]
-
-    def _marked(self) -> Iterator[Content]:
-        """Yields what windows that last until a mark give."""
-        if self.step.window != firing.Tumbling(firing.ByMark()):
-            return
-        if not self.parts:
-            yield Sign.MARK
-        for one in self.parts.values():
-            yield from self._fire(one)
-        self.parts.clear()
-
-    def _ended(self) -> Iterator[Content]:
-        """Yields what is left where rows come out in order, and the end itself."""
-        is_sliding = isinstance(self.step.window, firing.Sliding)
-        if is_sliding and isinstance(self.step.gives, firing.Arranged):
-            for one in self.parts.values():
-                yield from self._arranged(one)
-        self.parts.clear()
-        yield Sign.END
 
     def _row(self, row: spec.Row, clock: int) -> Iterator[Content]:
         """Yields what comes of a row."""
@@ -214,27 +207,23 @@ class _Windows:
             or not (window.eager or one.has_been_full)
         ):
             return
-        if isinstance(self.step.gives, firing.Lists):
-            yield from self._lists([row for row, _ in one.rows], self.step.gives)
-        else:
-            yield from self._arranged(one)
+        match self.step.gives:
+            case firing.Lists() as gives:
+                groups: dict[tuple[object, ...], list[spec.Row]] = {}
+                for row, _ in one.rows:
+                    key = tuple(row[name] for name in gives.groups)
+                    groups.setdefault(key, []).append(row)
+                # Each row that comes out, one a group, knows the sizes of all groups.
+                counts = [len(group) for group in groups.values()]
+                for group in groups.values():
+                    lists: dict[str, Any] = {
+                        name: [row[name] for row in group] for name in gives.columns
+                    }
+                    last = {name: group[-1][name] for name in gives.last}
+                    yield {**lists, gives.counts: counts, **last}
+            case firing.Arranged():
+                yield from self._arranged(one)
         yield Sign.MARK
-
-    def _lists(
-        self, rows: Sequence[spec.Row], gives: firing.Lists
-    ) -> Iterator[spec.Row]:
-        """Yields a row for each group of rows."""
-        groups: dict[tuple[object, ...], list[spec.Row]] = {}
-        for row in rows:
-            key = tuple(row[name] for name in gives.groups)
-            groups.setdefault(key, []).append(row)
-        counts = [len(group) for group in groups.values()]
-        for group in groups.values():
-            lists: dict[str, Any] = {
-                name: [row[name] for row in group] for name in gives.columns
-            }
-            last = {name: group[-1][name] for name in gives.last}
-            yield {**lists, gives.counts: counts, **last}
 
     def _arranged(self, one: _Window) -> Iterator[spec.Row]:
         """Yields the rows of a window in their order."""

@@ -103,8 +103,7 @@ class _Player:
     players: Players
     numbers: dict[int, int] = field(default_factory=dict)
     played: dict[int, list[Item]] = field(default_factory=dict)
-    met: dict[int, list[tuple[spec.Outlet, Item]]] = field(default_factory=dict)
-    handed: dict[int, list[tuple[int, Item]]] = field(default_factory=dict)
+    handed: dict[int, list[tuple[object, Item]]] = field(default_factory=dict)
 
     def items(self, step: spec.Step) -> list[Item]:
         """Returns what goes along the stream of a step, in order."""
@@ -124,13 +123,15 @@ class _Player:
             case spec.Appended(sources):
                 return _merged([self.items(one) for one in sources])
             case spec.Joined():
-                return self._joined(step)
+                found = self._meeting(step)
+                return self._of_port(step.join, step.outlet, found)
             case spec.Marked():
                 return self._punctuated(step)
             case spec.Windowed() | spec.Aligned():
                 return self._fired(step)
             case spec.Coded():
-                return self._coded(step)
+                handed = self._carried_out(step)
+                return self._of_port(step.code, step.port, handed)
             case _:
                 raise TypeError(step)
 
@@ -194,13 +195,16 @@ class _Player:
         for item in self.items(step):
             yield (*item.place, number), (item.clock, item.content)
 
-    def _coded(self, step: spec.Coded) -> Iterator[Item]:
-        """Yields what code hands on by a port; the end goes by all of them."""
-        # The ports of one operator share its code: one has the number of all.
-        if id(step.code) not in self.handed:
-            self.handed[id(step.code)] = list(self._carried_out(step))
-        for port, item in self.handed[id(step.code)]:
-            if port == step.port or item.content is Sign.END:
+    def _of_port(
+        self, shared: object, port: object, found: Iterable[tuple[object, Item]]
+    ) -> Iterator[Item]:
+        """Yields what goes out by one port of a join or of code; the end by all."""
+        # The ports of one operator share its spec: whoever is asked first plays it for
+        # all of them, and has the number of all.
+        if id(shared) not in self.handed:
+            self.handed[id(shared)] = list(found)
+        for one, item in self.handed[id(shared)]:
+            if one == port or item.content is Sign.END:
                 yield item
 
     def _carried_out(self, step: spec.Coded) -> Iterator[tuple[int, Item]]:
@@ -215,17 +219,8 @@ class _Player:
             if content is Sign.END:
                 yield step.port, Item((*place, _LAST), clock, Sign.END)
 
-    def _joined(self, step: spec.Joined) -> Iterator[Item]:
-        """Yields what one port of a join gives; marks stand on the first."""
-        # The ports of a join share its spec, and are played together.
-        if id(step.join) not in self.met:
-            self.met[id(step.join)] = list(self._meeting(step))
-        for outlet, item in self.met[id(step.join)]:
-            if outlet is step.outlet or item.content is Sign.END:
-                yield item
-
     def _meeting(self, step: spec.Joined) -> Iterator[tuple[spec.Outlet, Item]]:
-        """Yields what a join gives, each row with its outlet."""
+        """Yields what a join gives, each row with its outlet; marks with the first."""
         number = self.numbers[id(step)]
         # What comes to the join, in order; time passes there at every event.
         found: list[tuple[Place, spec.Event]] = [

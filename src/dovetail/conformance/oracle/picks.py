@@ -147,19 +147,18 @@ def _optional(
         case spec.OptionalPrefix(width=width):
             one = sides.side_scalar(part.left, "l", left)
             other = sides.side_scalar(part.right, "r", right)
-            return lambda pair: _same_letters(
-                (one(pair.left.values), other(pair.right.values)), width
-            )
+
+            def same_letters(pair: sides.Pair) -> list[bool]:
+                texts = one(pair.left.values), other(pair.right.values)
+                if None in texts:
+                    return [False] * width
+                # Blanks fill up, so that a short text is the same as one with blanks.
+                padded = [str(text).ljust(width)[:width] for text in texts]
+                return [first == second for first, second in zip(*padded, strict=True)]
+
+            return same_letters
         case _:
             assert_never(part)
-
-
-def _same_letters(texts: tuple[object, object], width: int) -> list[bool]:
-    """Returns whether two texts have the same letter at each place; blanks fill up."""
-    if None in texts:
-        return [False] * width
-    padded = [str(text).ljust(width)[:width] for text in texts]
-    return [first == second for first, second in zip(*padded, strict=True)]
 
 
 Time = Fraction  # microseconds since 1970, or a number

@@ -84,7 +84,10 @@ class _Player:
             case spec.InRowTime() | spec.Retimed() | spec.JoinedInRowTime():
                 raise TypeError(step)  # of streams
             case _:
-                return self._changed(step)
+                change = changed_by(step)
+                changed = ([*change(group)] for group in self.groups(step.source))
+                # A group of which nothing is left is no group any more.
+                return [one for one in changed if one or not spec.is_grouped(step)]
 
     def _beginning(self, step: spec.Given | spec.Inline) -> Iterator[spec.Row]:
         """Yields the rows that are there from the start."""
@@ -97,21 +100,6 @@ class _Player:
                 for number, row in enumerate(self.inputs[name]):
                     has_one = not position or row.get(position) is not None
                     yield row if has_one else {**row, position: Decimal(number)}
-
-    def _changed(
-        self,
-        step: spec.Filtered
-        | spec.Projected
-        | spec.Ordered
-        | spec.Deduped
-        | spec.Chosen,
-    ) -> Iterator[Rows]:
-        """Yields each group of the source as the step changes it."""
-        change = changed_by(step)
-        for group in self.groups(step.source):
-            changed = list(change(group))
-            if changed or not spec.is_grouped(step):
-                yield changed
 
     def _regrouped(
         self,
@@ -127,7 +115,8 @@ class _Player:
                 values = [_of_row(source.schema, one) for one in by]
                 yield from _neighbours(self.rows(source), values)
             case spec.Numbered(source, _, column):
-                number = _numbering(step)
+                is_whole = step.schema[column].type is AtomicType.BIGINT
+                number = int if is_whole else Decimal
                 rows = enumerate(self.rows(source))
                 yield [{**row, column: number(place)} for place, row in rows]
             case spec.Appended(sources):
@@ -173,20 +162,17 @@ class _Player:
             try:
                 rows = self._results(spec.Play(step.join, sides))
             except LimitError as error:
-                raise _told(error, step) from error
+                # A text may have its own code and message for that.
+                if not isinstance(step.failure, spec.Failure):
+                    raise
+                hint = f"{error.found}; {error.expected}"
+                raise LimitError(step.failure.text, hint=hint) from error
             if rows or not step.keeps_groups:
                 yield rows
 
     def _results(self, play: spec.Play) -> list[spec.Row]:
         """Returns the rows of one join."""
         return [emission.row for emission in self.join(checked(play))]
-
-
-def _told(error: LimitError, step: spec.Joined) -> LimitError:
-    """Returns the error with the text's own code and message, where it has them."""
-    if not isinstance(step.failure, spec.Failure):
-        return error
-    return LimitError(step.failure.text, hint=f"{error.found}; {error.expected}")
 
 
 def _input(name: str, schema: Schema, rows: Rows) -> spec.Input:
@@ -237,11 +223,6 @@ def _projection(step: spec.Projected) -> Callable[[Rows], Iterable[spec.Row]]:
     return project
 
 
-def _numbering(step: spec.Numbered) -> Callable[[int], object]:
-    """Returns what makes a number of its column's type of a place."""
-    return int if step.schema[step.column].type is AtomicType.BIGINT else Decimal
-
-
 def _counting(step: spec.Counted) -> Callable[[Rows], spec.Row]:
     """Returns what makes one row of a group of rows."""
     schema = step.source.schema
@@ -271,50 +252,34 @@ def _order(schema: Schema, by: Sequence[spec.By]) -> Callable[[spec.Row], Any]:
 
 
 def _deduping(step: spec.Deduped) -> Callable[[Rows], Iterable[spec.Row]]:
-    """Returns what leaves out rows that are the same as others."""
-    schema = step.source.schema
-    scalar = compiled(step.same, Scope.pair(schema, schema))
-
-    def same(one: spec.Row, other: spec.Row) -> bool:
-        return scalar({"l": one, "r": other, BARE: {}}) is True
-
-    def dedup(rows: Rows) -> Iterator[spec.Row]:
-        kept = [at for group in _alike(rows, same, step) for at in _stays(group, step)]
-        for place in sorted(kept):
-            yield rows[place]
-
-    return dedup
-
-
-def _stays(group: list[int], step: spec.Deduped) -> list[int]:
-    """Returns the places of those that stay of rows that are the same."""
-    return group[-step.keep :] if step.keeps_last else group[: step.keep]
-
-
-def _alike(
-    rows: Rows, same: Callable[[spec.Row, spec.Row], bool], step: spec.Deduped
-) -> list[list[int]]:
-    """Returns the places of rows that are the same as one that is kept, by that one.
+    """Returns what leaves out rows that are the same as others.
 
     A row is compared with the newest that its neighbours keep, or with all that come
     first.
     """
-    found: list[list[int]] = []
-    for place, row in enumerate(rows):
-        near = found if step.is_all else found[-1:]
-        homes = [group for group in near if same(rows[_kept(group, step)], row)]
-        if homes:
-            homes[0].append(place)
-        else:
-            found.append([place])
-    return found
+    schema = step.source.schema
+    scalar = compiled(step.same, Scope.pair(schema, schema))
+    stay = slice(-step.keep, None) if step.keeps_last else slice(step.keep)
 
+    def is_same(one: spec.Row, other: spec.Row) -> bool:
+        return scalar({"l": one, "r": other, BARE: {}}) is True
 
-def _kept(group: list[int], step: spec.Deduped) -> int:
-    """Returns the place of the row with which the next one is compared."""
-    if step.is_all:
-        return group[0]
-    return group[-1] if step.keeps_last else group[: step.keep][-1]
+    def dedup(rows: Rows) -> Iterator[spec.Row]:
+        groups: list[list[int]] = []
+        for place, row in enumerate(rows):
+            near = groups if step.is_all else groups[-1:]
+            shown = [group[0] if step.is_all else group[stay][-1] for group in near]
+            alike = zip(near, shown, strict=True)
+            homes = [group for group, at in alike if is_same(rows[at], row)]
+            if homes:
+                homes[0].append(place)
+            else:
+                groups.append([place])
+        # In the order in which they came, whatever group they are of.
+        for place in sorted(at for group in groups for at in group[stay]):
+            yield rows[place]
+
+    return dedup
 
 
 def _neighbours(rows: Rows, values: Sequence[Callable[[spec.Row], Any]]) -> list[Rows]:

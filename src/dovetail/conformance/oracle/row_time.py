@@ -153,9 +153,10 @@ class _Player:
                     replace(one, time=_time_of(one.row, time)) if one.row else one
                     for one in lines
                 ]
-                yield from self._as_one(
-                    step, self.players.arrange(step, self._sources(source), known)
-                )
+                # From here on they are the lines of one source, the step.
+                own, inputs = self._own(step), self._sources(source)
+                arranged = enumerate(self.players.arrange(step, inputs, known))
+                yield from (replace(it, source=own, place=at) for at, it in arranged)
             case spec.Retimed():
                 yield from self._retimed(step)
             case spec.Windowed() | spec.Coded():
@@ -189,12 +190,6 @@ class _Player:
         return spec.Input(
             name, stream, step.schema, time=step.schema.names[0], lateness=lateness
         )
-
-    def _as_one(self, step: spec.Step, lines: Sequence[Line]) -> Iterator[Line]:
-        """Yields lines as those of one source, the step."""
-        own = self._own(step)
-        for place, line in enumerate(lines):
-            yield replace(line, source=own, place=place)
 
     def _retimed(self, step: spec.Retimed) -> Iterator[Line]:
         """Yields the rows of a step; of the time they had nothing is left."""

@@ -72,7 +72,14 @@ class Sets:
             yield from self._of_some()
             return
         for left in self.rows[0]:
-            whole = list(self._with_all(left))
+            key = self._key(left)
+            others = [self._of_key(rows, key) for rows in self.rows[1:]]
+            # A null equals nothing, not even another null.
+            whole = [
+                active
+                for active in product([left], *others)
+                if self._holds(active) and None not in key
+            ]
             match self.join.kind:
                 case spec.SetKind.INNER:
                     yield from whole
@@ -82,15 +89,6 @@ class Sets:
                     yield from [] if whole else [(left,)]
                 case _:
                     assert_never(self.join.kind)
-
-    def _with_all(self, left: Plain) -> Iterator[Active]:
-        """Yields a left row with one row of each other set, as the conditions hold."""
-        key = self._key(left)
-        others = [self._of_key(rows, key) for rows in self.rows[1:]]
-        for active in product([left], *others):
-            # A null equals nothing, not even another null.
-            if self._holds(active) and None not in key:
-                yield active
 
     def _of_some(self) -> Iterator[Active]:
         """Yields one row of each set that has a key, where so many have it."""
@@ -160,23 +158,18 @@ def rows_of(play: spec.Play, source: spec.Input) -> list[Plain]:
     for event in (*state, *play.opening, *play.events):
         match event:
             case spec.Arrive(input=source.name) | spec.Remove(input=source.name):
-                # What comes again takes its place behind all others.
-                rows = _without(rows, source, event.row)
+                # What comes again takes its place behind all others; without a key
+                # nothing comes again.
+                rows = [
+                    row
+                    for row in rows
+                    if not source.key
+                    or any(row.get(name) != event.row.get(name) for name in source.key)
+                ]
                 rows += [event.row] if isinstance(event, spec.Arrive) else []
             case _:
                 pass
     return rows
-
-
-def _without(rows: list[Plain], source: spec.Input, newer: Plain) -> list[Plain]:
-    """Returns the rows of a table without the one whose key comes again."""
-    if not source.key:
-        return rows
-    return [
-        row
-        for row in rows
-        if any(row.get(name) != newer.get(name) for name in source.key)
-    ]
 
 
 def _value(row: Plain, name: str) -> object:

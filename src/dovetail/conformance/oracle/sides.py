@@ -252,30 +252,27 @@ def same(value: object) -> object:
 
 def sides_of(play: spec.Play, join: spec.JoinSpec, inside: str = "the join") -> Sides:
     """Returns both sides of a join, which stands inside the side of that name."""
-    return {hand: _side_of(play, join, hand, inside) for hand in spec.HANDS}
-
-
-def _side_of(
-    play: spec.Play, join: spec.JoinSpec, hand: spec.Hand, inside: str
-) -> OneSide:
-    """Returns one side of a join with its input."""
-    side, name = join.side(hand), f"{hand.value} of {inside}"
-    # The rows of a join inside this one have no input; no input may have their name.
-    while name in play.inputs:
-        name = f"the {name}"
-    source = spec.input_of(side.source, play.inputs, name)
-    return OneSide(
-        hand,
-        join.clock,
-        source,
-        side.window,
-        is_state(join, hand),
-        tuple(own_row_scalar(part, source) for part in side.partition_by),
-        side.partition_evict,
-        tuple(own_row_scalar(part, source) for part in side.window.measures),
-        _own_part(join.hard, hand, source),
-        _own_part(join.counted, hand, source),
-    )
+    found = {}
+    for hand in spec.HANDS:
+        side, name = join.side(hand), f"{hand.value} of {inside}"
+        # The rows of a join inside this one have no input; no input may have their
+        # name.
+        while name in play.inputs:
+            name = f"the {name}"
+        source = spec.input_of(side.source, play.inputs, name)
+        found[hand] = OneSide(
+            hand,
+            join.clock,
+            source,
+            side.window,
+            is_state(join, hand),
+            tuple(own_row_scalar(part, source) for part in side.partition_by),
+            side.partition_evict,
+            tuple(own_row_scalar(part, source) for part in side.window.measures),
+            _own_part(join.hard, hand, source),
+            _own_part(join.counted, hand, source),
+        )
+    return found
 
 
 def _own_part(

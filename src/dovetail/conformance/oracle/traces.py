@@ -205,10 +205,18 @@ class _Tracer:
         for meeting in found:
             met[meeting.left].append(meeting.moment)
             met[meeting.right].append(meeting.moment)
-        traced = [
-            self._traced(row, tuple(met[number]))
-            for number, row in enumerate(self.parts.rows)
-        ]
+        traced = []
+        for number, row in enumerate(self.parts.rows):
+            moments, outcome, reason = tuple(met[number]), RowOutcome.MATCHED, ""
+            if not moments:
+                # Who is still in its window may yet meet somebody.
+                is_open = row.is_stored
+                if self.join.clock is spec.Clock.EVENT:
+                    is_open = horizon_of(self.parts).can_meet(row)
+                outcome = RowOutcome.OPEN if is_open else RowOutcome.UNMATCHED
+                reason = self._reason(row)
+            there = row.hand, row.values, self._place(row), tuple(self._lives(row))
+            traced.append(TracedRow(*there, outcome, reason, met=moments))
         bounds = tuple(self._bounds().items())
         return Trace(self.axis, (*traced, *self.late), tuple(found), bounds)
 
@@ -244,19 +252,6 @@ class _Tracer:
         if self._is_measured and self.watched.were_together(Pair(*rows)):
             return meetings(Pair(*rows))[0]
         return max(self.came[row] for row in rows)
-
-    def _traced(self, row: LivingRow, met: tuple[Moment, ...]) -> TracedRow:
-        """Returns what became of a row that took part."""
-        outcome, reason = RowOutcome.MATCHED, ""
-        if not met:
-            # Who is still in its window may yet meet somebody.
-            is_open = row.is_stored
-            if self.join.clock is spec.Clock.EVENT:
-                is_open = horizon_of(self.parts).can_meet(row)
-            outcome = RowOutcome.OPEN if is_open else RowOutcome.UNMATCHED
-            reason = self._reason(row)
-        at, lives = self._place(row), tuple(self._lives(row))
-        return TracedRow(row.hand, row.values, at, lives, outcome, reason, met=met)
 
     def _reason(self, row: LivingRow) -> str:
         """Returns the first reason that holds, from the row itself to its partners."""
