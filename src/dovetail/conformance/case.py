@@ -188,35 +188,30 @@ def read_cases(paths: Iterable[Path]) -> tuple[Case, ...]:
 def all_cases(paths: Iterable[Path]) -> Iterator[Case]:
     """Yields the cases of files in order, in its place what cannot be read as one."""
     seen: dict[str, Path] = {}
-    for path in paths:
-        for file in _files(path):
-            for number, item in enumerate(_items(file)):
-                case = _case_or_broken(item, file, number)
-                yield _refused_twice(case, seen)
-                seen.setdefault(case.name, file)
-
-
-def _case_or_broken(data: object, file: Path, number: int) -> Case:
-    """Returns one case of a file, or that it cannot be read."""
-    try:
-        return _read_case(data, file, number)
-    except DovetailError as error:
-        named = data.get("name") if isinstance(data, dict) else None
-        name = named if isinstance(named, str) else f"{file}: case {number}"
-        return Case(name, "", file, Broken(error), Rows(()))
-
-
-def _refused_twice(case: Case, seen: Mapping[str, Path]) -> Case:
-    """Returns a case as it is, or as broken where its name has been seen."""
-    if case.name not in seen:
-        return case
-    error = SpecError(
-        f'"{case.file}" has a second case "{case.name}", '
-        f'the first is in "{seen[case.name]}"',
-        "a name of its own for each case",
-        rule="case_file",
+    items = (
+        (file, number, item)
+        for path in paths
+        for file in _files(path)
+        for number, item in enumerate(_items(file))
     )
-    return replace(case, join=Broken(error), expect=Rows(()))
+    for file, number, item in items:
+        try:
+            case = _read_case(item, file, number)
+        except DovetailError as error:
+            named = item.get("name") if isinstance(item, dict) else None
+            name = named if isinstance(named, str) else f"{file}: case {number}"
+            case = Case(name, "", file, Broken(error), Rows(()))
+        # Engines answer by the names of cases, so that two of one name would be mixed.
+        if case.name in seen:
+            twice = SpecError(
+                f'"{case.file}" has a second case "{case.name}", '
+                f'the first is in "{seen[case.name]}"',
+                "a name of its own for each case",
+                rule="case_file",
+            )
+            case = replace(case, join=Broken(twice), expect=Rows(()))
+        yield case
+        seen.setdefault(case.name, file)
 
 
 def read_joins(paths: Iterable[Path]) -> tuple[Case, ...]:
@@ -264,22 +259,20 @@ def _read_case(data: object, file: Path, number: int) -> Case:
     name = Fields(mapping(data, unnamed), unnamed).need("name", text)
     fields = Fields.of(data, f"{file}: {name}", _CASE_KEYS)
     source = fields.take("source", text, "")
-    join = _read_statement(fields)
-    return Case(name, source, file, join, _read_expectation(fields, join))
-
-
-def _read_statement(fields: Fields) -> Neutral | Script:
-    """Returns the join of a case, in the form in which the case has it."""
     given = CaseData.of(fields)
+    join: Neutral | Script
     if not fields.has("join"):
-        return Script(fields.need("dialect", text), fields.need("text", text), given)
-    if fields.has("text") or fields.has("dialect"):
+        join = Script(fields.need("dialect", text), fields.need("text", text), given)
+    elif fields.has("text") or fields.has("dialect"):
         raise SpecError(
             f'"{fields.where}" has a join and a text',
             "one of the two",
             rule="case_file",
         )
-    return Neutral(fields.data["join"], given)
+    else:
+        # Read when it is played: a case may expect that it cannot be.
+        join = Neutral(fields.data["join"], given)
+    return Case(name, source, file, join, _read_expectation(fields, join))
 
 
 def _read_expectation(fields: Fields, join: Neutral | Script) -> Rows | Count | Refusal:

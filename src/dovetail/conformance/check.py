@@ -24,6 +24,8 @@ from dovetail.conformance.lines import Count, Line, Order, Rows, emitted
 from dovetail.conformance.programs import ProgramPlay, without_blanks
 from dovetail.errors import DovetailError, UnsupportedError
 
+Whole = ProgramPlay | texts.FlowPlay | texts.RowTimeText | texts.Results | TableChain
+"""A text that is played as a whole, not as one join."""
 _AS_THEY_ARE: texts.OutletNames = {}
 
 
@@ -77,14 +79,14 @@ class Check:
                     flows.append(
                         texts.NamedFlow(case.name, flow, _looks_at_order(case))
                     )
-                case ProgramPlay() | texts.FlowPlay() as program:
-                    yield self._of_program(case, program)
                 case (
-                    texts.RowTimeText()
+                    ProgramPlay()
+                    | texts.FlowPlay()
+                    | texts.RowTimeText()
                     | texts.Results()
-                    | TableChain() as text_in_row_time
-                ):
-                    yield self._of_text(case, text_in_row_time)
+                    | TableChain()
+                ) as whole:
+                    yield self._of_whole(case, whole)
                 case error:
                     yield self._judged(case, error)
         if plays:
@@ -95,23 +97,18 @@ class Check:
             case, _ = by_name[name]
             yield self._of_lines(case, lines)
 
-    def _of_program(self, case: Case, program: ProgramPlay | texts.FlowPlay) -> Verdict:
-        """Returns the verdict on what the engine makes of a program."""
+    def _of_whole(self, case: Case, whole: Whole) -> Verdict:
+        """Returns the verdict on what the engine makes of a text of several steps."""
         try:
-            lines = program.lines(self.engine)
+            if isinstance(whole, ProgramPlay | texts.FlowPlay):
+                lines = whole.lines(self.engine)
+            else:
+                lines = whole.lines(self.engine, self.split)
         except DovetailError as error:
             return self._judged(case, error)
-        is_ecl = isinstance(program, ProgramPlay)
+        # ECL has no nulls: its blanks are what a case writes as nothing.
+        is_ecl = isinstance(whole, ProgramPlay)
         return self._of_lines(case, lines, without_blanks if is_ecl else _as_it_is)
-
-    def _of_text(
-        self, case: Case, text: texts.RowTimeText | texts.Results | TableChain
-    ) -> Verdict:
-        """Returns the verdict on what the engine makes of a text in row time."""
-        try:
-            return self._of_lines(case, text.lines(self.engine, self.split))
-        except DovetailError as error:
-            return self._judged(case, error)
 
     def _of_lines(
         self,
@@ -135,8 +132,14 @@ class Check:
     ) -> Verdict:
         """Returns the verdict on what the engine, or the way to it, has given."""
         match case.expect, outcome:
-            case Refusal() as expected, DovetailError() as error:
-                return self._refused(case, expected, error)
+            # "Not yet" is never the error that a case expects, unless it says so.
+            case Refusal() as expected, DovetailError() as error if not isinstance(
+                error, UnsupportedError
+            ) or issubclass(expected.kind, UnsupportedError):
+                if expected.is_met_by(error):
+                    return Verdict(case, self.engine, Status.OK)
+                reason = f"{_wanted(expected)}, found {_told(error)}"
+                return Verdict(case, self.engine, Status.FAIL, reason)
             case _, UnsupportedError() as error:
                 return Verdict(case, self.engine, Status.SKIP, str(error))
             case _, DovetailError() as error:
@@ -150,16 +153,6 @@ class Check:
                 difference = compare_lines(expected, lines, sight)
                 status = Status.FAIL if difference else Status.OK
                 return Verdict(case, self.engine, status, difference=difference)
-
-    def _refused(self, case: Case, expected: Refusal, error: DovetailError) -> Verdict:
-        """Returns the verdict on an error; "not yet" is never the one expected."""
-        is_not_yet = isinstance(error, UnsupportedError)
-        if is_not_yet and not issubclass(expected.kind, UnsupportedError):
-            return Verdict(case, self.engine, Status.SKIP, str(error))
-        if expected.is_met_by(error):
-            return Verdict(case, self.engine, Status.OK)
-        reason = f"{_wanted(expected)}, found {_told(error)}"
-        return Verdict(case, self.engine, Status.FAIL, reason)
 
 
 def _looks_at_order(case: Case) -> bool:

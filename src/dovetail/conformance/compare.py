@@ -159,28 +159,25 @@ def _order_difference(expected: Rows, found: list[Line]) -> Difference:
         case Order.BAG:
             return SAME
         case Order.ORDERED:
-            return _place_difference(_of_same_outlets(expected.lines, found), found)
+            return _place_difference(expected.lines, found)
         case Order.BY_TIME:
             return _time_difference(expected.time_column, found)
 
 
-def _of_same_outlets(lines: Sequence[Line], found: list[Line]) -> list[Line]:
-    """Returns the lines that are for the outlets found; marks where marks are found."""
+def _place_difference(expected: Sequence[Line], found: Sequence[Line]) -> Difference:
+    """Returns the first place at which another line stands than expected."""
+    # What is found may be of some outlets, or without marks: the rest has no place.
     outlets = {line.facts["out"] for line in found}
     with_marks = any(line.is_mark() for line in found)
-    return [
+    wanted = [
         line
-        for line in lines
+        for line in expected
         if ("out" not in line.facts or line.facts["out"] in outlets)
         and (with_marks or not line.is_mark())
     ]
-
-
-def _place_difference(expected: Sequence[Line], found: Sequence[Line]) -> Difference:
-    """Returns the first place at which another line stands than expected."""
-    if len(expected) != len(found):  # lines that name no outlet, in several outlets
+    if len(wanted) != len(found):  # lines that name no outlet, in several outlets
         return SAME
-    for place, (line, other) in enumerate(zip(expected, found, strict=True)):
+    for place, (line, other) in enumerate(zip(wanted, found, strict=True)):
         if not line.is_same(other):
             near = Near(line, other, _cells(line, other))
             note = f"the rows are right, their order is not: see row {place}"
@@ -245,9 +242,16 @@ SHOWN = 10
 
 def describe(difference: Difference) -> list[str]:
     """Returns the difference as lines of text, at most ten of a sort."""
+    near = []
+    for pair in difference.near:
+        cells = "; ".join(
+            f"{cell.name}: expected {plain(cell.expected)}, found {plain(cell.found)}"
+            for cell in pair.cells
+        )
+        near.append(f"differs     {shown(pair.expected)}: {cells}")
     return [
         *difference.notes,
-        *_some([_near(pair) for pair in difference.near]),
+        *_some(near),
         *_some([f"missing     {shown(line)}" for line in difference.missing]),
         *_some([f"unexpected  {shown(line)}" for line in difference.unexpected]),
     ]
@@ -273,15 +277,6 @@ def plain(value: object) -> str:
             return value.value
         case _:
             return str(value)
-
-
-def _near(pair: Near) -> str:
-    """Returns the line that was expected with the cells that are not as expected."""
-    cells = "; ".join(
-        f"{cell.name}: expected {plain(cell.expected)}, found {plain(cell.found)}"
-        for cell in pair.cells
-    )
-    return f"differs     {shown(pair.expected)}: {cells}"
 
 
 def _some(texts: list[str]) -> Iterator[str]:

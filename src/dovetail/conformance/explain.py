@@ -6,8 +6,9 @@ the features that the join, its inputs and its events use.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import assert_never
 
 from dovetail import spec
 from dovetail.conformance.chains import TableChain
@@ -113,9 +114,9 @@ def _on_streams(text: FlowPlay) -> Line:
 
 def answers(play: spec.Play) -> Iterator[Answer]:
     """Yields for each engine whether it can run the play, the quickest first."""
-    for engine, judge in _JUDGES.items():
+    for engine in EngineName:
         try:
-            yield Answer(engine, runs=True, reason=judge(play))
+            yield Answer(engine, runs=True, reason=_way(engine, play))
         except UnsupportedError as error:
             yield Answer(engine, runs=False, reason=", ".join(error.missing))
 
@@ -144,40 +145,29 @@ def _described(
                 pass
 
 
-def _by_oracle(play: spec.Play) -> str:
-    """Returns how the definition plays a join, or refuses it."""
-    if isinstance(play.join, spec.JoinSpec):
-        refuse_oracle(play, play.join)
-    return "the definition, over plain rows"
+def _way(engine: EngineName, play: spec.Play) -> str:
+    """Returns how an engine plays a join; one that cannot refuses it."""
+    match engine:
+        case EngineName.ORACLE:
+            # Of a join of several sets it refuses nothing.
+            if isinstance(play.join, spec.JoinSpec):
+                refuse_oracle(play, play.join)
+            return "the definition, over plain rows"
+        case EngineName.LOCAL:
+            if isinstance(play.join, spec.JoinSpec):
+                local.refuse(play)
+            return "the kernels, event by event, without Spark"
+        case EngineName.BATCH:
+            cost = batch.plan_play(play).cost
+            return f"one native Spark plan; no row passes through Python{cost}"
+        case EngineName.STREAM:
+            from dovetail.engines.kernel_settings import (  # noqa: PLC0415
+                stream_settings,
+            )
 
-
-def _by_local(play: spec.Play) -> str:
-    """Returns how the kernels play a join without Spark, or refuses it."""
-    if isinstance(play.join, spec.JoinSpec):
-        local.refuse(play)
-    return "the kernels, event by event, without Spark"
-
-
-def _by_batch(play: spec.Play) -> str:
-    """Returns how Spark joins DataFrames, or refuses it."""
-    plan = batch.plan_play(play)
-    return f"one native Spark plan; no row passes through Python{plan.cost}"
-
-
-def _by_stream(play: spec.Play) -> str:
-    """Returns how a Spark stream joins, or refuses it."""
-    from dovetail.engines.kernel_settings import (  # noqa: PLC0415 - Arrow is slow
-        stream_settings,
-    )
-
-    plan = stream.plan_play(play)
-    reads = reads_of(plan, stream_settings(plan).reads_all)
-    return f"a stateful operator on Spark; {plan.spread.reason}; a batch {reads}"
-
-
-_JUDGES: Mapping[EngineName, Callable[[spec.Play], str]] = {
-    EngineName.ORACLE: _by_oracle,
-    EngineName.LOCAL: _by_local,
-    EngineName.BATCH: _by_batch,
-    EngineName.STREAM: _by_stream,
-}
+            plan = stream.plan_play(play)
+            reads = reads_of(plan, stream_settings(plan).reads_all)
+            reason = plan.spread.reason
+            return f"a stateful operator on Spark; {reason}; a batch {reads}"
+        case _ as unknown:
+            assert_never(unknown)

@@ -140,12 +140,9 @@ def streamed(
         if isinstance(found, DovetailError):
             yield name, found
             continue
-        yield name, [_named(stream, emitted(row, sight)) for stream, row in found]
-
-
-def _named(stream: str, line: Line) -> Line:
-    """Returns a line of the one stream that a query gives, under the stream's name."""
-    return Line(line.row, {**line.facts, "out": stream})
+        # A query knows outlets alone: its lines leave under the name of its stream.
+        lines = ((stream, emitted(row, sight)) for stream, row in found)
+        yield name, [Line(it.row, {**it.facts, "out": stream}) for stream, it in lines]
 
 
 def _line(name: str, item: oracle.Item) -> Line:
@@ -178,24 +175,20 @@ class RowTimeText:
                     local.play, local.fire, local.arrange, local.carry_out
                 )
             case EngineName.STREAM:
-                return self._streamed(split)
+                from dovetail.conformance.spark_stream import row_time  # noqa: PLC0415
+                from dovetail.engines.spark_session import (  # noqa: PLC0415 - Spark
+                    local_session,
+                )
+
+                names = ", ".join(one.name for one in self.play.program.outputs)
+                ends = batch_ends(split, len(self.play.events), names)
+                streamed = row_time.play_text(local_session(), self.play, ends)
+                return [Line(row, {"out": name}) for name, row in streamed]
             case _:
                 raise UnsupportedError.not_yet(
                     engine.value, "a text that is more than one join"
                 )
         found = oracle.play_in_row_time(self.play, players)
-        return [Line(row, {"out": name}) for name, row in found]
-
-    def _streamed(self, split: Split) -> list[Line]:
-        """Returns what streams of Spark put out."""
-        from dovetail.conformance.spark_stream.row_time import (  # noqa: PLC0415
-            play_text,
-        )
-        from dovetail.engines.spark_session import local_session  # noqa: PLC0415
-
-        names = ", ".join(one.name for one in self.play.program.outputs)
-        ends = batch_ends(split, len(self.play.events), names)
-        found = play_text(local_session(), self.play, ends)
         return [Line(row, {"out": name}) for name, row in found]
 
 

@@ -115,15 +115,13 @@ def folded(row: Mapping[str, object]) -> dict[str, object]:
 
     Keys of a map are as a file writes them; where case alone parts two, they stay.
     """
-    names = {_name(key): value for key, value in row.items()}
+    written = ((schema.shown(key), value) for key, value in row.items())
+    names = {
+        key if isinstance(key, str) else json.dumps(key): value
+        for key, value in written
+    }
     lowered = {name.lower(): value for name, value in names.items()}
     return lowered if len(lowered) == len(names) else names
-
-
-def _name(key: object) -> str:
-    """Returns a name, or the key of a map, as a file writes it."""
-    written = schema.shown(key)
-    return written if isinstance(written, str) else json.dumps(written)
 
 
 def same_value(expected: object, found: object) -> bool:

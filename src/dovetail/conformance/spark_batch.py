@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial, reduce
@@ -65,7 +65,10 @@ def play(spark: SparkSession, play: spec.Play) -> list[spec.Emission]:
         with limits_told():
             table = _together([frame for _, frame in outlets]).toArrow()
     found: list[Found] = [*plain_rows(table)]
-    found.sort(key=_sort_key(join.clock, plan.settings.order))
+    # Sorted twice and stable: by row time, and by place among those of one time.
+    found.sort(key=partial(_place, join.clock))
+    if plan.settings.order is not spec.Order.AS_FOUND:
+        found.sort(key=lambda line: _number(line[ROW_TIME], LATEST))
     return [
         spec.Emission(outlets[line["outlet"]][0], line[f"row_{line['outlet']}"])
         for line in found
@@ -104,45 +107,28 @@ def _together(frames: Sequence[DataFrame]) -> DataFrame:
     numbered = []
     for number, frame in enumerate(frames):
         names = [quoted(name) for name in frame.columns if name not in ORDER]
-        kind = _nullable(frame.select(*names).schema)
+        # A row of one outlet is null in the columns of the others, and Arrow refuses a
+        # null record whose fields may not be null: so every part becomes nullable.
+        strict = r'"(nullable|\w*[cC]ontainsNull)":false'
+        text = re.sub(strict, r'"\1":true', frame.select(*names).schema.json())
+        kind = StructType.fromJson(json.loads(text))
         row = F.struct(*names).cast(kind).alias(f"row_{number}")
         numbered.append(frame.select(F.lit(number).alias("outlet"), row, *ORDER))
     return reduce(partial(DataFrame.unionByName, allowMissingColumns=True), numbered)
 
 
-def _nullable(schema: StructType) -> StructType:
-    """Returns the schema with every part nullable.
+def _place(clock: spec.Clock, line: Found) -> tuple[int, ...]:
+    """Returns the order among equal row times, as the clock has it.
 
-    A row of one outlet is null in the columns of the others, and Arrow refuses a null
-    record whose fields may not be null.
+    On the event clock pairs are first, then rows as they came; in a batch left rows
+    stand in their order, for each its right rows in theirs.
     """
-    text = re.sub(r'"(nullable|\w*[cC]ontainsNull)":false', r'"\1":true', schema.json())
-    return StructType.fromJson(json.loads(text))
-
-
-def _sort_key(
-    clock: spec.Clock, order: spec.Order
-) -> Callable[[Found], tuple[int, ...]]:
-    """Returns what to sort by: row time, and places as the clock has them."""
-    places = _event_places if clock is spec.Clock.EVENT else _batch_places
-    if order is spec.Order.AS_FOUND:
-        return places
-    return lambda line: (_number(line[ROW_TIME], LATEST), *places(line))
-
-
-def _event_places(line: Found) -> tuple[int, ...]:
-    """Returns the order among equal row times: pairs first, then as they came."""
-    places = [line[name] for name in ORDINALS.values() if line[name] is not None]
-    return (
-        len(places) < len(spec.HANDS),
-        max(places, default=0),
-        min(places, default=0),
-    )
-
-
-def _batch_places(line: Found) -> tuple[int, ...]:
-    """Returns the order of left rows, for each that of its right rows."""
+    if clock is spec.Clock.EVENT:
+        places = [line[name] for name in ORDINALS.values() if line[name] is not None]
+        is_alone = len(places) < len(spec.HANDS)
+        return (is_alone, max(places, default=0), min(places, default=0))
     left, right = (line[ORDINALS[hand]] for hand in spec.HANDS)
+    # A right row alone stands behind all left ones.
     return (_number(left, LATEST), _number(right, EARLIEST))
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
@@ -172,22 +171,20 @@ class Projection:
             stand_in if row is None else row
             for row, stand_in in zip(sides, self.absent, strict=True)
         )
+        start, end = None, None
+        if row_time is not None:
+            # What comes out of a window has the row time at which that ends.
+            start, end = map(from_microseconds, (row_time - self.size, row_time))
         bare = {
             "matched_left": self.met[0] or sides[0] is not None,
             "matched_right": self.met[1] or sides[1] is not None,
             "counter": counter,
-            **self._times(row_time),
+            "row_time": end,
+            "window_start": start,
+            "window_end": end,
         }
         seen = {"l": left, "r": right, expression.BARE: bare}
         return {name: scalar(seen) for name, scalar in self.columns}
-
-    def _times(self, row_time: int | None) -> dict[str, datetime | None]:
-        """Returns the row time of a row, and the window that ends there."""
-        if row_time is None:
-            return dict.fromkeys(("row_time", "window_start", "window_end"))
-        end = from_microseconds(row_time)
-        start = from_microseconds(row_time - self.size)
-        return {"row_time": end, "window_start": start, "window_end": end}
 
 
 def _projection(

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from dovetail import spec
 from dovetail.conformance.oracle.row_time import Line
-from dovetail.conformance.oracle.sides import NEVER, PAST, Moment, moment_of
+from dovetail.conformance.oracle.sides import NEVER, PAST, moment_of
 from dovetail.engines.tables import arrow_table, plain_rows
 from dovetail.kernels import row_order
 from dovetail.kernels.arrays.names import LineKind
@@ -43,7 +43,7 @@ def arrange(
         for row in plain_rows(pa.Table.from_batches([own])):
             time = moment_of(row[step.time])
             found.append(Line(sources[0], len(found), row, time))
-    bound = _moment(waiting.bound)
+    bound = {BEGINNING: PAST, ENDED: NEVER}.get(waiting.bound, waiting.bound)
     return [*found, Line(sources[0], len(lines), bound=bound)]
 
 
@@ -74,8 +74,3 @@ def _told(line: Line) -> int | None:
     """Returns the moment that a line tells, if it tells any."""
     moment = line.time if line.bound is None else line.bound
     return None if moment is None or moment in (NEVER, PAST) else int(moment)
-
-
-def _moment(reached: int) -> Moment:
-    """Returns a bound of the kernel as a moment."""
-    return {BEGINNING: PAST, ENDED: NEVER}.get(reached, reached)

@@ -209,17 +209,17 @@ class Stage:
     ) -> bucket.Delivery:
         """Returns lines as a bucket gets them, with what they cannot say."""
         delivery = bucket.read_delivery(lines, schemas)
-        return replace(delivery, parcels=list(map(self._told, delivery.parcels)))
-
-    def _told(self, parcel: Parcel) -> Parcel:
-        """Returns a parcel with what its lines cannot say."""
-        report = parcel.report
-        # Lines have no room for it; on a stream it comes by a way of its own.
-        known = self.frames[report.hand].told.get(report.position)
-        if known is None:
-            return parcel
-        stopped = replace(report, stopped=known.stopped)
-        return replace(parcel, report=stopped, lives=known.lives)
+        parcels = []
+        for parcel in delivery.parcels:
+            report = parcel.report
+            # Lines have no room for it; on a stream it comes by a way of its own.
+            known = self.frames[report.hand].told.get(report.position)
+            if known is None:
+                parcels.append(parcel)
+            else:
+                stopped = replace(report, stopped=known.stopped)
+                parcels.append(replace(parcel, report=stopped, lives=known.lives))
+        return replace(delivery, parcels=parcels)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
+from itertools import count
 from queue import SimpleQueue
 
 from pyspark.sql import SparkSession
@@ -24,7 +25,6 @@ from dovetail.engines.kernel_settings import stream_settings
 from dovetail.engines.spark_stream.failures import sentence
 from dovetail.errors import DovetailError
 from dovetail.plan import nested, sets
-from dovetail.plan.flow import JoinQuery
 from dovetail.plan.stream import plan_play
 from dovetail.plan.ways import Onward
 
@@ -83,24 +83,14 @@ def play_all(
         except DovetailError as error:
             yield one.name, error
             continue
-        _join_group(groups, shape, one)
+        # A group that is full is followed by another one of the same shape.
+        key = repr(shape)
+        places = (f"{number} {key}" for number in count())
+        known = ((place, groups.get(place, _Group(shape, ()))) for place in places)
+        place, group = next(it for it in known if len(it[1].plays) < MOST_SCOPES)
+        groups[place] = replace(group, plays=(*group.plays, one))
     if groups:
         yield from _all_run(session(), list(groups.values()))
-
-
-def _join_group(
-    groups: dict[str, _Group], shape: shared.Shape, one: StreamPlay
-) -> None:
-    """Adds a play to the group of its shape, if that is not full."""
-    key, number = repr(shape), 0
-    while f"{number} {key}" in groups:
-        known = groups[f"{number} {key}"]
-        if len(known.plays) < MOST_SCOPES:
-            break
-        number += 1
-    place = f"{number} {key}"
-    members = groups[place].plays if place in groups else ()
-    groups[place] = _Group(shape, (*members, one))
 
 
 def shape_of(one: StreamPlay) -> shared.Shape:
@@ -115,7 +105,14 @@ def shape_of(one: StreamPlay) -> shared.Shape:
         if source.kind is spec.InputKind.STREAM
         or (source.kind is spec.InputKind.TABLE and source.is_timed)
     )
-    feeding = _feeding(one.query, one.play) if one.query else None
+    feeding = None
+    if query := one.query:
+        paths = (it for some in query.paths.values() for it in some)
+        taken = {name for path in paths for name in path.inputs}
+        inputs = {name: one.play.inputs[name] for name in sorted(taken)}
+        # Steps behind the join go on from each of its exits in the same ways.
+        (onwards,) = {it.onwards for it in query.exits} or {(query.plan.onward,)}
+        feeding = shared.Feeding(inputs, query.paths, query.ranks, onwards)
     if isinstance(join := one.play.join, spec.SetJoinSpec):
         inputs = {name: one.play.inputs[name] for name in join.sets}
         ways = sets.paths_of(join, one.play.inputs)
@@ -140,16 +137,6 @@ def _with_batches(spark: SparkSession, one: StreamPlay) -> StreamPlay:
         known[name] = replace(known[name], rows=rows)
     whole = spec.without_static(replace(play, inputs=known), join)
     return replace(one, play=whole, lost=tuple(lost))
-
-
-def _feeding(query: JoinQuery, play: spec.Play) -> shared.Feeding:
-    """Returns how rows of inputs come to the joins of a query."""
-    taken = {
-        name for paths in query.paths.values() for path in paths for name in path.inputs
-    }
-    inputs = {name: play.inputs[name] for name in sorted(taken)}
-    (onwards,) = {one.onwards for one in query.exits} or {(query.plan.onward,)}
-    return shared.Feeding(inputs, query.paths, query.ranks, onwards)
 
 
 def _queries(groups: Sequence[_Group]) -> list[_Query]:

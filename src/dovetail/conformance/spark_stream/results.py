@@ -91,7 +91,13 @@ def _of_join(
 ) -> Iterator[tuple[Result, spec.Emission]]:
     """Gives what comes out of one join, in the order in which it does."""
     plan = shape.plan.joins[number]
-    results = [one for one in _results(table) if _counts(one, scripts)]
+    # Of a silent start, which is batch 0, only late rows count.
+    silent = {one.scope for one in scripts if one.has_silent_start}
+    results = [
+        one
+        for one in _results(table)
+        if one.exit is spec.Outlet.LATE or one.batch or one.scope not in silent
+    ]
     if plan.join.clock is spec.Clock.EVENT and not shape.by_row_time:
         # Buckets know no order among each other; of row time there always is one.
         results.sort(key=lambda one: (one.row_time is None, one.row_time))
@@ -99,7 +105,9 @@ def _of_join(
     leaving = shape.feeding.exits if shape.feeding and not number else ()
     rows = _rows(spark, plan, table, results, leaving)
     for one in results:
-        for outlet, row in rows.get(one.place) or [(_outlet(one, plan), GONE)]:
+        is_matched = _is_matched(one, has_ports=plan.join.ports > 1)
+        own = spec.Outlet.MATCHED if is_matched else one.exit
+        for outlet, row in rows.get(one.place) or [(own, GONE)]:
             # Behind the columns of the join stands what the row does to its result.
             is_told = CHANGE in row
             change = spec.Change(str(row.pop(CHANGE))) if is_told else spec.Change.NONE
@@ -131,12 +139,6 @@ def _results(table: pa.Table) -> Iterator[Result]:
     for place, batch, leaves, is_left, time, left, right in heads:
         scope = left if is_left else right
         yield Result(place, batch, scope, OUTLETS[leaves], is_left, time)
-
-
-def _counts(result: Result, scripts: Sequence[Script]) -> bool:
-    """Tells whether a result counts: of a silent start only late rows do."""
-    is_silent = scripts[result.scope].has_silent_start and result.batch == 0
-    return not is_silent or result.exit is spec.Outlet.LATE
 
 
 def _rows(
@@ -181,12 +183,6 @@ def _frames(
     for hand in spec.HANDS:
         if (hand is spec.Hand.LEFT) in late:
             yield spec.Outlet.LATE, outlets.late_of(frame, hand)
-
-
-def _outlet(result: Result, plan: StreamPlan) -> spec.Outlet:
-    """Returns the outlet by which a result leaves."""
-    is_matched = _is_matched(result, has_ports=plan.join.ports > 1)
-    return spec.Outlet.MATCHED if is_matched else result.exit
 
 
 def _is_matched(result: Result, *, has_ports: bool) -> bool:

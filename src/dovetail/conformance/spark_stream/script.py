@@ -9,7 +9,7 @@ their own, of which only late rows count. Else they share the first one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -18,7 +18,7 @@ from dovetail.conformance.spark_stream.replay import Line
 from dovetail.kernels.arrays.names import LineKind
 from dovetail.kernels.arrays.rows import BEGINNING
 from dovetail.plan.flow import JoinQuery
-from dovetail.plan.stream import StreamPlan, StreamSide
+from dovetail.plan.stream import StreamPlan
 
 Told = spec.Arrive | spec.Remove | spec.Bound | spec.Finish
 """What a source can bring."""
@@ -73,27 +73,30 @@ class Script:
         if not lines:
             return
         for one, kind in lines:
-            self._add(one, kind)
+            moment = one.moment if isinstance(one, spec.Bound) else None
+            # The cut being written has the number of those that stand before it.
+            head = len(self.events), self.sequence, self.scope, one.input, kind
+            self.lines.append(Line(*head, moment, one.clock))
+            if isinstance(one, spec.Arrive | spec.Remove):
+                self.rows.setdefault(one.input, []).append(one.row)
         self.events.append(event)
-
-    def _add(self, event: Told, kind: LineKind) -> None:
-        """Adds a line to the cut that is being written."""
-        moment = event.moment if isinstance(event, spec.Bound) else None
-        head = len(self.events), self.sequence, self.scope, event.input, kind
-        self.lines.append(Line(*head, moment, event.clock))
-        if isinstance(event, spec.Arrive | spec.Remove):
-            self.rows.setdefault(event.input, []).append(event.row)
 
 
 def script(scope: int, wanted: StreamPlay, plan: StreamPlan) -> Script:
     """Returns the lines of one play."""
     play, written = wanted.play, Script(scope, lost=[*wanted.lost])
+    inputs = {side.source.name: side.source for side in plan.leaves}
+    # Of a data set in row time nothing can still come: it is whole from the start.
+    is_in_time = plan.join.clock is spec.Clock.EVENT
+    data_sets = {
+        name for name, one in inputs.items() if one.kind is spec.InputKind.DATASET
+    }
     state = [
         *(
             (spec.Arrive(name, row), LineKind.INITIAL)
             for name, row in _state(play, plan, written)
         ),
-        *_whole_from_the_start(plan),
+        *_ends(data_sets if is_in_time else ()),
     ]
     carrier = wanted.carrier or plan.leaves[0].source.name
     opening = _coming(play.opening, plan, carrier)
@@ -110,7 +113,8 @@ def script(scope: int, wanted: StreamPlay, plan: StreamPlan) -> Script:
         coming = _coming(play.events[first:past], plan, carrier)
         # On the clock batch all inputs have ended when all has come.
         if plan.join.clock is spec.Clock.BATCH and (first, past) == cuts[-1]:
-            coming += _ends(play, plan)
+            sets = play.join.sets if isinstance(play.join, spec.SetJoinSpec) else inputs
+            coming += _ends({*sets})
         written.cut([*state, *opening, *coming], known)
         state, opening = [], []
     return written
@@ -164,33 +168,15 @@ def _state(
         if source.kind is spec.InputKind.STREAM or source.name in seen:
             continue
         seen.add(source.name)
+        is_outside_time = source.is_timed and side.static
         for row in play.inputs[source.name].rows:
-            if _is_lost(side, row):
+            if is_outside_time and row.get(source.time) is None:
                 late = {**row, "reason": "null_time"}
                 written.lost.append(spec.Emission(spec.Outlet.LATE, late))
             else:
                 yield source.name, row
 
 
-def _whole_from_the_start(plan: StreamPlan) -> list[tuple[Told, LineKind]]:
-    """Returns the ends of data sets in row time: nothing of them can still come."""
-    inputs = {side.source.name: side.source for side in plan.leaves}
-    return [
-        (spec.Finish(name), LineKind.FINISH)
-        for name, source in sorted(inputs.items())
-        if source.kind is spec.InputKind.DATASET and plan.join.clock is spec.Clock.EVENT
-    ]
-
-
-def _ends(play: spec.Play, plan: StreamPlan) -> list[tuple[Told, LineKind]]:
-    """Returns the ends of all inputs."""
-    names = {side.source.name for side in plan.leaves}
-    if isinstance(play.join, spec.SetJoinSpec):
-        names = {*play.join.sets}
+def _ends(names: Collection[str]) -> list[tuple[Told, LineKind]]:
+    """Returns the ends of inputs, by their names."""
     return [(spec.Finish(name), LineKind.FINISH) for name in sorted(names)]
-
-
-def _is_lost(side: StreamSide, row: spec.Row) -> bool:
-    """Tells whether a row of a side outside time lacks the time of its input."""
-    source = side.source
-    return source.is_timed and side.static and row.get(source.time) is None
