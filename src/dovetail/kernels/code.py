@@ -20,7 +20,7 @@ A statement is made a function of the variables, which gives the word of a jump,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
@@ -139,9 +139,15 @@ class _Machine:
                     values
                 )
             case ("repeat", condition, body):
-                return self._repeated(self._formula(condition), self.block(body))
+                holds = self._formula(condition)
+
+                def turns(values: Variables) -> Iterator[None]:
+                    while holds(values) is True:
+                        yield
+
+                return self._loop("", turns, self.block(body))
             case ("each", name, elements, body):
-                return self._for_each(name, self._copied(elements), self.block(body))
+                return self._loop(name, self._copied(elements), self.block(body))
             case ("submit", port, columns):
                 parts = [(name, self._copied(text)) for name, text in columns]
                 return self._submitting(port, parts)
@@ -193,25 +199,13 @@ class _Machine:
         if self.turns > most:
             self.known.stop(f"the loops of one tuple take more than {most} turns")
 
-    def _repeated(self, holds: Formula, body: Action) -> Action:
-        """Returns what goes round as long as a condition holds."""
+    def _loop(self, name: str, turns: Formula, body: Action) -> Action:
+        """Returns what goes round for each of some turns, which a variable may name."""
 
         def loop(values: Variables) -> str:
-            while holds(values) is True:
-                self._turned()
-                jump = body(values)
-                if jump in {"break", "return"}:
-                    return jump * (jump == "return")
-            return ""
-
-        return loop
-
-    def _for_each(self, name: str, elements: Formula, body: Action) -> Action:
-        """Returns what goes round for each element of a list."""
-
-        def loop(values: Variables) -> str:
-            for element in elements(values):
-                values[name] = element
+            for turn in turns(values):
+                if name:
+                    values[name] = turn
                 self._turned()
                 jump = body(values)
                 if jump in {"break", "return"}:

@@ -257,18 +257,16 @@ class _Measure:
         """Returns the measure of a policy; None if it measures nothing."""
         if not isinstance(policy, ByDelta):
             return None
-        column = table.column(policy.column)
-        is_float = pa.types.is_floating(column.type)
-        return cls(column.to_pylist(), (float if is_float else _exact)(policy.width))
+        column, width = table.column(policy.column), policy.width
+        if pa.types.is_floating(column.type):
+            return cls(column.to_pylist(), float(width))
+        # Whole numbers are compared sooner than decimals.
+        is_whole = width == int(width)
+        return cls(column.to_pylist(), int(width) if is_whole else width)
 
     def is_over(self, place: int, earlier: Any) -> bool:  # noqa: ANN401 - its value
         """Tells whether a row is too far above an earlier value."""
         return bool(self.values[place] - earlier > self.width)
-
-
-def _exact(width: Any) -> Any:  # noqa: ANN401 - a decimal, or a whole number
-    """Returns a width as a whole number where it is one: that is compared sooner."""
-    return int(width) if width == int(width) else width
 
 
 @dataclass(slots=True)

@@ -141,20 +141,18 @@ class Horizon:
 
         Who lives nowhere, as the older of two versions of one time, waits for nobody.
         """
-        left, right = (self._past(hand) for hand in (0, 1))
-        return left, right
-
-    def _past(self, hand: int) -> Mask:
-        """Tells which rows of a hand are past."""
-        rows, other = self.present.rows[hand], self.least[1 - hand]
-        if not self.settings.sides[hand].untimed:
-            past: Mask = (rows.death <= other) | (rows.death <= rows.birth)
-            return past
-        # Of a table without times a row is met until it is replaced, whatever the row
-        # time.
-        past = untimed.is_replaced(rows) | (other == NEVER)
-        past[self._wanted(hand)] = False
-        return past
+        found: list[Mask] = []
+        for hand, rows in enumerate(self.present.rows):
+            other = self.least[1 - hand]
+            if self.settings.sides[hand].untimed:
+                # Of a table without times a row is met until it is replaced, whatever
+                # the row time.
+                past = untimed.is_replaced(rows) | (other == NEVER)
+                past[self._wanted(hand)] = False
+            else:
+                past = (rows.death <= other) | (rows.death <= rows.birth)
+            found.append(past)
+        return found[0], found[1]
 
     def _wanted(self, hand: int) -> Whole:
         """Returns the replaced rows that rows meet which came in time and wait."""

@@ -80,7 +80,15 @@ def _read(kind: pa.DataType, value: values.Value, *, careful: bool) -> values.Va
     if pa.types.is_integer(kind):
         return _whole(kind, plain, careful=careful)
     if pa.types.is_floating(kind):
-        return _fraction(plain).cast(kind, safe=False)
+        word = pc.replace_substring(pc.ascii_lower(plain), "infinity", "inf")
+        wrong = pc.invert(pc.match_substring_regex(word, pattern=_FRACTION))
+        unsigned = pc.replace_substring_regex(word, pattern=r"^\+", replacement="")
+        # Java's suffixes `d` and `f` are allowed; Arrow reads neither.
+        digits = pc.replace_substring_regex(
+            unsigned, pattern=r"([0-9.])[df]$", replacement=r"\1"
+        )
+        found = values.null_where(wrong, digits).cast(pa.float64())
+        return found.cast(kind, safe=False)
     word = pc.ascii_lower(plain)
     is_yes, is_no = (pc.is_in(word, value_set=pa.array(words)) for words in (_YES, _NO))
     return values.null_where(pc.invert(pc.or_(is_yes, is_no)), is_yes)
@@ -103,14 +111,3 @@ def _whole(kind: pa.DataType, plain: values.Value, *, careful: bool) -> values.V
     low, high = (pa.scalar(Decimal(edge), number.type) for edge in (-most, most - 1))
     outside = pc.or_(pc.less(number, low), pc.greater(number, high))
     return values.null_where(outside, number).cast(kind)
-
-
-def _fraction(plain: values.Value) -> values.Value:
-    """Returns doubles; Java's suffixes `d` and `f` are allowed."""
-    word = pc.replace_substring(pc.ascii_lower(plain), "infinity", "inf")
-    wrong = pc.invert(pc.match_substring_regex(word, pattern=_FRACTION))
-    unsigned = pc.replace_substring_regex(word, pattern=r"^\+", replacement="")
-    digits = pc.replace_substring_regex(
-        unsigned, pattern=r"([0-9.])[df]$", replacement=r"\1"
-    )
-    return values.null_where(wrong, digits).cast(pa.float64())

@@ -46,7 +46,10 @@ def arrow_type(text: str) -> pa.DataType:
         name, inside = text[:-1].split("<", 1)
         parts = _parts(inside)
         if name == "struct":
-            return pa.struct([_field(part) for part in parts])
+            named = (_NAMED.findall(part)[0] for part in parts)
+            # A quoted name has its own quotes twice.
+            fields = ((it.replace("``", "`") or word, of) for it, word, of in named)
+            return pa.struct([(name, arrow_type(kind)) for name, kind in fields])
         kinds = [arrow_type(part) for part in parts]
         return pa.list_(*kinds) if name == "array" else pa.map_(*kinds)
     if found := _DECIMAL.fullmatch(text):
@@ -67,12 +70,6 @@ def _parts(text: str) -> list[str]:
         else:
             parts[-1] += letter
     return [part for part in parts if part]
-
-
-def _field(text: str) -> pa.Field:
-    """Returns the field of a name and a type."""
-    quoted, word, kind = _NAMED.findall(text)[0]
-    return pa.field(quoted.replace("``", "`") or word, arrow_type(kind))
 
 
 def constant(value: object, text: str) -> pa.Scalar:
@@ -197,16 +194,11 @@ def _looped(
     strict: bool,
 ) -> pa.Array:
     """Returns what a plain function gives for each row."""
-    rows = zip(*map(_plain, spread(*values)), strict=True)
+    # As the functions of expressions know them: a map is a record.
+    columns = (it.to_pylist(maps_as_pydicts="strict") for it in spread(*values))
+    rows = zip(*columns, strict=True)
     found = [None if strict and None in row else function(*row) for row in rows]
     # Arrow takes maps as pairs, and a field that a record lacks as null
     if pa.types.is_nested(kind):
         found = [arrow_value(value, kind) for value in found]
     return pa.array(found, kind)
-
-
-def _plain(column: pa.Array) -> list[Any]:
-    """Returns values as the functions of expressions know them: maps are records."""
-    if pa.types.is_nested(column.type):
-        return list(column.to_pylist(maps_as_pydicts="strict"))
-    return list(column.to_pylist())

@@ -66,8 +66,14 @@ def frontier(
     left, right = _wanting(horizon, open_rows)
     wanting = (left & ~picked.settled, right)
     for hand in (0, 1):
-        partner = _least_partner(horizon, 1 - hand, wanting[1 - hand])
-        times.extend(_of_waiting(horizon, hand, partner))
+        other = 1 - hand
+        is_used = horizon.can_come(other) or len(horizon.present.rows[other]) > 0
+        is_untimed = settings.sides[other].untimed and is_used
+        # Who is there and wants partners was born before; where nobody is, the least
+        # birth of one to come is NEVER.
+        is_born = wanting[other].any() or is_untimed
+        least = BEGINNING if is_born else horizon.least[other]
+        times.extend(_of_waiting(horizon, hand, least))
     times.extend(_of_pairs(horizon, wanting))
     return min(times, default=NEVER)
 
@@ -155,17 +161,6 @@ def _wanting(horizon: Horizon, open_rows: tuple[Mask, Mask]) -> tuple[Mask, Mask
         )
     )
     return left, right
-
-
-def _least_partner(horizon: Horizon, hand: int, wanting: Mask) -> int:
-    """Returns the least birth of a row of a hand that one which waits may meet.
-
-    Who is there and wants partners was born before; where nobody is it is NEVER.
-    """
-    is_used = horizon.can_come(hand) or len(horizon.present.rows[hand]) > 0
-    if wanting.any() or (horizon.settings.sides[hand].untimed and is_used):
-        return BEGINNING
-    return horizon.least[hand]
 
 
 def _of_waiting(horizon: Horizon, hand: int, partner: int) -> Iterator[int]:

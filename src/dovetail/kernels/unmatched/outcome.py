@@ -160,7 +160,13 @@ def _leaving(
     passed = results.one_sided(hand, due, rows.death[due], results.UNMATCHED[hand])
     last = last_moments(settings, hand, rows)[due]
     passed = replace(passed, turn=results.Turn.DUE, due=last)
-    met = _earliest(side.window, rows, paired)
+    met, copies = np.flatnonzero(paired), Copies.of(side.window, rows)
+    if not copies.are_single:
+        met = met[np.argsort(rows.met[met], kind="stable")]
+        # Once in all of its windows. `unique` gives the first of equals: of each row's
+        # copies the one that met first.
+        _, earliest = np.unique(copies.owner[met], return_index=True)
+        met = met[earliest]
     once = results.one_sided(hand, met, rows.met[met], Outlet.MATCHED)
     once = replace(once, turn=results.Turn.PAIR, counter=np.ones(len(met), np.int64))
     # A left row that waits leaves when it dies.
@@ -189,18 +195,6 @@ def _once(
         when = meeting_times(present, picked.held)
         np.minimum.at(earliest, (picked.held.left, picked.held.right)[hand], when)
     return is_open & (first <= copies.least(earliest))
-
-
-def _earliest(window: windows.Window, rows: Rows, paired: Mask) -> Whole:
-    """Returns the numbers of rows given once, each in the window of its first match."""
-    met: Whole = np.flatnonzero(paired)
-    copies = Copies.of(window, rows)
-    if copies.are_single:
-        return met
-    met = met[np.argsort(rows.met[met], kind="stable")]
-    # `unique` gives the first of equals: of each row's copies the one that met first.
-    _, earliest = np.unique(copies.owner[met], return_index=True)
-    return met[earliest]
 
 
 def _still_decides(settings: JoinSettings, present: Present, hand: int) -> Mask:
