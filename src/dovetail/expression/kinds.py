@@ -221,24 +221,20 @@ def _fold(types: Sequence[Kind], meet: Meeting) -> Kind | None:
 
 def compared(left: Kind, right: Kind) -> Kind | None:
     """Returns the type in which a comparison looks at both sides, or None."""
-    for one, other in ((left, right), (right, left)):
-        if one == STRING and other != STRING:
-            return _compared_with_text(other)
+    if STRING in (left, right) and left != right:
+        # a text is read as what it is compared with
+        other = right if left == STRING else left
+        if other == NULL:
+            return STRING
+        if isinstance(other, schema.DecimalType):
+            return other if other.scale == 0 else DOUBLE
+        return other if isinstance(other, schema.AtomicType) else None
     if NULL in (left, right):
         return tightest(left, right)
     # digits may be lost: decimals do not meet in the tightest type
     if any(isinstance(kind, schema.DecimalType) for kind in (left, right)):
         return _both_decimals(left, right)
     return tightest(left, right)
-
-
-def _compared_with_text(kind: Kind) -> Kind | None:
-    """Returns what a text and another type are compared in: texts are read."""
-    if kind == NULL:
-        return STRING
-    if isinstance(kind, schema.DecimalType):
-        return kind if kind.scale == 0 else DOUBLE
-    return kind if isinstance(kind, schema.AtomicType) else None
 
 
 def whole(*types: Kind) -> Kind | None:

@@ -134,7 +134,9 @@ class Groups:
         own, lasting = [Column(_KEY, AtomicType.STRING)], list[Column]()
         state = list[spec.code.Assigned]()
         body: list[spec.code.Statement] = [_assigned(_KEY, self._key())]
-        results = self._kept(source)
+        # What a row of the group has, its group has too.
+        kept = (*((TIME,) if TIME in source.schema.names else ()), *self.names)
+        results: steps.Select = tuple((name, steps.column_of(name)) for name in kept)
         for name, (value, function) in self.functions.items():
             totals = []
             for total in function.totals:
@@ -185,11 +187,6 @@ class Groups:
             totals = (one.of_all(column) for one in function.totals)
             results.append((name, Expression(function.result.format(*totals))))
         return steps.projected(fired, tuple(results))
-
-    def _kept(self, source: spec.Step) -> steps.Select:
-        """Returns the columns of a row that its group has too."""
-        names = (*((TIME,) if TIME in source.schema.names else ()), *self.names)
-        return tuple((name, steps.column_of(name)) for name in names)
 
     def _key(self) -> str:
         """Returns a text for the values of a group, other ones for others."""

@@ -56,7 +56,11 @@ class Topics:
             self.remarks += query.remarks
             self.filled[one.name.lower()] = records
             if one.is_topic:
-                step = self._step(one, records)
+                if isinstance(records, Rows) and not records.is_stream:
+                    raise not_yet(one.place, "a query of a table without a join")
+                numbers = numbered(records.fields)
+                texts = ((it, Expression(records.spelled(at))) for it, at in numbers)
+                step = self.over(records, tuple(texts))
                 if one.name.lower() in outputs:
                     step = self._appended(outputs[one.name.lower()].step, step, one=one)
                 outputs[one.name.lower()] = spec.Output(one.name, step)
@@ -146,16 +150,6 @@ class Topics:
         for one in records.kept:
             step = spec.Filtered(step, Expression(records.spelled(one)))
         return spec.Projected(step, schema_of(step.schema, select.columns), select)
-
-    def _step(self, filled: Filled, records: Records) -> spec.Step:
-        """Returns what a query puts out as a step."""
-        if isinstance(records, Rows) and not records.is_stream:
-            raise not_yet(filled.place, "a query of a table without a join")
-        texts = (
-            (name, Expression(records.spelled(it)))
-            for name, it in numbered(records.fields)
-        )
-        return self.over(records, tuple(texts))
 
     def _appended(self, first: spec.Step, more: spec.Step, *, one: Filled) -> spec.Step:
         """Returns what two queries write into one topic, whose fields are alike."""

@@ -520,9 +520,11 @@ class Query:
         for part in (it for one in join.on for it in conjuncts(one)):
             sides = [seen.hands(one) for one in _operands(part)]
             if sides in ([{_LEFT}, {_RIGHT}], [{_RIGHT}, {_LEFT}]):
-                texts = [
-                    Expression(self._written(one, seen)) for one in _operands(part)
-                ]
+                texts = []
+                for operand in _operands(part):
+                    # Its type is asked for, so that what is wrong is told of it alone.
+                    self._type(operand, seen)
+                    texts.append(Expression(self._text(operand, seen)))
                 is_swapped = sides[0] == {_RIGHT}
                 hard.append(spec.Equality(*(texts[::-1] if is_swapped else texts)))
             elif len(seen.hands(part)) > 1:
@@ -698,7 +700,13 @@ class Query:
 
     def _type(self, node: exp.Expr, seen: Seen) -> Type:
         """Returns the type of an expression, or tells what is wrong with it."""
-        scope = self._scope(seen)
+        if seen.is_join:
+            both = (seen.records(hand) for hand in spec.HANDS)
+            sources = (one.source for one in both if isinstance(one, Rows))
+            schemas = (spec.input_of(one, self.inputs, "").schema for one in sources)
+            scope = Scope.pair(*schemas)
+        else:
+            scope = seen.records(_LEFT).scope(self.inputs)
         try:
             return parse(Expression(self._text(node, seen)), scope).type
         except UnsupportedError as error:
@@ -719,20 +727,6 @@ class Query:
             text: str = value.sql(dialect="spark")
             return text
         return seen.records(_LEFT).spelled(value)
-
-    def _scope(self, seen: Seen) -> Scope:
-        """Returns what expressions over the sources may see."""
-        if not seen.is_join:
-            return seen.records(_LEFT).scope(self.inputs)
-        both = (seen.records(hand) for hand in spec.HANDS)
-        sources = (one.source for one in both if isinstance(one, Rows))
-        schemas = (spec.input_of(one, self.inputs, "").schema for one in sources)
-        return Scope.pair(*schemas)
-
-    def _written(self, node: exp.Expr, seen: Seen) -> str:
-        """Returns an expression over both sides as the spec writes it."""
-        self._type(node, seen)
-        return self._text(node, seen)
 
 
 def _operands(node: exp.Expr) -> tuple[exp.Expr, ...]:
