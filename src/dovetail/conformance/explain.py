@@ -69,7 +69,13 @@ def explained_text(text: JoinPlay | FlowPlay) -> str:
         f"join {step.told.title}\n{explained(joined_alone(step))}"
         for step in joins.values()
     )
-    return "\n\n".join((*plans, paragraphs([*lines, _on_streams(text)])))
+    try:
+        count = len(text.queries)
+        word = f"yes: {count} quer{'y' if count == 1 else 'ies'}"
+    except UnsupportedError as error:
+        word = f"not yet: {', '.join(error.missing)}"
+    # Whether streams of Spark run the text as a whole, beside each of its joins.
+    return "\n\n".join((*plans, paragraphs([*lines, ("on stream", word)])))
 
 
 def explained_in_row_time(text: RowTimeText) -> str:
@@ -100,16 +106,6 @@ def explained_chain(chain: TableChain) -> str:
         for join, inputs in chain.joins()
     )
     return "\n\n".join((*plans, paragraphs(lines)))
-
-
-def _on_streams(text: FlowPlay) -> Line:
-    """Returns whether streams of Spark run a whole text, and in how many queries."""
-    try:
-        queries = text.queries
-    except UnsupportedError as error:
-        return "on stream", f"not yet: {', '.join(error.missing)}"
-    count = len(queries)
-    return "on stream", f"yes: {count} quer{'y' if count == 1 else 'ies'}"
 
 
 def answers(play: spec.Play) -> Iterator[Answer]:

@@ -53,7 +53,12 @@ def play(spark: SparkSession, play: spec.Play) -> list[spec.Emission]:
     """Returns every row that comes out, in the order that a batch promises."""
     plan = plan_play(play)
     if isinstance(plan, SetsPlan):
-        return _play_sets(spark, play, plan.join)
+        # A join of several sets has an order of its own, in which Spark gives it.
+        with plain_rules(spark, **_SMALL):
+            names = {*plan.join.sets}
+            frames = {it: _arrivals(spark, play, play.inputs[it]) for it in names}
+            table = join_sets(plan.join, play.inputs, frames).toArrow()
+        return [spec.Emission(spec.Outlet.MATCHED, row) for row in plain_rows(table)]
     join = plan.join
     if join.clock is spec.Clock.EVENT:
         usual = replace(plan.settings, order=spec.Order.ROW_TIME)
@@ -73,18 +78,6 @@ def play(spark: SparkSession, play: spec.Play) -> list[spec.Emission]:
         spec.Emission(outlets[line["outlet"]][0], line[f"row_{line['outlet']}"])
         for line in found
     ]
-
-
-def _play_sets(
-    spark: SparkSession, play: spec.Play, join: spec.SetJoinSpec
-) -> list[spec.Emission]:
-    """Returns the rows of a join of several sets, in its order."""
-    with plain_rules(spark, **_SMALL):
-        frames = {
-            name: _arrivals(spark, play, play.inputs[name]) for name in set(join.sets)
-        }
-        table = join_sets(join, play.inputs, frames).toArrow()
-    return [spec.Emission(spec.Outlet.MATCHED, row) for row in plain_rows(table)]
 
 
 def _outlets(rows: BatchRows) -> list[tuple[spec.Outlet, DataFrame]]:

@@ -237,22 +237,18 @@ class _Weaver:
         yield spec.Pause(event.clock)
         for hand in spec.HANDS:
             if hand in self.inner:
-                yield from self._heard(hand, position + 1, event.clock)
+                given, name = self.inner[hand].given, self.inner[hand].input.name
+                for row in given.rows[position + 1]:
+                    yield spec.Arrive(name, row, event.clock)
+                # Behind the rows: what the join inside has given by then is in time.
+                bound = given.bounds[position + 1]
+                if bound == NEVER:
+                    yield spec.Finish(name, event.clock)
+                elif bound > BEGINNING:
+                    yield spec.Bound(name, bound, event.clock)
             elif not isinstance(event, spec.Pause):
                 source = self.join.side(hand).source
                 yield from [event] if source == spec.Named(event.input) else []
-
-    def _heard(self, hand: spec.Hand, number: int, clock: int) -> Iterator[spec.Event]:
-        """Gives the rows of an inner join, then its bound where it has one."""
-        given, name = self.inner[hand].given, self.inner[hand].input.name
-        for row in given.rows[number]:
-            yield spec.Arrive(name, row, clock)
-        # Behind the rows: what the join inside has given by then is in time.
-        bound = given.bounds[number]
-        if bound == NEVER:
-            yield spec.Finish(name, clock)
-        elif bound > BEGINNING:
-            yield spec.Bound(name, bound, clock)
 
 
 def without_hidden(row: spec.Row) -> spec.Row:

@@ -51,9 +51,12 @@ def _lines(schema: Schema, lines: Sequence[Line]) -> pa.RecordBatch:
     """Returns what comes as lines; those without a row have nulls."""
     nothing = dict.fromkeys(schema.names)
     table = arrow_table((line.row or nothing for line in lines), schema)
+    # A line tells a bound, or the time of its row, if that has one.
+    moments = [it.time if it.bound is None else it.bound for it in lines]
+    told = [None if it in (None, NEVER, PAST) else it for it in moments]
     beside = {
         KIND: pa.array([int(_kind(line)) for line in lines], pa.int32()),
-        row_order.MOMENT: pa.array(map(_told, lines), pa.int64()),
+        row_order.MOMENT: pa.array(told, pa.int64()),
         row_order.INPUT: pa.array([line.source.name for line in lines]),
         row_order.NUMBER: pa.array([line.place for line in lines], pa.int64()),
     }
@@ -68,9 +71,3 @@ def _kind(line: Line) -> LineKind:
     if line.bound is not None:
         return LineKind.FINISH if line.bound == NEVER else LineKind.BOUND
     return LineKind.PASSED if line.row is None else LineKind.ROW
-
-
-def _told(line: Line) -> int | None:
-    """Returns the moment that a line tells, if it tells any."""
-    moment = line.time if line.bound is None else line.bound
-    return None if moment is None or moment in (NEVER, PAST) else int(moment)

@@ -272,20 +272,14 @@ class Frontier:
             for result in self.results
             if not result.is_decided and result.identity not in self.emitted
         ]
-        to_come = (*self._unmatched_to_come(), *self._pairs_to_come())
-        return min((*undecided, *to_come), default=NEVER)
-
-    def _unmatched_to_come(self) -> Iterator[Moment]:
-        """Yields the least time of a null row still to come on each preserved side.
-
-        Those that come at once wait for nobody.
-        """
-        settings = self.known.parts.settings
+        # Null rows of rows still to come; those that come at once wait for nobody.
+        parts, null_rows = self.known.parts, []
+        is_split = parts.settings.outer_rows is spec.OuterRows.PER_MILLISECOND
         for hand in spec.HANDS:
             life = self.known.horizon.first_to_come(hand)
-            if self.known.parts.kind.preserves(hand) and not settings.is_eager:
-                is_split = settings.outer_rows is spec.OuterRows.PER_MILLISECOND
-                yield life.birth if is_split else life.end
+            if parts.kind.preserves(hand) and not parts.settings.is_eager:
+                null_rows.append(life.birth if is_split else life.end)
+        return min((*undecided, *null_rows, *self._pairs_to_come()), default=NEVER)
 
     def _pairs_to_come(self) -> Iterator[Moment]:
         """Yields the least row times of pairs that have a row still to come.
@@ -317,33 +311,25 @@ class Frontier:
         In a semi join a row that has come out does not come again, nor does a left row
         that keeps as many pairs as it may.
         """
-        if not self.known.horizon.can_meet(row) or self._is_settled(row):
+        horizon, kind = self.known.horizon, self.known.parts.kind
+        if not horizon.can_meet(row):
             return False
-        if self.known.parts.kind.gives_once(row.hand):
-            earliest = self.known.horizon.least_meeting_with(row)
+        if row in self.known.judgements:
+            # Of such a left row the picks want no more, whatever comes. But in a right
+            # semi join what comes may still match one that is over its limit.
+            judgement = self.known.judgements[row]
+            gives_rights = kind.gives_once(spec.Hand.RIGHT)
+            if judgement.is_closed or (judgement.is_over_limit and not gives_rights):
+                return False
+        if kind.gives_once(row.hand):
+            earliest = horizon.least_meeting_with(row)
             return not any(
                 one.row_time <= earliest for one in self.results if one.rows == (row,)
             )
-        return row.hand is spec.Hand.RIGHT or not self._is_full(row)
-
-    def _is_settled(self, row: LivingRow) -> bool:
-        """Tells whether the picks want no more of a left row, whatever comes.
-
-        In a right semi join what comes may still match a left row over its limit.
-        """
-        judgement = self.known.judgements.get(row)
-        if judgement is None:
-            return False
-        gives_rights = self.known.parts.kind.gives_once(spec.Hand.RIGHT)
-        return judgement.is_closed or (judgement.is_over_limit and not gives_rights)
-
-    def _is_full(self, row: LivingRow) -> bool:
-        """Tells whether a left row has all the pairs that it keeps."""
-        if math.isinf(self.known.parts.picker.keep):
-            return False
+        # A left row that is not full may still keep one more.
         sure = {
             one.rows
             for one in self.results
             if one.role is Role.PAIR and one.is_decided and one.rows[0] is row
         }
-        return len(sure) >= self.known.parts.picker.keep
+        return row.hand is spec.Hand.RIGHT or len(sure) < self.known.parts.picker.keep

@@ -122,23 +122,21 @@ class _Player:
             case spec.Appended(sources):
                 yield [row for source in sources for row in self.rows(source)]
             case spec.Counted(source):
-                count = _counting(step)
-                yield [count(group) for group in self._counted_groups(step)]
+                count, groups = _counting(step), self.groups(source)
+                if step.by:
+                    # Wherever they stand: rows of the same values are one group.
+                    alike: dict[tuple[object, ...], list[spec.Row]] = {}
+                    for row in self.rows(source):
+                        key = tuple(same(row[name]) for name in step.by)
+                        alike.setdefault(key, []).append(row)
+                    groups = [*alike.values()]
+                yield [count(group) for group in groups]
             case spec.Unfolded(source, _, column, keeps_groups):
                 lists: list[Any] = [row[column] for row in self.rows(source)]
                 whole = [[it for rows in lists for it in rows]]
                 yield from filter(None, lists) if keeps_groups else whole
             case _:
                 assert_never(step)
-
-    def _counted_groups(self, step: spec.Counted) -> Iterable[Rows]:
-        """Returns the groups of which a step counts: as they stand, or by values."""
-        if not step.by:
-            return self.groups(step.source)
-        found: dict[tuple[object, ...], list[spec.Row]] = {}
-        for row in self.rows(step.source):
-            found.setdefault(tuple(same(row[name]) for name in step.by), []).append(row)
-        return list(found.values())
 
     def _joined(self, step: spec.Joined | spec.SetJoined) -> Iterator[Rows]:
         """Yields what a join gives: all together, or group by group of its left."""

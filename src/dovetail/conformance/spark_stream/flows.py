@@ -143,7 +143,13 @@ def _played(
         with shared.folder() as place:
             file = place / "events.parquet"
             if isinstance(query, planned.TailQuery):
-                lines = _behind(own, flow.tail(query), file)
+                # What operators behind joins make of the rows of the last join.
+                play = flow.tail(query)
+                shape = cases.shape_of(play)
+                part = shared.Part(shape, [script.script(0, play, shape.plan)])
+                shared.record_parts(file, [part])
+                rows = shared.rows_behind(own, part, file)
+                lines = _Lines(rows, (PLACE, TURN), part.scripts[0].events)
             else:
                 lines = _alone(own, flow, query, file=file)
             batches = shared.collected(lines.frame, place / "checkpoint")
@@ -220,12 +226,3 @@ def _told(
                 yield spec.Bound(name, BEGINNING, event.clock), LineKind.BOUND
         if not isinstance(event, spec.Pause) and event.input in names:
             yield from script.lines_told([event], event.input)
-
-
-def _behind(spark: SparkSession, play: script.StreamPlay, file: Path) -> _Lines:
-    """Returns the rows that operators behind joins make of those of the last one."""
-    shape = cases.shape_of(play)
-    part = shared.Part(shape, [script.script(0, play, shape.plan)])
-    shared.record_parts(file, [part])
-    rows = shared.rows_behind(spark, part, file)
-    return _Lines(rows, (PLACE, TURN), part.scripts[0].events)
