@@ -105,11 +105,13 @@ class CaseData:
         ]
         arrivals = [(source, row) for source in arriving for row in source.rows]
         if is_bounded:
+            # By row time, so that none of them is late.
             arrivals.sort(key=lambda arrival: _place_in_time(*arrival))
         opening: list[spec.Event] = [
             spec.Arrive(source.name, row) for source, row in arrivals
         ]
         if is_bounded:
+            # Nothing more comes: so all that is still held back is let out.
             opening += map(spec.Finish, inputs)
         emptied = {source.name: replace(source, rows=()) for source in arriving}
         return {**inputs, **emptied}, tuple(opening)
@@ -187,6 +189,7 @@ def read_cases(paths: Iterable[Path]) -> tuple[Case, ...]:
 
 def all_cases(paths: Iterable[Path]) -> Iterator[Case]:
     """Yields the cases of files in order, in its place what cannot be read as one."""
+    # Over all files: a run has one outcome under each name.
     seen: dict[str, Path] = {}
     items = (
         (file, number, item)
@@ -256,6 +259,7 @@ def _items(file: Path) -> list[object]:
 def _read_case(data: object, file: Path, number: int) -> Case:
     """Returns one case of a file."""
     unnamed = f"{file}: case {number}"
+    # First, so that what is wrong behind it is told with the name.
     name = Fields(mapping(data, unnamed), unnamed).need("name", text)
     fields = Fields.of(data, f"{file}: {name}", _CASE_KEYS)
     source = fields.take("source", text, "")
@@ -281,6 +285,7 @@ def _read_expectation(fields: Fields, join: Neutral | Script) -> Rows | Count | 
     place = f"{fields.where}.expect"
     match expected:
         case list():
+            # A neutral join has the outlets of the spec, a text may name its own.
             outlets = tuple(outlet.value for outlet in spec.Outlet)
             reader = _line_reader(outlets if isinstance(join, Neutral) else ())
             lines = many(reader)(expected, place)

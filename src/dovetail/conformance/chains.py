@@ -46,6 +46,7 @@ class TableChain:
     ) -> TableChain:
         """Returns a result with what comes in; rows from the start come before it."""
         assert isinstance(output.step, spec.JoinedInRowTime)  # noqa: S101 - as asked
+        # In front of event 0, and of whatever it makes.
         first = (
             (-1, spec.Arrive(one.name, row))
             for one in inputs.values()
@@ -116,12 +117,16 @@ class TableChain:
             for place, event in self.events
             if isinstance(event, spec.Pause) or event.input in inputs
         ]
+        # Stable: what an event brings stands in front of what it makes.
         placed = sorted([*own, *made], key=itemgetter(0))
         play = spec.Play(
             step.join, inputs, tuple(event for _, event in placed), settings=settings
         )
         return [
-            replace(one, after=placed[one.after][0]) for one in player(checked(play))
+            # A row knows its place in this play: from here on it is the event's of the
+            # text.
+            replace(one, after=placed[one.after][0])
+            for one in player(checked(play))
         ]
 
     def _changes(self, one: spec.TimedInput, player: Player) -> Iterator[Placed]:

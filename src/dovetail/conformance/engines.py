@@ -105,6 +105,7 @@ def _guarded(
     error = EngineError("the engine has lost the case")
     try:
         for name, outcome in found:
+            # Each once: a second outcome of a case is as wrong as none.
             del missing[name]
             yield name, outcome
     except Exception as cause:  # noqa: BLE001 - one query must not hide the others
@@ -117,6 +118,7 @@ def _broken(error: Exception) -> EngineError:
     """Returns an error that is none of ours as one: the engine is at fault."""
     text = str(error).partition("\n")[0]
     broken = EngineError(f"the engine broke: {type(error).__name__}: {text}")
+    # Kept beside its own words, for whoever looks for the fault.
     broken.__cause__ = error
     return broken
 
@@ -186,12 +188,15 @@ def batch_ends(split: Split, events: int, name: str) -> tuple[int, ...]:
     """
     match split:
         case Each():
+            # An empty batch: what is there from the start comes out without an event
+            # too.
             return tuple(range(1, events + 1)) or (0,)
         case Whole():
             return (events,)
         case Random(seed):
             # A text seeds alike on every machine, a hash of it would not.
             chance = random.Random(f"{seed}/{name}")  # noqa: S311 # no secret
+            # Between events alone: a cut at either end would be an empty batch.
             cuts = min(chance.randrange(MOST_BATCHES), max(events - 1, 0))
             return (*sorted(chance.sample(range(1, events), cuts)), events)
         case _ as unknown:

@@ -60,6 +60,7 @@ def explained_text(text: JoinPlay | FlowPlay) -> str:
     ]
     if isinstance(text, JoinPlay):
         return "\n".join((explained(text.play), paragraphs(lines)))
+    # A join of several ports is one join, whose plan is told once.
     joins = {
         id(step.join): step
         for step in spec.steps_of(program)

@@ -49,6 +49,7 @@ class JoinPlay:
             match one.step:
                 case spec.Joined(outlet=outlet):
                     found[outlet.value] = one.name
+                # Such a join has but one outlet that a text can name.
                 case spec.JoinedInRowTime():
                     found[spec.Outlet.MATCHED.value] = one.name
                 case _:
@@ -98,7 +99,17 @@ class FlowPlay:
                     engine.value, "a text that is more than one join"
                 )
         found = oracle.play_flow(self.program, self.opening, self.events, players)
-        return [_line(name, item) for name, item in found]
+        lines = []
+        for name, item in found:
+            facts: dict[str, object] = {"out": name}
+            # What the opening gives comes before event 0, during none of the case.
+            if item.place[0] >= 0:
+                facts["after"] = item.place[0]
+            if isinstance(item.content, oracle.Sign):
+                lines.append(Line({}, {**facts, MARK: "window"}))
+            else:
+                lines.append(Line(item.content, facts))
+        return lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,16 +154,6 @@ def streamed(
         # A query knows outlets alone: its lines leave under the name of its stream.
         lines = ((stream, emitted(row, sight)) for stream, row in found)
         yield name, [Line(it.row, {**it.facts, "out": stream}) for stream, it in lines]
-
-
-def _line(name: str, item: oracle.Item) -> Line:
-    """Returns a row or a mark as a line."""
-    facts: dict[str, object] = {"out": name}
-    if item.place[0] >= 0:
-        facts["after"] = item.place[0]
-    if isinstance(item.content, oracle.Sign):
-        return Line({}, {**facts, MARK: "window"})
-    return Line(item.content, facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +240,7 @@ class Results:
 def lenses_play(text: str, given: CaseData) -> TextPlay | Results:
     """Returns the results of a text in Lenses SQL over what a case gives."""
     inputs = given.inputs()
+    # Tables alone, to which nothing happens, are joined as they are.
     is_bounded = not given.has_events and all(
         one.kind is not spec.InputKind.STREAM for one in inputs.values()
     )
@@ -297,6 +299,7 @@ def _counted(program: spec.Program) -> Iterator[spec.Arrive]:
         for name, one in spec.stretches_of(program).items()
         for number in range(one.count)
     ]
+    # By when they come; of one moment by name, so that each run has one order.
     for _, name, number in sorted(found):
         (column,) = schemas[name].names
         yield spec.Arrive(name, {column: number})
@@ -340,6 +343,7 @@ def spl_play(text: str, given: CaseData) -> JoinPlay | FlowPlay:
             where = f"row {number} of {event.input}"
             spec.refuse_beyond(givens[event.input].ranges, event.row, where)
     ends = any(isinstance(event, spec.Finish) for event in events)
+    # A text that is one join is played as one: only so a case may set its switches.
     whole = spec.one_join(program, ends=ends)
     if whole is None:
         if given.settings() != spec.Settings():

@@ -43,6 +43,7 @@ def played(program: spec.Program, root: Root) -> PlayedOutcome:
         for given in spec.givens_of(program)
     }
     play = ProgramPlay(program, files)
+    # An output without rows is one all the same, and is written.
     rows: dict[str, list[spec.Row]] = {one.name: [] for one in program.outputs}
     for line in play.lines(EngineName.LOCAL):
         rows[str(line.facts["out"])].append(line.row)

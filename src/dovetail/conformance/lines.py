@@ -126,6 +126,7 @@ def folded(row: Mapping[str, object]) -> dict[str, object]:
 
 def same_value(expected: object, found: object) -> bool:
     """Tells whether two values are the same by value, whatever their types."""
+    # In Python a truth is a number, 1 or 0; here it is none.
     if isinstance(expected, bool) or isinstance(found, bool) or expected is None:
         return expected is found
     if isinstance(expected, Number) and isinstance(found, Number):

@@ -7,7 +7,7 @@ leaves out is blank, and texts come out without them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dovetail import schema, spec
@@ -64,8 +64,27 @@ def ecl_play(text: str, given: CaseData) -> ProgramPlay:
     program = translate(text, schemas)
     if given.has_events:
         raise SpecError("events in a case of ECL", "rows alone", rule="case_file")
-    rows = {step.name: list(_rows(step, inputs)) for step in spec.givens_of(program)}
-    return ProgramPlay(program, rows)
+    found: dict[str, list[spec.Row]] = {}
+    for step in spec.givens_of(program):
+        known = {name.lower() for name in step.schema.names}
+        rows = found[step.name] = list[spec.Row]()
+        # As the program declares them: columns that it does not know are left out, and
+        # nothing is null but the place of a row, which is counted where it is missing.
+        data = inputs[step.input].take("rows", many(mapping), ())
+        for number, row in enumerate(data):
+            kept = {name: row[name] for name in row if name.lower() in known}
+            where = f"row {number} of {step.input}"
+            read = schema.read_row(kept, step.schema, where)
+            spec.refuse_beyond(step.ranges, read, where)
+            rows.append(
+                {
+                    column.name: schema.blank(column.type)
+                    if read[column.name] is None and column.name != step.position
+                    else _trimmed(read[column.name])
+                    for column in step.schema.columns
+                }
+            )
+    return ProgramPlay(program, found)
 
 
 def output_lines(found: Iterable[tuple[str, spec.Row]]) -> list[Line]:
@@ -79,23 +98,6 @@ def without_blanks(expect: Rows | Count) -> Rows | Count:
         return expect
     lines = tuple(Line(_trimmed_row(one.row), one.facts) for one in expect.lines)
     return Rows(lines, expect.order, expect.time_column)
-
-
-def _rows(step: spec.Given, inputs: Mapping[str, Fields]) -> Iterator[spec.Row]:
-    """Yields the rows of an input as the program declares them; nothing is null."""
-    data = inputs[step.input].take("rows", many(mapping), ())
-    known = {name.lower() for name in step.schema.names}
-    for number, row in enumerate(data):
-        kept = {name: row[name] for name in row if name.lower() in known}
-        where = f"row {number} of {step.input}"
-        read = schema.read_row(kept, step.schema, where)
-        spec.refuse_beyond(step.ranges, read, where)
-        yield {
-            column.name: schema.blank(column.type)
-            if read[column.name] is None and column.name != step.position
-            else _trimmed(read[column.name])
-            for column in step.schema.columns
-        }
 
 
 def _trimmed_row(row: spec.Row) -> spec.Row:

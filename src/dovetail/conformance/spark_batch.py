@@ -137,7 +137,18 @@ def _arrivals(
     schema = Schema((*source.schema.columns, *_PLACED))
     blank = dict.fromkeys(source.schema.names)
     lines = list(_lines(source, play))
-    bound = LATEST if is_complete(source, play) else _last_bound(source, lines)
+    # The bound at the end, in microseconds: what an input promises, or its newest row
+    # less its lateness.
+    back, bounds = source.lateness.negated(), [EARLIEST]
+    for line in lines:
+        match line.get(source.time), line[arrivals.WHAT]:
+            case datetime() as promise, arrivals.What.BOUND.value:
+                bounds.append(to_microseconds(promise))
+            case datetime() as time, _:
+                bounds.append(back.after(to_microseconds(time)))
+            case _:
+                pass
+    bound = LATEST if is_complete(source, play) else max(bounds)
     frame = frame_of(spark, [{**blank, **line} for line in lines], schema)
     return arrivals.Arrivals(frame, has_places=True, bound=bound)
 
@@ -182,17 +193,3 @@ def _lines(source: spec.Input, play: spec.Play) -> Iterator[spec.Row]:
                 yield {arrivals.PLACE: place, arrivals.WHAT: arrivals.What.END.value}
             case _:
                 pass
-
-
-def _last_bound(source: spec.Input, lines: list[spec.Row]) -> int:
-    """Returns the bound of an input at the end, in microseconds since 1970."""
-    back, bounds = source.lateness.negated(), [EARLIEST]
-    for line in lines:
-        match line.get(source.time), line[arrivals.WHAT]:
-            case datetime() as promise, arrivals.What.BOUND.value:
-                bounds.append(to_microseconds(promise))
-            case datetime() as time, _:
-                bounds.append(back.after(to_microseconds(time)))
-            case _:
-                pass
-    return max(bounds)

@@ -190,15 +190,6 @@ class _Machine:
 
         return submit
 
-    # Loops.
-
-    def _turned(self) -> None:
-        """Counts a turn of a loop, and stops one that has no end."""
-        self.turns += 1
-        most = self.known.most_turns
-        if self.turns > most:
-            self.known.stop(f"the loops of one tuple take more than {most} turns")
-
     def _loop(self, name: str, turns: Formula, body: Action) -> Action:
         """Returns what goes round for each of some turns, which a variable may name."""
 
@@ -206,7 +197,11 @@ class _Machine:
             for turn in turns(values):
                 if name:
                     values[name] = turn
-                self._turned()
+                # Counted over all loops of a tuple: one without an end is stopped.
+                self.turns += 1
+                if self.turns > (most := self.known.most_turns):
+                    told = f"the loops of one tuple take more than {most} turns"
+                    self.known.stop(told)
                 jump = body(values)
                 if jump in {"break", "return"}:
                     return jump * (jump == "return")

@@ -234,17 +234,6 @@ class _Descending:
         return bool(self.value > other.value)
 
 
-def _ranks(table: pa.RecordBatch, gives: Gives) -> list[Key]:
-    """Returns what each row is sorted by."""
-    if not isinstance(gives, Arranged):
-        return []
-    columns = []
-    for name, descends in gives.by:
-        column = table.column(name).to_pylist()
-        columns.append([*map(_Descending, column)] if descends else column)
-    return [*zip(*columns, strict=True)]
-
-
 @dataclass(frozen=True, slots=True)
 class _Measure:
     """How far rows are above others, by a column."""
@@ -304,12 +293,16 @@ class _Windows:
     def over(cls, known: Windows, table: pa.RecordBatch, saved: _Saved) -> _Windows:
         """Returns the windows of what is kept and comes."""
         window, gives = known.window, known.gives
+        ranks = []
+        for name, descends in gives.by if isinstance(gives, Arranged) else ():
+            column = table.column(name).to_pylist()
+            ranks.append([*map(_Descending, column)] if descends else column)
         windows = cls(
             known,
             table,
             _tuples(table, known.by),
             _tuples(table, gives.groups if isinstance(gives, Lists) else ()),
-            _ranks(table, gives),
+            [*zip(*ranks, strict=True)],
             _Measure.of(window.keeps, table),
             _Measure.of(window.fires, table),
         )

@@ -39,7 +39,18 @@ def _play_stage(stage: Stage) -> list[spec.Emission]:
     """Returns the rows of a join of inputs alone."""
     if stage.join.clock is spec.Clock.BATCH:
         return batch(stage)
-    return list(_stepwise(stage, InPlace(stage)))
+    memory = InPlace(stage)
+    every, sent = [*_opening(stage, memory)], 0
+    for played in steps(stage, memory):
+        after = max(played.position - stage.openings, spec.UNKNOWN_EVENT)
+        found = _written(stage, played)
+        came = sum(one.outlet is spec.Outlet.MATCHED for one in found)
+        # What time lets out no row has caused, so that no mark stands behind it.
+        if stage.gives_marks and came and not played.is_pause:
+            sent += came
+            found.append(mark(sent))
+        every += [replace(one, after=after) for one in found]
+    return every
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,21 +75,6 @@ def play_cut(stage: Stage, memory: Memory, cut: Cut) -> list[spec.Emission]:
 def batch(stage: Stage) -> list[spec.Emission]:
     """Returns the rows of a batch: in left order, or where asked by row time."""
     return [stage.writer.emission(row) for row in batch_rows(stage)]
-
-
-def _stepwise(stage: Stage, memory: Memory) -> Iterator[spec.Emission]:
-    """Gives what each event gives, with the number of the event."""
-    yield from _opening(stage, memory)
-    sent = 0
-    for played in steps(stage, memory):
-        after = max(played.position - stage.openings, spec.UNKNOWN_EVENT)
-        found = _written(stage, played)
-        came = sum(one.outlet is spec.Outlet.MATCHED for one in found)
-        # What time lets out no row has caused, so that no mark stands behind it.
-        if stage.gives_marks and came and not played.is_pause:
-            sent += came
-            found.append(mark(sent))
-        yield from (replace(one, after=after) for one in found)
 
 
 def _opening(stage: Stage, memory: Memory) -> Iterator[spec.Emission]:

@@ -190,7 +190,14 @@ class Judge:
         picker = self.parts.picker
         sure = [pair for pair in met if self.horizon.is_sure(pair)]
         self.parts.refuse_excess(left, len(picker.candidates(sure)))
-        possible = [pair for pair in met if self._may_come(pair, sure)]
+        possible = []
+        for pair in met:
+            # Is it picked if it is there beside those for sure? More pairs only ever
+            # take others away, so what is not picked now never is.
+            beside = sure if pair in sure else sorted([*sure, pair], key=by_right_row)
+            choice = picker.choose(beside)
+            if pair in choice.matches and not choice.is_over_limit:
+                possible.append(pair)
         is_closed = self._is_closed(left, met, possible)
         choice = picker.choose(sure)
         # Until the row is closed each candidate may be its match, so that none of the
@@ -204,15 +211,6 @@ class Judge:
             is_over_limit=choice.is_over_limit,
             has_too_many=choice.has_too_many,
         )
-
-    def _may_come(self, pair: Pair, sure: list[Pair]) -> bool:
-        """Tells whether a pair is still picked, if it is there beside those for sure.
-
-        More pairs only ever take others away, so what is not picked now never is.
-        """
-        beside = sure if pair in sure else sorted([*sure, pair], key=by_right_row)
-        choice = self.parts.picker.choose(beside)
-        return pair in choice.matches and not choice.is_over_limit
 
     def _is_closed(
         self, left: LivingRow, met: list[Pair], possible: list[Pair]

@@ -132,6 +132,7 @@ def _with_batches(spark: SparkSession, one: StreamPlay) -> StreamPlay:
     for name, source in batches.items():
         inner = replace(play, join=source.join, settings=spec.Settings())
         found = spark_batch.play(spark, inner)
+        # What a batch inside turns away leaves before any event.
         lost += [it for it in found if it.outlet is spec.Outlet.LATE]
         rows = tuple(it.row for it in found if it.outlet is spec.Outlet.MATCHED)
         known[name] = replace(known[name], rows=rows)
@@ -147,7 +148,9 @@ def _queries(groups: Sequence[_Group]) -> list[_Query]:
     """
     alone = [group for group in groups if group.is_alone]
     together = [group for group in groups if not group.is_alone]
+    # The longest first, so that none of them is what all wait for at the end.
     together.sort(key=lambda group: group.batches, reverse=True)
+    # `-(-a // b)` rounds up: so no more queries are made than run at a time.
     each = max(1, min(MOST_PARTS, -(-len(together) // AT_A_TIME)))
     queries = [together[at : at + each] for at in range(0, len(together), each)]
     return [*queries, *([group] for group in alone)]
@@ -155,6 +158,7 @@ def _queries(groups: Sequence[_Group]) -> list[_Query]:
 
 def _all_run(spark: SparkSession, groups: Sequence[_Group]) -> Iterator[Named]:
     """Gives the outcomes of all groups as they come."""
+    # Each query sets its own partitions, so none shares a session while it runs.
     sessions: SimpleQueue[SparkSession] = SimpleQueue()
     for _ in range(min(AT_A_TIME, len(groups))):
         sessions.put(shared.session_of_our_own(spark))
@@ -186,6 +190,7 @@ def _outcomes(spark: SparkSession, query: _Query) -> list[Named]:
         plays = [_Group(one.shape, (play,)) for one in query for play in one.plays]
         if len(plays) == 1:
             return [(plays[0].plays[0].name, sentence(error))]
+        # In halves of sense: group by group, and then play by play.
         smaller = query if len(query) > 1 else plays
         return [named for one in smaller for named in _outcomes(spark, [one])]
 
@@ -203,6 +208,7 @@ def _played(spark: SparkSession, query: _Query) -> list[Named]:
             found = emissions(spark, part.shape, joins, part.scripts)
         if part.shape.stepwise and part.shape.plan.join.clock is spec.Clock.ARRIVAL:
             found = [list(_marked(rows)) for rows in found]
+        # After the marks: those count the rows too that steps have dropped.
         found = [[one for one in rows if one.row is not GONE] for rows in found]
         names = [one.name for one in group.plays]
         named += zip(names, found, strict=True)

@@ -52,6 +52,7 @@ class StreamFlow:
     @property
     def queries(self) -> tuple[planned.Query, ...]:
         """Returns the queries of the program, or refuses it."""
+        # Where inputs end, windows give at the end what they have left.
         ends = any(isinstance(one, spec.Finish) for one in self.events)
         return planned.plan_flow(
             self.program, planned.in_sequence(replay.SEQUENCE), ends=ends
@@ -93,6 +94,7 @@ def play_flows(
         others = (one for one in queries if not isinstance(one, planned.JoinQuery))
         alone += [(flow, one) for one in others]
         joins = (one for one in queries if isinstance(one, planned.JoinQuery))
+        # Joins share queries with those of other programs; what has none runs alone.
         for query, out in ((one, out) for one in joins for out in one.exits):
             wanted.append(flow.play(query, out))
             plays[wanted[-1].name] = flow, out
@@ -113,6 +115,7 @@ def _with(
     known: Found, stream: str, more: list[spec.Emission] | DovetailError
 ) -> Found:
     """Returns what comes out with the rows of one more stream, in order of events."""
+    # The first error stays: what else comes of the program tells no more.
     if isinstance(known, DovetailError):
         return known
     if isinstance(more, DovetailError):
@@ -125,6 +128,7 @@ def _own(out: planned.Exit, outcome: Outcome) -> Outcome:
     """Returns what leaves by an exit; marks are of the first port."""
     if isinstance(outcome, DovetailError):
         return outcome
+    # How often each row of an outlet is there.
     own = {out.outlet: 1}
     # A mark goes all the ways that the rows go.
     if spec.Outlet.MATCHED in own:
@@ -174,6 +178,7 @@ class _Lines:
     ) -> Iterator[spec.Emission]:
         """Yields the rows and marks of batches."""
         for number, table in sorted(batches.items()):
+            # Bounds and ends ride along; nobody is shown them.
             shown = pc.is_in(table[KIND], pa.array(_SHOWN, pa.int32()))
             ordered = table.filter(shown).sort_by(
                 [(name, "ascending") for name in self.order]
@@ -207,6 +212,7 @@ def _alone(
     }
     replay.record(file, written.lines, rows)
     replayed = replay.replay(spark, file)
+    # One task sees all rows, in the order of the lines.
     spark.conf.set("spark.sql.shuffle.partitions", "1")
     riders = Riders(replay.RIDING, replay.SEQUENCE, query.ranks)
     lines = gathered(lambda name: replay.lines_of(replayed, name), query.paths, riders)

@@ -81,25 +81,23 @@ def record(
     path: str | Path, lines: Sequence[Line], rows: Mapping[str, pa.Table]
 ) -> None:
     """Writes events that `replay` plays; `rows` are each input's, in their order."""
+    # Column by column; without a line there are as many, all empty.
     head = list(zip(*map(astuple, lines), strict=True)) or [()] * len(_HEAD)
     arrays = [
         pa.array(values, kind) for values, kind in zip(head, _HEAD.types, strict=True)
     ]
-    arrays += [_structs(lines, name, table) for name, table in rows.items()]
+    for name, table in rows.items():
+        # An input's rows stand on the lines that bring them, null on all others.
+        numbers = iter(range(table.num_rows))
+        index = [
+            next(numbers) if it.has_row and it.input == name else None for it in lines
+        ]
+        structs = table.to_struct_array().combine_chunks()
+        if isinstance(structs, pa.ChunkedArray):
+            structs = pa.concat_arrays(structs.chunks)
+        arrays.append(structs.take(pa.array(index, pa.int64())))
     names = [*_HEAD.names, *(ROW + name for name in rows)]
     pq.write_table(pa.Table.from_arrays(arrays, names=names), path)
-
-
-def _structs(lines: Sequence[Line], name: str, table: pa.Table) -> pa.Array:
-    """Returns an input's rows on the lines that bring them, null on all others."""
-    numbers = iter(range(table.num_rows))
-    index = [
-        next(numbers) if line.has_row and line.input == name else None for line in lines
-    ]
-    structs = table.to_struct_array().combine_chunks()
-    if isinstance(structs, pa.ChunkedArray):
-        structs = pa.concat_arrays(structs.chunks)
-    return structs.take(pa.array(index, pa.int64()))
 
 
 def replay(spark: SparkSession, path: str | Path) -> DataFrame:

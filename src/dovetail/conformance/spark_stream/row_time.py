@@ -68,11 +68,13 @@ def _played(query: RowTimeQuery, how: running.Start) -> list[spec.Row]:
 
     try:
         running_query = query.start(Calling(take), how)
+        # It ends by itself, once all that was recorded has come.
         running_query.awaitTermination()
     except DovetailError:
         raise
     except Exception as error:  # Spark's own, as a user is told of it
         raise sentence(error) from error
+    # Batch by batch, as they follow each other.
     return [row for _, some in sorted(rows.items()) for row in some]
 
 
@@ -89,6 +91,7 @@ def _ends(play: RowTimePlay) -> bool | None:
     if streams & ended and streams - ended:
         told = "the end of some of the streams of a text of several steps"
         raise UnsupportedError.not_yet("stream", told)
+    # None leaves it to the query: streams that do not end here are not finished.
     return True if streams <= ended else None
 
 
@@ -99,6 +102,7 @@ def _recorded(
     written = Script(0)
     for first, past in pairwise((0, *ends)):
         events = play.events[first:past]
+        # Bounds and ends have no line: a frame of a user brings rows alone.
         coming: list[tuple[Told, LineKind]] = []
         for one in events:
             if isinstance(one, spec.Arrive):
@@ -130,6 +134,7 @@ def _recorded(
     for name, source in inputs.items():
         if kinds[name]:
             frame, place = replay.lines_of(replayed, name), quoted(replay.SEQUENCE)
+            # By this column a user's frame tells deletes from rows.
             gone = f"{quoted(reserved('event'))} = {int(LineKind.DELETE)}"
             is_table = source.kind is spec.InputKind.TABLE
             feed = Feed(sequence=place, deletes=gone if is_table else "")

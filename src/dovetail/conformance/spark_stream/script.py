@@ -98,6 +98,7 @@ def script(scope: int, wanted: StreamPlay, plan: StreamPlan) -> Script:
         ),
         *_ends(data_sets if is_in_time else ()),
     ]
+    # Time passes for all inputs at once: it does not matter which one tells it.
     carrier = wanted.carrier or plan.leaves[0].source.name
     opening = _coming(play.opening, plan, carrier)
     written.has_silent_start = bool(state) and plan.join.clock is spec.Clock.ARRIVAL

@@ -219,6 +219,7 @@ def session_of_our_own(spark: SparkSession) -> SparkSession:
     """Returns a session beside a user's, under the plain rules, on the same Spark."""
     own = spark.newSession()
     for name, value in _CONFS.items():
+        # On the session alone: the user's own keeps its settings.
         own.conf.set(name, value)
     register_functions(own)
     return own
@@ -243,18 +244,27 @@ def _run_once(spark: SparkSession, parts: Sequence[Part]) -> list[list[Batches]]
     with folder() as place:
         recording = place / "events.parquet"
         record_parts(recording, parts)
-        lay_out = _chain if parts[0].is_chain else lay_together
-        query = lay_out(spark, parts, recording)
+        if parts[0].is_chain:
+            # Joins in a row, whose operators feed each other: a query has but one part.
+            (part,) = parts
+            frames, layout = _in_a_row(spark, part, recording)
+            lines, results = dataflow.lay(part.shape.plan, frames, layout)
+            head = f"0 AS {together.PART}"
+            query = Query(lines.selectExpr(head, bucket.JOIN, bucket.BLOB), [results])
+        else:
+            query = lay_together(spark, parts, recording)
         return query.raw_results(spark, collected(query.lines, place / "checkpoint"))
 
 
 def lay_together(spark: SparkSession, parts: Sequence[Part], recording: Path) -> Query:
     """Returns the query that plays a recording of all parts."""
+    # The workers of Spark need not have our package.
     travel_by_value()
     buckets = sum(sum(part.counts) for part in parts)
     most = max(part.shape.most_partitions for part in parts)
     partitions = min(buckets, most)
     spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
+    # Dealt out part by part, so that no two of them share a bucket.
     labels = iter(balanced_labels(buckets, partitions))
     replayed = replay.replay(spark, recording)
     laid: list[Results] = []
@@ -275,6 +285,7 @@ def lay_together(spark: SparkSession, parts: Sequence[Part], recording: Path) ->
         settings = replace(settings, fingerprint=same.fingerprint)
         schemas = sides[0].schema, sides[1].schema
         told = bucket.told_beside(settings, schemas)
+        # Results are read part by part: each has columns of its own.
         laid.append(Results(plan, (dataflow.reading_of(sides, told),)))
         packed += map(dataflow.as_lines, sides)
         join = together.Join(number, settings, schemas)
@@ -287,16 +298,6 @@ def lay_together(spark: SparkSession, parts: Sequence[Part], recording: Path) ->
         )
     shared = together.make_shared_operator(joins)
     return Query(dataflow.by_bucket(lines, shared, together.RESULT_DDL), laid)
-
-
-def _chain(spark: SparkSession, parts: Sequence[Part], recording: Path) -> Query:
-    """Returns the query of joins in a row, whose operators feed each other."""
-    (part,) = parts
-    frames, layout = _in_a_row(spark, part, recording)
-    lines, results = dataflow.lay(part.shape.plan, frames, layout)
-    return Query(
-        lines.selectExpr(f"0 AS {together.PART}", bucket.JOIN, bucket.BLOB), [results]
-    )
 
 
 def rows_behind(spark: SparkSession, part: Part, recording: Path) -> DataFrame:
@@ -363,10 +364,12 @@ def record_parts(path: Path, parts: Sequence[Part]) -> None:
             key=lambda line: line.cut,
         )
         for name, source in part.shape.inputs.items():
+            # Lines know no rows: the rows of a scope come in the order of its lines.
             waiting = {one.scope: iter(one.rows.get(name, ())) for one in part.scripts}
             brought = [line for line in mine if line.has_row and line.input == name]
             own = [next(waiting[line.scope]) for line in brought]
             rows[place_of(number, name)] = table_of(source, own)
+        # From here on all parts are one recording.
         lines += [replace(line, input=place_of(number, line.input)) for line in mine]
     replay.record(path, sorted(lines, key=lambda line: line.cut), rows)
 
@@ -388,6 +391,7 @@ def collected(frame: DataFrame, checkpoint: Path) -> Batches:
     batches: Batches = {}
 
     def take(batch: DataFrame, number: int) -> None:
+        # Set, not added: a batch that is tried again takes its own place.
         batches[number] = batch.toArrow()
 
     writer = frame.writeStream.foreachBatch(take).trigger(availableNow=True)

@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import ClassVar
 
 from sqlglot import TokenType, exp, parser, tokens
@@ -186,6 +185,7 @@ class Text:
             ) from error
         found = _Statements(source)
         start = 0
+        # None ends the last statement, which may stand without a semicolon.
         for place, one in enumerate([*every, None]):
             if one is None or one.token_type is TokenType.SEMICOLON:
                 if some := every[start:place]:
@@ -273,6 +273,8 @@ class _Cursor:
         found = None if self.is_done else _NAME.match(self.source.text, start)
         if found is None or self.token.token_type is TokenType.STRING:
             raise self.stopped(what)
+        # A dot or a dash at the end is a sign of what follows. The others part a name
+        # into several tokens of sqlglot.
         name = found[0].rstrip(".-")
         while not self.is_done and self.token.start < start + len(name):
             self.at += 1
@@ -281,6 +283,7 @@ class _Cursor:
     def length(self) -> spec.Span:
         """Returns a length of time, as in 5s or 2180h, and goes past it."""
         place = self.place
+        # To sqlglot a number and its unit are two tokens.
         some = self.tokens[self.at : self.at + 2]
         text = "".join(one.text for one in some)
         found = re.fullmatch(r"(\d+)(ms|s|m|h|d)", text.lower())
@@ -300,6 +303,7 @@ class _Cursor:
             is_inside = between and kind is TokenType.AND
             if depth == 0 and not is_inside and any(map(self.begins, ends)):
                 break
+            # A comma, or a clause, in brackets is of what stands in them.
             depth += (kind in _OPENING) - (kind in _CLOSING)
             between += (kind is TokenType.BETWEEN) - bool(is_inside)
             self.at += 1
@@ -351,9 +355,11 @@ def _whole_names(
     text: str, some: Sequence[Token], names: Sequence[str]
 ) -> Iterator[Token]:
     """Yields tokens, of which one is a whole name that has dots and dashes."""
+    # The longest first: one name may begin with another one and a dot.
     parted = sorted((one for one in names if set(one) & set(".-")), key=len)[::-1]
     past = -1
     for one in some:
+        # What a name has taken in is no token of its own any more.
         if one.start < past:
             continue
         known = (it for it in parted if text.startswith(f"{it}.", one.start))
@@ -412,6 +418,7 @@ class _Statements:
         name, place = cursor.name("the name of a topic behind INSERT INTO")
         key, told = "", []
         if cursor.take("STORE"):
+            # Either may be left out, but VALUE never stands in front of KEY.
             for word in ("KEY", "VALUE"):
                 if cursor.take(word):
                     cursor.need("AS")
@@ -504,6 +511,7 @@ def _named(cursor: _Cursor) -> Named:
     name, place = cursor.name("the name of a topic, or of a WITH")
     alias = name
     has_word = cursor.take("AS")
+    # The next clause is not another name of the source.
     ends = (*_JOINS, *_BEHIND, *_UNKNOWN, "ON", "STORE")
     follows = not cursor.is_done and not any(cursor.begins(one) for one in ends)
     is_name = follows and cursor.token.token_type in (
@@ -542,6 +550,7 @@ class _Clauses:
         self._join()
         if cursor.take("WHERE"):
             self.query = replace(self.query, where=self._condition("WHERE"))
+        # WINDOW BY may stand on either side of GROUP BY.
         self._window()
         if cursor.take("GROUP", "BY"):
             inner = cursor.until("WINDOW BY", "HAVING", *_UNKNOWN)
@@ -572,6 +581,7 @@ class _Clauses:
         elif not cursor.take("JOIN"):
             return
         join = Join(kind, _named(cursor), NOTHING, NOTHING, place)
+        # Already here: what ON says may have names of the second source.
         self.query = replace(self.query, join=join)
         if cursor.take("ON"):
             ends = (*_BEHIND, *_UNKNOWN, *_JOINS)
@@ -623,7 +633,8 @@ class _Clauses:
 def _shown(cursor: _Cursor, names: Sequence[str]) -> Shown:
     """Returns one of the things that SELECT lists, with its name and facet."""
     place, depth, named = cursor.place, 0, 0
-    for number, (one, _) in enumerate(pairwise([*cursor.tokens, cursor.tokens[-1]])):
+    # The last AS outside of brackets names it: CAST(x AS y) has one of its own.
+    for number, one in enumerate(cursor.tokens):
         kind = one.token_type
         depth += (kind in _OPENING) - (kind in _CLOSING)
         if depth == 0 and kind is TokenType.ALIAS:

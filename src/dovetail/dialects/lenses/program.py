@@ -52,7 +52,12 @@ class Topics:
         outputs: dict[str, spec.Output] = {}
         for one in self.text.filled:
             query = Query(self, one.query)
-            records = _stored(query.records(), one.key)
+            records = query.records()
+            if one.key in _KEYS and records.key.is_there:
+                # Whoever reads the topic has its key as the format writes it.
+                kind = exp.DataType.build(_KEYS[one.key], dialect="spark")
+                value = exp.Cast(this=records.key.value.copy(), to=kind)
+                records = replace(records, key=Key(value, _KEYS[one.key]))
             self.remarks += query.remarks
             self.filled[one.name.lower()] = records
             if one.is_topic:
@@ -86,6 +91,7 @@ class Topics:
                 raise not_yet(named.place, what)
             return found
         topics = [one for one in self.inputs if one not in self.steps]
+        # Case counts where nothing else parts two topics.
         exact = [one for one in topics if one == named.name]
         known = exact or [one for one in topics if one.lower() == name]
         if len(known) != 1:
@@ -163,8 +169,10 @@ class Topics:
             raise DialectError(told, expected, place=one.place)
         if self.is_bounded or spec.takes_changes(more) or spec.takes_changes(first):
             raise not_yet(one.place, "rows of tables from two queries in one topic")
+        # By name: the second query may list the fields in another order.
         names = {it.lower(): it for it in more.schema.names}
         columns = [(it, column_of(names[it.lower()])) for it in first.schema.names]
+        # One step for all of its queries, however many write into the topic.
         parts = first.sources if isinstance(first, spec.Appended) else (first,)
         return spec.Appended((*parts, projected(more, tuple(columns))))
 
@@ -177,6 +185,7 @@ class Topics:
                 one.time,
                 one.key,
             )
+            # A self-join reads its input once.
             for name in dict.fromkeys(spec.source_names(join))
             for one in [self.inputs[name]]
         )
@@ -197,15 +206,6 @@ class Topics:
         return f"{filled.name}: key {form}; value {', '.join(fields)}"
 
 
-def _stored(records: Records, form: str) -> Records:
-    """Returns records whose key is written in a format, as whoever reads it has it."""
-    if form not in _KEYS or not records.key.is_there:
-        return records
-    kind = exp.DataType.build(_KEYS[form], dialect="spark")
-    value = exp.Cast(this=records.key.value.copy(), to=kind)
-    return replace(records, key=Key(value, _KEYS[form]))
-
-
 def program(
     text: str, inputs: spec.Inputs, *, is_bounded: bool = False
 ) -> spec.Program:
@@ -224,6 +224,7 @@ def usual_settings(join: spec.JoinSpec, inputs: spec.Inputs) -> spec.Settings:
     """
     stream, table = spec.InputKind.STREAM, spec.InputKind.TABLE
     sources = {hand: join.side(hand).source for hand in spec.HANDS}
+    # What is there from the start waits for nobody, nor does a join around another.
     if join.clock is spec.Clock.BATCH or any(
         isinstance(one, spec.Nested) for one in sources.values()
     ):

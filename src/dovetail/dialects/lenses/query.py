@@ -326,6 +326,7 @@ class Query:
         if len(keys) > 1:
             key = groups.key()
         rows = replace(rows, key=key)
+        # SELECT and HAVING are read as those of a query over the groups.
         plain = replace(select, shown=shown, where=having)
         query = Query(self.sources, replace(plain, groups=NOTHING, window=NOTHING))
         own = Seen(self.text, ((select.source.alias, rows),))
@@ -407,7 +408,13 @@ class Query:
     def _joined(self, join: parser.Join) -> Made:
         """Returns what the join of two sources gives."""
         both = (self.select.source, join.source)
-        records = [self._side(one) for one in both]
+        records = []
+        for one in both:
+            found = self.sources.known(one)
+            # A result of tables changes: whoever joins it reads it as a table.
+            if isinstance(found, Made) and found.is_changelog:
+                found = self.sources.kept(found, one)
+            records.append(found.rows(one.alias) if isinstance(found, Made) else found)
         seen = Seen(
             self.text,
             tuple((one.alias, it) for one, it in zip(both, records, strict=True)),
@@ -426,15 +433,6 @@ class Query:
         common = self._common_key(join, seen, hard)
         made = replace(made, fields=fields, key=key or common)
         return made.filtered(where)
-
-    def _side(self, source: parser.Named) -> Rows:
-        """Returns a source as rows on a side of a join."""
-        found = self.sources.known(source)
-        if not isinstance(found, Made):
-            return found
-        if found.is_changelog:
-            return self.sources.kept(found, source)
-        return found.rows(source.alias)
 
     def _check_join(self, join: parser.Join, seen: Seen) -> None:
         """Refuses what sources of these kinds cannot do."""
@@ -525,6 +523,7 @@ class Query:
                     # Its type is asked for, so that what is wrong is told of it alone.
                     self._type(operand, seen)
                     texts.append(Expression(self._text(operand, seen)))
+                # Left stands what is of the left source, however ON has it.
                 is_swapped = sides[0] == {_RIGHT}
                 hard.append(spec.Equality(*(texts[::-1] if is_swapped else texts)))
             elif len(seen.hands(part)) > 1:
@@ -562,6 +561,8 @@ class Query:
             assert isinstance(one, Rows)  # noqa: S101 - as sides are made
             own = [sided(it, hand).sql(dialect="spark") for it in one.kept]
             conditions += own
+            # One that its own filter drops would come out unmatched: so the join drops
+            # it.
             if join.kind.preserves(hand):
                 drops += [
                     f"matched_{hand.value} AND NOT coalesce({it}, false)" for it in own
@@ -579,6 +580,7 @@ class Query:
         condition = Expression(" AND ".join(f"({it})" for it in conditions) or "true")
         made = spec.JoinSpec(left, right, join.kind, clock, tuple(hard), condition)
         made = skipping(made, drops)
+        # What a stream takes part in is a stream.
         kinds = {one.kind for one in rows.values()}
         kind = (
             spec.InputKind.STREAM
@@ -590,6 +592,7 @@ class Query:
             for hand, one in rows.items()
             if not isinstance(one.time, exp.Null) and one.is_stream
         ]
+        # In row time a result has a time of its own; else that of its stream.
         if clock is spec.Clock.EVENT:
             time: exp.Expr = exp.column("row_time")
         else:

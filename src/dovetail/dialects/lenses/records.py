@@ -72,6 +72,7 @@ class Rows:
         """Returns the records of an input."""
         names = source.schema.names
         own = next((one for one in names if one.lower() == KEY), "")
+        # A table of one key column needs no `_key`: it is that column.
         if not own and len(source.key) == 1:
             (own,) = source.key
         time = source.time or next((one for one in names if one.lower() == TIME), "")
@@ -142,11 +143,13 @@ class Made:
 
     def filtered(self, conditions: Sequence[exp.Expr]) -> Made:
         """Returns the records of which conditions are true."""
+        # An unknown is not true either: such a record is dropped too.
         drops = (f"NOT coalesce({self.spelled(one)}, false)" for one in conditions)
         return replace(self, join=skipping(self.join, [*drops]))
 
     def rows(self, name: str) -> Rows:
         """Returns the records as rows of a join inside another one."""
+        # With their numbers, since two fields may have one name.
         columns = [
             (f"{one.name} {number}", one.value)
             for number, one in enumerate(self.fields)
@@ -156,6 +159,7 @@ class Made:
             for one, (column, _) in zip(self.fields, columns, strict=True)
         )
         key, time = self.key, self.time
+        # Key and time go along, so that the join around can look at them.
         if key.is_there:
             columns.append((KEY, key.value))
             key = replace(key, value=own_column(KEY))
@@ -183,6 +187,7 @@ def numbered(fields: Sequence[Field]) -> Iterator[tuple[str, exp.Expr]]:
 def skipping(join: spec.JoinSpec, drops: Sequence[str]) -> spec.JoinSpec:
     """Returns a join of which rows do not come out where one of these is true."""
     known = join.picks.skip_when
+    # A join that skips nothing says `false`.
     told = [*([known.text] if known.text != "false" else []), *drops]
     if not told:
         return join

@@ -81,6 +81,7 @@ def argument_of(function: exp.Expr, text: Text) -> exp.Expr:
         return value
     value = function.this
     if isinstance(value, exp.Star):
+        # It counts records: a 1 is never null, so that none is passed over.
         return exp.Literal.number(1)
     if isinstance(value, exp.Distinct) or function.expressions:
         raise not_yet(text.at(function), f"DISTINCT, or several values, in {name}")
@@ -98,10 +99,13 @@ def function_of(function: exp.Expr, kind: Type, text: Text) -> Function:
         case exp.Avg():
             result = "IF({1} = 0, NULL, {0} / {1})"
             return Function((_sum(function, kind, text), _COUNT), result)
+        # Both pass over a null, as which they start.
         case exp.Min():
             return Function((Total(null, "least({total}, {item})", kind),))
         case exp.Max():
             return Function((Total(null, "greatest({total}, {item})", kind),))
+        # What is there first stays; of LAST what comes replaces it. A null does
+        # neither.
         case exp.First():
             return Function((Total(null, "coalesce({total}, {item})", kind),))
         case exp.Last():
@@ -122,6 +126,7 @@ def _sum(function: exp.Expr, kind: Type, text: Text) -> Total:
     elif kind in _FLOATS:
         whole = AtomicType.DOUBLE
     elif isinstance(kind, DecimalType):
+        # All the digits that there are: a sum has more than its values.
         whole = DecimalType(38, kind.scale)
     else:
         told = f"{_name_of(function)} of values of the type {kind}"
@@ -133,6 +138,7 @@ def _sum(function: exp.Expr, kind: Type, text: Text) -> Total:
 
 def _list(function: exp.Expr, kind: Type, text: Text) -> Total:
     """Returns a list of the values, in which each may stand once, up to a length."""
+    # A null is no value to list; a list that is full stays as it is.
     stays = "{item} IS NULL"
     for most in function.expressions[1:]:
         if not isinstance(most, exp.Literal) or not str(most.this).isdigit():

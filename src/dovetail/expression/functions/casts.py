@@ -278,7 +278,15 @@ def _never_a_date(target: Kind) -> bool:
 def _atomic(source: Kind, target: Kind, *, careful: bool) -> Conversion | None:
     """Returns the conversion to a type without parts."""
     if source == kinds.STRING:
-        return _from_text(target, careful=careful)
+        if target in kinds.BITS:
+            return partial(_read_whole, bits=kinds.BITS[target], careful=careful)
+        if isinstance(target, schema.DecimalType):
+            return lambda text: (
+                fitted(WIDE.create_decimal(plain), target)
+                if _EXACT.fullmatch(plain := text.strip(_BLANKS))
+                else None
+            )
+        return _READERS.get(target)
     if target == kinds.BOOLEAN:
         if kinds.is_numeric(source):
             return lambda value: value != 0
@@ -293,19 +301,6 @@ def _atomic(source: Kind, target: Kind, *, careful: bool) -> Conversion | None:
         size = kinds.BITS[source] // 8
         return lambda value: value.to_bytes(size, "big", signed=True)
     return _to_time(source, target)
-
-
-def _from_text(target: Kind, *, careful: bool) -> Conversion | None:
-    """Returns the conversion that reads a text."""
-    if target in kinds.BITS:
-        return partial(_read_whole, bits=kinds.BITS[target], careful=careful)
-    if isinstance(target, schema.DecimalType):
-        return lambda text: (
-            fitted(WIDE.create_decimal(plain), target)
-            if _EXACT.fullmatch(plain := text.strip(_BLANKS))
-            else None
-        )
-    return _READERS.get(target)
 
 
 def _is_number(kind: Kind) -> bool:

@@ -312,7 +312,15 @@ def with_causes(
     when = leaving.column(results.WHEN).to_numpy()
     # The last row that came by then is the one that let it out.
     at = order[np.searchsorted(place[order], when, "right") - 1]
-    number = np.concatenate([_numbers(settings, rows) for rows in fresh])[at]
+    match settings.arrival:
+        case Arrival.SEQUENCE:
+            numbers = [rows.hidden(names.PLACE) for rows in fresh]
+        case Arrival.MERGED:
+            numbers = [rows.moment for rows in fresh]
+        case _:
+            # As read, the rows of a step have one number: side and position decide.
+            numbers = [np.zeros(len(rows), np.int64) for rows in fresh]
+    number = np.concatenate(numbers)[at]
     own = pa.concat_arrays([_own_turns(left), _own_turns(right)]).take(pa.array(at))
     side = pa.array([b"\0", b"\1"]).take(pa.array((at >= len(left)) * 1))
     # Bytes that sort as (number, side, own turn, order of leaving): one key decides
@@ -326,17 +334,6 @@ def with_causes(
         told = told.append_column(name, pa.array(column))
     silent = np.concatenate((left.from_start, right.from_start))[at]
     return told.filter(pa.array(~silent)) if silent.any() else told
-
-
-def _numbers(settings: JoinSettings, rows: Rows) -> Whole:
-    """Returns the numbers by which the order of arrival is; it may have none."""
-    match settings.arrival:
-        case Arrival.SEQUENCE:
-            return rows.hidden(names.PLACE)
-        case Arrival.MERGED:
-            return rows.moment
-        case _:
-            return np.zeros(len(rows), np.int64)
 
 
 def in_order(numbers: Whole) -> pa.Array:

@@ -31,7 +31,7 @@ from dovetail.kernels.arrays import names
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Rows, Whole
 from dovetail.kernels.arrival.arrival import Watch
 from dovetail.kernels.lifetimes.calendar import shift
-from dovetail.kernels.settings import Closing, JoinSettings, SideSettings
+from dovetail.kernels.settings import Closing, JoinSettings
 from dovetail.spec import windows
 from dovetail.spec.spans import NO_TIME
 from dovetail.spec.windows import Range, Seconds
@@ -161,26 +161,24 @@ class Line:
 
 def line_of(settings: JoinSettings, sides: tuple[Rows, Rows], since: int) -> Line:
     """Returns the rows of two tables on the line of all that happens in a step."""
-    left, right = (
-        _stored(side, rows) for side, rows in zip(settings.sides, sides, strict=True)
-    )
+    stored = []
+    for side, rows in zip(settings.sides, sides, strict=True):
+        death = rows.death
+        if isinstance(side.eviction, windows.EvictCount | windows.EvictTuples):
+            # What an insertion makes too many goes with it, not behind it.
+            death = death - rows.dropped
+        if side.window == windows.Rows(0):
+            # One that is never stored has no life in the table.
+            death = rows.birth
+        elif side.closing is not Closing.NONE:
+            # Who does not die when time passes it was past when it came.
+            is_past = (death < NEVER) & ~rows.due & ~rows.dropped
+            death = np.where(is_past, rows.birth, death)
+        stored.append(rows.with_arrays(death=death))
+    left, right = stored
     if not settings.reads_time:
         return Line((left, right), since, (left, right))
     return _numbered(settings, (left, right), since)
-
-
-def _stored(side: SideSettings, rows: Rows) -> Rows:
-    """Returns the rows as a table has them: one that is never stored has no life."""
-    if isinstance(side.eviction, windows.EvictCount | windows.EvictTuples):
-        # What an insertion makes too many goes with it, not behind it.
-        rows = rows.with_arrays(death=rows.death - rows.dropped)
-    if side.window == windows.Rows(0):
-        return rows.with_arrays(death=rows.birth)
-    if side.closing is Closing.NONE:
-        return rows
-    # Who does not die when time passes it was past when it came.
-    is_past = (rows.death < NEVER) & ~rows.due & ~rows.dropped
-    return rows.with_arrays(death=np.where(is_past, rows.birth, rows.death))
 
 
 def _numbered(settings: JoinSettings, sides: tuple[Rows, Rows], since: int) -> Line:

@@ -262,22 +262,19 @@ def _elements(
         case Formula():
             return is_true(of_pairs(part, sides, found, {}))[:, None]
         case Letters(width=width):
-            left, right = (
-                _letters(formula, hand, sides[hand], width)
-                for hand, formula in enumerate((part.left, part.right))
-            )
-            ours, theirs = left[found.left], right[found.right]
+            letters = []
+            for hand, formula in enumerate((part.left, part.right)):
+                texts = of_every_row(formula, hand, sides[hand])
+                # Blanks fill up what is too short.
+                padded = pc.utf8_slice_codeunits(pc.utf8_rpad(texts, width), 0, width)
+                known = np.array(padded.to_pylist(), dtype=object)
+                filled = np.where(known == None, "", known)  # noqa: E711 - one by one
+                # A text of fixed width is its letters' code points, one beside the
+                # other; those of a null are zeros.
+                points = filled.astype(f"U{width}").view(np.uint32)
+                letters.append(points.reshape(len(texts), width).astype(np.int64))
+            ours, theirs = letters[0][found.left], letters[1][found.right]
             same: Mask = (ours == theirs) & (ours != 0) & (theirs != 0)
             return same
         case _:
             assert_never(part)
-
-
-def _letters(formula: Formula, hand: int, rows: Rows, width: int) -> Whole:
-    """Returns the texts letter by letter, blanks filling up; a null has zeros."""
-    texts = of_every_row(formula, hand, rows)
-    padded = pc.utf8_slice_codeunits(pc.utf8_rpad(texts, width), 0, width)
-    known = np.array(padded.to_pylist(), dtype=object)
-    # A text of fixed width is its letters' code points, one beside the other.
-    points = np.where(known == None, "", known).astype(f"U{width}")  # noqa: E711
-    return points.view(np.uint32).reshape(len(rows), width).astype(np.int64)

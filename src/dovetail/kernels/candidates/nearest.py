@@ -327,7 +327,16 @@ def _line_of(
 ) -> _Line:
     """Returns both sides on one line, the left rows by key and time."""
     left, right = chosen
-    codes = _dense([sides[hand].code[chosen[hand]] for hand in (0, 1)])
+    own = [sides[hand].code[chosen[hand]] for hand in (0, 1)]
+    every = np.concatenate(own)
+    least = int(every.min())
+    if int(every.max()) - least < 8 * len(every):
+        codes = (own[0] - least, own[1] - least)
+    else:
+        # Codes far apart would leave no room for the times beside them: so they are
+        # numbered.
+        _, dense = np.unique(every, return_inverse=True)
+        codes = (dense[: len(left)], dense[len(left) :])
     # Left rows that stand as the right ones do find them in the memory at hand.
     order = _in_order(codes[0], times[0][left], np.arange(len(left)))
     left, code = left[order], codes[0][order]
@@ -335,17 +344,6 @@ def _line_of(
     near = (times[0][left], times[1][right])
     reach, time, width = _reach_on(nearest, *near, room)
     return _Line(left, right, (code, codes[1]), time, reach, width)
-
-
-def _dense(codes: list[Whole]) -> tuple[Whole, Whole]:
-    """Returns both sides' codes as small numbers, equal ones equal."""
-    every = np.concatenate(codes)
-    least = int(every.min())
-    if int(every.max()) - least < 8 * len(every):
-        return codes[0] - least, codes[1] - least
-    # Codes far apart would leave no room for the times beside them.
-    _, dense = np.unique(every, return_inverse=True)
-    return dense[: len(codes[0])], dense[len(codes[0]) :]
 
 
 def _reach_on(

@@ -301,8 +301,12 @@ def by_left_row(settings: JoinSettings, present: Present, met: Matches) -> Match
     rank = right_order(settings, present.rows[1])[met.right]
     left = left_copies(settings, present).owners(met.left)
     # Mostly pairs are found in this order: a look costs less than a sort.
-    if _are_in_order(left, rank):
-        return met
+    same = left[1:] == left[:-1]
+    if bool((~same | (rank[1:] > rank[:-1])).all()):
+        # In order where they stand together; so each left row may begin but once.
+        firsts = left[np.concatenate(([True], ~same))[: len(left)]]
+        if not len(firsts) or int(np.bincount(firsts).max()) == 1:
+            return met
     return met.take(sorted_by(left, rank))
 
 
@@ -316,12 +320,3 @@ def _left_rows(settings: JoinSettings, present: Present, pairs: Matches) -> Mask
 def left_copies(settings: JoinSettings, present: Present) -> meetings.Copies:
     """Returns the copies among the left rows."""
     return meetings.Copies.of(settings.sides[0].window, present.rows[0])
-
-
-def _are_in_order(left: Whole, place: Whole) -> bool:
-    """Tells whether each left row's pairs stand together, in order."""
-    same = left[1:] == left[:-1]
-    if not bool((~same | (place[1:] > place[:-1])).all()):
-        return False
-    firsts = left[np.concatenate(([True], ~same))[: len(left)]]
-    return not len(firsts) or int(np.bincount(firsts).max()) == 1

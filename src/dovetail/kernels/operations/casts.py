@@ -89,6 +89,7 @@ def _read(kind: pa.DataType, value: values.Value, *, careful: bool) -> values.Va
         )
         found = values.null_where(wrong, digits).cast(pa.float64())
         return found.cast(kind, safe=False)
+    # A word that is neither is null, not false.
     word = pc.ascii_lower(plain)
     is_yes, is_no = (pc.is_in(word, value_set=pa.array(words)) for words in (_YES, _NO))
     return values.null_where(pc.invert(pc.or_(is_yes, is_no)), is_yes)

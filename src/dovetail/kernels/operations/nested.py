@@ -87,6 +87,7 @@ def transformed(kind: pa.ListType, whole: pa.Array, function: OfElements) -> pa.
 
 def kept(kind: pa.ListType, whole: pa.Array, test: OfElements) -> pa.Array:
     """Returns arrays of the elements that pass a test."""
+    # Null is not true: such an element does not stay.
     passes = _given(whole, test).cast(pa.bool_()).fill_null(fill_value=False)
     sizes = np.bincount(_owners(whole)[np.asarray(passes)], minlength=len(whole))
     return _grouped(kind, whole, sizes, _inside(whole).filter(passes))
@@ -99,6 +100,7 @@ def some(kind: pa.DataType, whole: pa.Array, test: OfElements) -> pa.Array:
 
 def every(kind: pa.DataType, whole: pa.Array, test: OfElements) -> pa.Array:
     """Returns whether no element fails; null where only an unknown could."""
+    # The question of `some`, asked of the opposite.
     fails = pc.invert(_given(whole, test).cast(kind))
     return pc.invert(_some(kind, whole, fails, pc.is_null(whole)))
 
@@ -138,6 +140,7 @@ def _value_of(kind: pa.DataType, wholes: pa.MapArray, wanted: pa.Array) -> pa.Ar
     found = equal(kind, keys, wanted.take(owners))
     hits = np.flatnonzero(np.asarray(found.fill_null(fill_value=False)))
     places = np.full(len(wholes), -1)
+    # A slice of a column has other rows' entries in front of its own.
     places[owners[hits]] = hits + begins[0]
     known = (places >= 0) & np.asarray(pc.is_valid(wholes))
     return wholes.items.take(pa.array(places, mask=~known))
@@ -154,6 +157,7 @@ def _picked(wholes: pa.ListArray, index: pa.Array, places: Places) -> pa.Array:
 def _inside(whole: pa.ListArray) -> pa.Array:
     """Returns the elements of all rows."""
     begins = begins_of(whole)
+    # Of a slice only those of its own rows.
     return whole.values.slice(begins[0], begins[-1] - begins[0])
 
 
@@ -188,6 +192,7 @@ def _some(
     """Returns whether something is true of any element, by what is known of each."""
     owners = _owners(whole)
     is_found = _any(truths.fill_null(fill_value=False), owners, len(whole))
+    # What is found is there, whatever else is unknown.
     is_open = _any(truths.is_null(), owners, len(whole)) & ~is_found
     return pa.array(is_found, kind, mask=np.asarray(unknown) | is_open)
 

@@ -19,6 +19,7 @@ from dovetail.kernels.operations.values import Value, null_where, spread
 
 MOST_WIDE_DIGITS = 76
 BYTE = 8
+# The ones of each byte: those of a number are the sum over its bytes.
 _COUNTS = np.array([value.bit_count() for value in range(1 << BYTE)], np.int32)
 Curve = Callable[..., np.ndarray]
 
@@ -70,6 +71,8 @@ def remainder(kind: pa.DataType, left: Value, right: Value) -> Value:
     divisor = null_where(pc.equal(right, _zero(right)), right)
     if pa.types.is_floating(kind):
         one, other = spread(left, divisor)
+        # `fmod` has the sign of the dividend, as Java has it; an infinite one gives
+        # NaN.
         with np.errstate(invalid="ignore"):
             found = np.fmod(_numpy(one), _numpy(other))
         return _masked(pa.array(found, kind), one, other)
@@ -128,6 +131,7 @@ def power(kind: pa.DataType, left: Value, right: Value) -> Value:
     # C says 1 here, Java says NaN
     unknown = (np.abs(base) == 1) & ~np.isfinite(exponent)
     found = np.where(unknown, np.nan, found)
+    # Not `from_pandas`: to that a NaN would be a null.
     return _masked(pa.array(found, kind, from_pandas=False), one, other)
 
 
@@ -178,6 +182,7 @@ def fitted(kind: pa.Decimal128Type, value: Value) -> Value:
         value = pc.round(
             _widened(value), ndigits=kind.scale, round_mode="half_towards_infinity"
         )
+    # Only where values have more digits in front of the point can one be too great.
     if value.type.precision - value.type.scale > kind.precision - kind.scale:
         most = Decimal(10) ** (kind.precision - kind.scale)
         # Wide enough for the bound as well as for the values that are compared with it.
@@ -222,6 +227,7 @@ def _shift(
         numbers, counts = spread(value, places)
         known = pc.and_(pc.is_valid(numbers), pc.is_valid(counts))
         width = np.dtype(kind.to_pandas_dtype())
+        # To Java a shift of an int by 33 places is one by 1.
         moved = move(_numpy(numbers), _numpy(counts).astype(width) % kind.bit_width)
         return null_where(pc.invert(known), pa.array(moved.astype(width), kind))
 
@@ -231,6 +237,7 @@ def _shift(
 def _unsigned(numbers: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Returns bits moved right, with zeros behind them."""
     width = np.dtype(f"u{numbers.itemsize}")
+    # Without a sign: so zeros come in from the left, not the sign's ones.
     moved = np.right_shift(numbers.view(width), counts.astype(width))
     return np.asarray(moved.view(numbers.dtype))
 
@@ -285,6 +292,7 @@ def to_base(base: np.ndarray, value: np.ndarray) -> np.ndarray:
 
 def angle(height: np.ndarray, width: np.ndarray) -> np.ndarray:
     """Returns the angles of points; a negative zero is a zero."""
+    # Adding 0.0 makes a zero of -0.0, which lies at another angle.
     return np.asarray(np.arctan2(height + 0.0, width + 0.0))
 
 

@@ -15,6 +15,7 @@ _END = 2**31 - 1
 
 def concat(_kind: pa.DataType, *values: Value) -> Value:
     """Returns texts end to end, null where any is null."""
+    # The last part is what stands between all others: nothing.
     empty = pa.scalar("", values[0].type)
     return pc.binary_join_element_wise(*values, empty, null_handling="emit_null")
 
@@ -23,6 +24,8 @@ def _cased(quick: Callable[[Value], Value], plain: Callable[[str], str]) -> Oper
     """Returns the operation of another case; Arrow knows too few letters for all."""
 
     def cased(kind: pa.DataType, value: Value) -> Value:
+        # Only of plain letters do Arrow and Java change the case alike. By `min_count`
+        # a column without rows is plain, not unknown.
         ascii_only = pc.all(pc.string_is_ascii(value), min_count=0).as_py()
         return quick(value) if ascii_only else each(kind, plain, value)
 
@@ -68,6 +71,7 @@ def substring(_kind: pa.DataType, value: Value, *, start: int, size: int) -> Val
 
 def padded_left(_kind: pa.DataType, value: Value, *, size: int, pad: str) -> Value:
     """Returns texts of exactly this size, filled up on the left."""
+    # Cut first: Arrow fills up what is short, but leaves what is long.
     cut = pc.utf8_slice_codeunits(value, 0, max(size, 0))
     return pc.utf8_lpad(cut, width=max(size, 0), padding=pad)
 
@@ -102,6 +106,7 @@ def contains(_kind: pa.DataType, value: Value, *, pattern: str) -> Value:
 
 def like(_kind: pa.DataType, value: Value, *, pattern: str) -> Value:
     """Returns whether whole texts match a pattern, in which a dot is any letter."""
+    # `\A` and `\z`: a line break within a text does not end it.
     return pc.match_substring_regex(value, pattern=rf"\A(?s:{pattern})\z")
 
 

@@ -135,7 +135,13 @@ def months_between(kind: pa.DataType, first: Value, last: Value, *, size: int) -
 
     First a day that is not over is taken away, then months of one length are counted.
     """
-    (start, begun), (end, ended) = map(_day_and_clock, spread(first, last))
+    begin, finish = (
+        value.cast(pa.timestamp("us")).fill_null(0).to_numpy(zero_copy_only=False)
+        for value in spread(first, last)
+    )
+    # Days and what their clocks show are compared each for itself.
+    start, end = begin.astype("M8[D]"), finish.astype("M8[D]")
+    begun, ended = begin - start, finish - end
     past, early = end > start, ended < begun
     before, late = end < start, ended > begun
     end = end - (past & early).astype(np.int64) + (before & late).astype(np.int64)
@@ -144,14 +150,6 @@ def months_between(kind: pa.DataType, first: Value, last: Value, *, size: int) -
     found = np.sign(months) * (np.abs(months) // size)
     known = pc.and_(*(pc.is_valid(value) for value in spread(first, last)))
     return pc.if_else(known, pa.array(found).cast(kind), null(kind))
-
-
-def _day_and_clock(value: pa.Array) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the days of moments, and the microseconds since each began."""
-    plain = value.cast(pa.timestamp("us")).fill_null(0)
-    instants = plain.to_numpy(zero_copy_only=False)
-    days = instants.astype("M8[D]")
-    return days, (instants - days).astype(np.int64)
 
 
 def _packed(days: np.ndarray) -> np.ndarray:

@@ -88,6 +88,7 @@ def _signs_of_known(left: pa.Array, right: pa.Array) -> Signs:
         return so_far
     if pa.types.is_nested(left.type):
         return _signs_of_lists(left, right)
+    # By `less` both ways: to it NaN is the greatest, as Arrow does not have it.
     sides = ((right, left), (left, right))
     falls, rises = (
         np.asarray(less(pa.bool_(), *pair).fill_null(fill_value=False)).astype(np.int8)
@@ -140,6 +141,7 @@ def same(kind: pa.DataType, left: Value, right: Value) -> Value:
 
 def member(kind: pa.DataType, value: Value, *others: Value) -> Value:
     """Returns whether a value is among others; null where only a null could be it."""
+    # With a null among them Arrow's own search would say false, not unknown.
     known = all(isinstance(other, pa.Scalar) and other.is_valid for other in others)
     is_plain = not (pa.types.is_floating(value.type) or pa.types.is_nested(value.type))
     if known and is_plain:
@@ -154,6 +156,7 @@ def member(kind: pa.DataType, value: Value, *others: Value) -> Value:
 def case(_kind: pa.DataType, *parts: Value) -> Value:
     """Returns the value behind the first true condition, else the last."""
     found = parts[-1]
+    # From the last to the first: so the first condition that is true decides.
     pairs = zip(parts[:-1:2], parts[1::2], strict=True)
     for condition, value in reversed(list(pairs)):
         found = pc.if_else(pc.fill_null(condition, fill_value=False), value, found)
@@ -177,6 +180,7 @@ def least(_kind: pa.DataType, *values: Value) -> Value:
 
 def _better(test: Comparison, found: Value, value: Value) -> Value:
     """Returns the value where it passes the test or nothing has been found."""
+    # The test is null where either is: then the one that is there counts.
     better = pc.coalesce(test(pa.bool_(), found, value), pc.is_null(found))
     return pc.if_else(better, value, found)
 

@@ -310,20 +310,13 @@ def table(
         hidden = [name for name in side.payload.schema.names if name.startswith(HIDDEN)]
         shown = side.payload.drop_columns(hidden) if hidden else side.payload
         names.extend(f"{letter}.{name}" for name in shown.schema.names)
-        columns.extend(_pick(shown, index, is_there))
+        # Who is there on neither or on every line is common, and needs no mask.
+        if count := np.count_nonzero(is_there):
+            chosen = pa.array(index, mask=~is_there if count < len(index) else None)
+            columns.extend(pc.take(shown, chosen, boundscheck=False).columns)
+        else:
+            columns.extend(pa.nulls(len(index), kind) for kind in shown.schema.types)
     return pa.RecordBatch.from_arrays([*columns, *more.values()], names=[*names, *more])
-
-
-def _pick(payload: pa.RecordBatch, index: Whole, is_there: Mask) -> list[pa.Array]:
-    """Returns the payload's columns at the row numbers; null where absent."""
-    # Who is there on neither or on every line is common, and needs no mask.
-    count = np.count_nonzero(is_there)
-    if not count:
-        return [pa.nulls(len(index), kind) for kind in payload.schema.types]
-    absent = ~is_there if count < len(index) else None
-    chosen = pa.array(index, mask=absent)
-    columns: list[pa.Array] = pc.take(payload, chosen, boundscheck=False).columns
-    return columns
 
 
 def release(

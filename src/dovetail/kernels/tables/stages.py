@@ -231,19 +231,21 @@ class _Seen:
         differs = np.flatnonzero(~same)
         alike = np.ones(len(differs), bool)
         for formula in self.shown if len(differs) else ():
-            was, now = (self._values(formula, hand[differs]) for hand in (one, other))
+            columns = []
+            for chosen in (one[differs], other[differs]):
+                bare = {
+                    "counter": pa.array(self.counter[chosen]),
+                    # Tables meet in order of arrival, where no result has a row time.
+                    "row_time": pa.nulls(len(chosen), pa.timestamp("us", tz="UTC")),
+                }
+                pairs = self.pairs.take(chosen)
+                columns.append(formulas.of_pairs(formula, self.sides, pairs, bare))
+            was, now = columns
+            # A null stays the same, though it equals nothing.
             both = pc.and_(pc.is_null(was), pc.is_null(now))
             alike &= formulas.is_true(pc.or_kleene(both, pc.equal(was, now)))
         same[differs] = alike
         return same
-
-    def _values(self, formula: Formula, chosen: Whole) -> pa.Array:
-        """Returns an output column of some pairs."""
-        bare = {
-            "counter": pa.array(self.counter[chosen]),
-            "row_time": pa.nulls(len(chosen), pa.timestamp("us", tz="UTC")),
-        }
-        return formulas.of_pairs(formula, self.sides, self.pairs.take(chosen), bare)
 
 
 def _join_met(parts: list[Met]) -> Met:
