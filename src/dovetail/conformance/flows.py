@@ -343,7 +343,6 @@ def spl_play(text: str, given: CaseData) -> JoinPlay | FlowPlay:
             where = f"row {number} of {event.input}"
             spec.refuse_beyond(givens[event.input].ranges, event.row, where)
     ends = any(isinstance(event, spec.Finish) for event in events)
-    # A text that is one join is played as one: only so a case may set its switches.
     whole = spec.one_join(program, ends=ends)
     if whole is None:
         if given.settings() != spec.Settings():

@@ -461,7 +461,12 @@ class _Windows:
         self.count += 1
         one.used = now
         self.parts[key] = one
-        yield from self._drop_many()
+        match self.known.drops:
+            case EvictCount(most):
+                while len(self.parts) > most:
+                    yield from self._drop(next(iter(self.parts)))
+            case EvictTuples(most) if self.count > most:
+                yield from self._drop(next(iter(self.parts)))
         # With too many rows of all partitions its own may be the one that goes.
         if key in self.parts:
             yield from self._behind(key, one)
@@ -562,15 +567,6 @@ class _Windows:
                 if one.used // SECOND > limit:
                     break
                 yield from self._drop(key)
-
-    def _drop_many(self) -> Iterator[Found]:
-        """Yields what partitions give that are dropped since there are too many."""
-        match self.known.drops:
-            case EvictCount(most):
-                while len(self.parts) > most:
-                    yield from self._drop(next(iter(self.parts)))
-            case EvictTuples(most) if self.count > most:
-                yield from self._drop(next(iter(self.parts)))
 
     def _drop(self, key: Key) -> Iterator[Found]:
         """Yields what a partition gives that is dropped, if it fires then."""

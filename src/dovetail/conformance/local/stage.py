@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -283,17 +282,12 @@ def batch_rows(stage: Stage) -> list[outlets.OutputRow]:
     # The step lets them out side by side; here they stand as they came.
     late = [row for row in found if row.outlet is spec.Outlet.LATE]
     others = [row for row in found if row.outlet is not spec.Outlet.LATE]
-    return [
-        *sorted(late, key=partial(_came, stage.frames)),
-        *others,
-    ]
 
+    def came(row: outlets.OutputRow) -> tuple[int, int]:
+        left, right = row.numbers
+        hand, number = (1, right) if left is None else (0, left)
+        place = int(stage.frames[hand].place[number])
+        # What is there from the start stands side by side, in front of all events.
+        return (hand if place < 0 else len(stage.frames)), place
 
-def _came(
-    frames: tuple[SideFrame, SideFrame], row: outlets.OutputRow
-) -> tuple[int, int]:
-    """Returns the order in which rows came: data sets side by side, then by event."""
-    left, right = row.numbers
-    hand, number = (1, right) if left is None else (0, left)
-    place = int(frames[hand].place[number])
-    return (hand if place < 0 else len(frames)), place
+    return [*sorted(late, key=came), *others]

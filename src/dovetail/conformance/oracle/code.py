@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
+from itertools import repeat, takewhile
 from typing import Any, assert_never
 
 from dovetail import spec
@@ -103,7 +104,17 @@ class _Machine:
 
     def _loop(self, loop: code.Repeated | code.ForEach) -> _Run:
         """Yields what goes out of all turns of a loop; only a return goes on."""
-        for _ in self._turns(loop):
+        turns: Iterable[object]
+        if isinstance(loop, code.ForEach):
+            # Of the list as it is now, whatever becomes of it in the loop.
+            turns = self._copied(loop.elements)
+        else:
+            turns = takewhile(
+                lambda _: self._value(loop.condition) is True, repeat(None)
+            )
+        for turn in turns:
+            if isinstance(loop, code.ForEach):
+                self.values[loop.name] = turn
             self.turns += 1
             if self.turns > code.MOST_TURNS:
                 told = f"the loops of one tuple take more than {code.MOST_TURNS} turns"
@@ -114,17 +125,6 @@ class _Machine:
             if jump is code.Jump.RETURN:
                 return jump
         return None
-
-    def _turns(self, loop: code.Repeated | code.ForEach) -> Iterator[None]:
-        """Yields as many times as a loop goes round."""
-        if isinstance(loop, code.ForEach):
-            # Of the list as it is now, whatever becomes of it in the loop.
-            for element in self._copied(loop.elements):
-                self.values[loop.name] = element
-                yield
-        else:
-            while self._value(loop.condition) is True:
-                yield
 
     def _value(self, expression: Expression) -> Any:  # noqa: ANN401 - of any type
         """Returns the value of an expression now."""

@@ -146,7 +146,14 @@ class _Windows:
         one.used = clock
         # It is the one used last: a dict keeps the order in which keys were put in.
         self.parts[key] = self.parts.pop(key)
-        yield from self._drop_many()
+        # Too many now? The one longest unused goes, which may be its own.
+        match self.step.drops:
+            case spec.EvictCount(most):
+                while len(self.parts) > most:
+                    yield from self._drop(next(iter(self.parts)))
+            case spec.EvictTuples(most):
+                if sum(len(some.rows) for some in self.parts.values()) > most:
+                    yield from self._drop(next(iter(self.parts)))
         if key in self.parts:
             yield from self._behind(key, one)
 
@@ -250,16 +257,6 @@ class _Windows:
         if next(iter(used.values())) < limit:
             for key in [key for key, last in used.items() if last <= limit]:
                 yield from self._drop(key)
-
-    def _drop_many(self) -> Iterator[Content]:
-        """Yields what partitions give that are dropped since there are too many."""
-        match self.step.drops:
-            case spec.EvictCount(most):
-                while len(self.parts) > most:
-                    yield from self._drop(next(iter(self.parts)))
-            case spec.EvictTuples(most):
-                if sum(len(one.rows) for one in self.parts.values()) > most:
-                    yield from self._drop(next(iter(self.parts)))
 
     def _drop(self, key: tuple[object, ...]) -> Iterator[Content]:
         """Yields what a partition gives that is dropped, if it fires then."""

@@ -63,8 +63,19 @@ class _Player:
     def _play(self, step: spec.Step) -> Iterable[Rows]:
         """Returns what a step gives."""
         match step:
-            case spec.Given() | spec.Inline():
-                return [list(self._beginning(step))]
+            case spec.Inline(rows=lines):
+                names = step.schema.names
+                return [[dict(zip(names, values, strict=True)) for values in lines]]
+            case spec.Given(name, position=position):
+                # A row that says no place has that at which it stands.
+                return [
+                    [
+                        {**row, position: Decimal(number)}
+                        if position and row.get(position) is None
+                        else row
+                        for number, row in enumerate(self.inputs[name])
+                    ]
+                ]
             case spec.Indexed(source):
                 return self.groups(source)
             case spec.Written():
@@ -88,18 +99,6 @@ class _Player:
                 changed = ([*change(group)] for group in self.groups(step.source))
                 # A group of which nothing is left is no group any more.
                 return [one for one in changed if one or not spec.is_grouped(step)]
-
-    def _beginning(self, step: spec.Given | spec.Inline) -> Iterator[spec.Row]:
-        """Yields the rows that are there from the start."""
-        names = step.schema.names
-        match step:
-            case spec.Inline(rows=rows):
-                for values in rows:
-                    yield dict(zip(names, values, strict=True))
-            case spec.Given(name, position=position):
-                for number, row in enumerate(self.inputs[name]):
-                    has_one = not position or row.get(position) is not None
-                    yield row if has_one else {**row, position: Decimal(number)}
 
     def _regrouped(
         self,

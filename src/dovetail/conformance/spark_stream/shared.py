@@ -178,26 +178,18 @@ class Query:
 
     def raw_results(self, spark: SparkSession, found: Batches) -> list[list[Batches]]:
         """Returns the raw results of each part's joins, from lines of all batches."""
-        return [
-            [
-                _read(spark, partial(results.whole, number=join), mine)
-                for join in range(len(results.readings))
-                for mine in [_of_join(found, number, join)]
-            ]
-            for number, results in enumerate(self.parts)
-        ]
-
-
-def _of_join(found: Batches, part: int, join: int) -> Batches:
-    """Returns the lines of one join, those that bring rows."""
-    return {
-        batch: table.filter(
-            (pc.field(together.PART) == part)
-            & (pc.field(bucket.JOIN) == join)
-            & pc.field(bucket.BLOB).is_valid()
-        )
-        for batch, table in sorted(found.items())
-    }
+        raw: list[list[Batches]] = []
+        for number, results in enumerate(self.parts):
+            raw.append([])
+            for join in range(len(results.readings)):
+                # Lines that bring no rows only count them: a blob is what is read.
+                is_own = pc.field(together.PART) == number
+                is_own &= pc.field(bucket.JOIN) == join
+                is_own &= pc.field(bucket.BLOB).is_valid()
+                mine = {at: some.filter(is_own) for at, some in sorted(found.items())}
+                rows_of = partial(results.whole, number=join)
+                raw[-1].append(_read(spark, rows_of, mine))
+        return raw
 
 
 def _read(

@@ -385,7 +385,16 @@ class _Statements:
         """Takes a statement."""
         place = cursor.place
         if cursor.take("WITH"):
-            self._with(cursor, place)
+            name, place = cursor.name("a name behind WITH")
+            cursor.need("AS")
+            cursor.need("(")
+            inner = cursor.until(")")
+            query = _select(inner)
+            if not inner.is_done:
+                raise inner.stopped(")")
+            cursor.need(")", hint="each WITH ends with );")
+            # A name for others to read: nothing of it comes out by itself.
+            self._fill(Filled(name, query, is_topic=False, place=place))
         elif cursor.take("INSERT"):
             cursor.need("INTO")
             self._insert(cursor)
@@ -401,18 +410,6 @@ class _Statements:
         if not cursor.is_done:
             raise cursor.stopped("; or the end")
 
-    def _with(self, cursor: _Cursor, place: Place) -> None:
-        """Takes a query under a name."""
-        name, place = cursor.name("a name behind WITH")
-        cursor.need("AS")
-        cursor.need("(")
-        inner = cursor.until(")")
-        query = _select(inner)
-        if not inner.is_done:
-            raise inner.stopped(")")
-        cursor.need(")", hint="each WITH ends with );")
-        self._fill(Filled(name, query, is_topic=False, place=place))
-
     def _insert(self, cursor: _Cursor) -> None:
         """Takes a query that fills a topic."""
         name, place = cursor.name("the name of a topic behind INSERT INTO")
@@ -420,11 +417,15 @@ class _Statements:
         if cursor.take("STORE"):
             # Either may be left out, but VALUE never stands in front of KEY.
             for word in ("KEY", "VALUE"):
-                if cursor.take(word):
-                    cursor.need("AS")
-                    form = _format(cursor)
-                    key = form if word == "KEY" else key
-                    told.append(f"{word} AS {form}")
+                if not cursor.take(word):
+                    continue
+                cursor.need("AS")
+                form = (cursor.words(1) or ("",))[0]
+                if form not in _FORMATS and not _WINDOWED.fullmatch(form):
+                    raise cursor.stopped(f"a format: {', '.join(_FORMATS)}")
+                cursor.at += 1
+                key = form if word == "KEY" else key
+                told.append(f"{word} AS {form}")
             if not told:
                 raise cursor.stopped("KEY AS or VALUE AS")
         if cursor.words(1) != ("SELECT",):
@@ -463,16 +464,6 @@ class _Statements:
                 place=filled.place,
             )
         self.filled.append(filled)
-
-
-def _format(cursor: _Cursor) -> str:
-    """Returns the name of a format, and goes past it."""
-    words = cursor.words(1)
-    found = words[0] if words else ""
-    if found not in _FORMATS and not _WINDOWED.fullmatch(found):
-        raise cursor.stopped(f"a format: {', '.join(_FORMATS)}")
-    cursor.at += 1
-    return found
 
 
 _JOINS = ("JOIN", "LEFT JOIN", "RIGHT JOIN", "INNER JOIN", "OUTER JOIN")

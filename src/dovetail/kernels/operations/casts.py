@@ -34,10 +34,8 @@ def cast(kind: pa.DataType, value: values.Value) -> values.Value:
         return value.cast(kind)
     if pa.types.is_boolean(kind):
         return pc.not_equal(value, pa.scalar(Decimal(0)).cast(value.type))
-    if pa.types.is_integer(kind):
-        return _to_whole(kind, value)
-    if pa.types.is_floating(kind):
-        return _to_fraction(kind, value)
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return _to_machine_number(kind, value)
     if pa.types.is_decimal(kind):
         if pa.types.is_decimal(value.type):
             return numbers.fitted(kind, value)
@@ -51,26 +49,20 @@ def try_cast(kind: pa.DataType, value: values.Value) -> values.Value:
     return _read(kind, value, careful=True)
 
 
-def _to_whole(kind: pa.DataType, value: values.Value) -> values.Value:
-    """Returns whole numbers, cut towards zero."""
-    if pa.types.is_floating(value.type):
-        least = kind if kind.bit_width >= pa.int32().bit_width else pa.int32()
+def _to_machine_number(kind: pa.DataType, value: values.Value) -> values.Value:
+    """Returns numbers: whole ones cut towards zero, else the nearest ones."""
+    is_whole = pa.types.is_integer(kind)
+    if pa.types.is_decimal(value.type):
+        # Arrow reads texts exactly, but divides decimals by powers of ten.
+        exact = value if is_whole else value.cast(pa.string())
+        value = exact.cast(pa.int64() if is_whole else pa.float64(), safe=False)
+    elif is_whole and pa.types.is_floating(value.type):
         # Java cuts a double to an int before it narrows that further.
-        return numbers.saturated(least, value).cast(kind, safe=False)
-    if pa.types.is_decimal(value.type):
-        value = value.cast(pa.int64(), safe=False)
-    return value.cast(kind, safe=False)
-
-
-def _to_fraction(kind: pa.DataType, value: values.Value) -> values.Value:
-    """Returns floating point numbers, of decimals the nearest ones.
-
-    Arrow reads texts exactly, but divides decimals by powers of ten.
-    """
-    if pa.types.is_decimal(value.type):
-        return value.cast(pa.string()).cast(pa.float64()).cast(kind, safe=False)
-    if pa.types.is_boolean(value.type):
+        least = kind if kind.bit_width >= pa.int32().bit_width else pa.int32()
+        value = numbers.saturated(least, value)
+    elif pa.types.is_boolean(value.type):
         value = value.cast(pa.int8())
+    # Not safe: what has no room loses its high bits, as in Java.
     return value.cast(kind, safe=False)
 
 

@@ -164,10 +164,14 @@ def leave(
     # Nobody can see the order of arrival: so it is not found.
     if not (shape.sorted or shape.sided):
         return (_shaped(pile, sides, shape, {}),)
-    left, right = (
-        _places(pile.numbers(name), side)
-        for name, side in zip(("left", "right"), sides, strict=True)
-    )
+    places = []
+    for name, side in zip(("left", "right"), sides, strict=True):
+        index = pile.numbers(name)
+        # Of a side without rows all are absent, and there is no row to look at.
+        place = side.place[index] if len(side) else index
+        is_absent = index == ABSENT
+        places.append(np.where(is_absent, ABSENT, place) if is_absent.any() else place)
+    left, right = places
     order = _order(pile, (left, right))
     more = {}
     if shape.placed:
@@ -284,15 +288,6 @@ def _by_host(
     stands = np.where(is_right & ~goes, 0, places[1])
     earlier = np.where(is_let_out, stands, own[1])
     return sort.sorted_by(*first, later, turn, earlier)
-
-
-def _places(index: Whole, side: Rows) -> Whole:
-    """Returns the places of the rows of these numbers, -1 where absent."""
-    if not len(side):
-        return index  # all are absent, and there is no row to look at
-    places = side.place[index]
-    is_absent = index == ABSENT
-    return np.where(is_absent, ABSENT, places) if is_absent.any() else places
 
 
 def table(
