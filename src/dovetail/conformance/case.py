@@ -223,6 +223,7 @@ def read_joins(paths: Iterable[Path]) -> tuple[Case, ...]:
         _read_case({**unsaid, **mapping(item, str(file))}, file, number)
         for path in paths
         for file in _files(path)
+        # Who asks for the plan of a join gives it no name, and expects no rows of it.
         for unsaid in [{"name": file.stem, "expect": []}]
         for number, item in enumerate(_items(file))
     )

@@ -146,6 +146,7 @@ def _cells(expected: Line, found: Line) -> tuple[Cell, ...]:
     names = [*left, *(name for name in right if name not in left)]
     cells = [Cell(n, left.get(n, NO_COLUMN), right.get(n, NO_COLUMN)) for n in names]
     differing = [cell for cell in cells if not same_value(cell.expected, cell.found)]
+    # A fact of which the engine says nothing is no difference.
     facts = [
         Cell(name, value, found.facts[name])
         for name, value in expected.facts.items()

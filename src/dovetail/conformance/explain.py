@@ -111,6 +111,7 @@ def explained_chain(chain: TableChain) -> str:
 
 def answers(play: spec.Play) -> Iterator[Answer]:
     """Yields for each engine whether it can run the play, the quickest first."""
+    # They stand there from the quickest to the slowest.
     for engine in EngineName:
         try:
             yield Answer(engine, runs=True, reason=_way(engine, play))

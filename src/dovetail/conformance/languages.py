@@ -36,6 +36,7 @@ def play_of(join: Neutral | Script | Broken) -> AnyPlay:
             return join.play()
         case Script(dialect, text, given) if dialect in LANGUAGES:
             return LANGUAGES[dialect](text, given)
+        # A case may be ahead of us: in a language that is not there yet it is skipped.
         case Script(dialect=dialect):
             raise UnsupportedError(f"the dialect {dialect} is not yet supported")
         case Broken(error):

@@ -91,6 +91,7 @@ def emitted(emission: spec.Emission, sight: Sight) -> Line:
         facts["after"] = emission.after
     if emission.outlet is spec.Outlet.MARKS:
         return Line({}, {**facts, **_MARK_FACTS})
+    # A row of which no change is told is a new one.
     change = (
         spec.Change.INSERT if emission.change is spec.Change.NONE else emission.change
     )
@@ -186,6 +187,7 @@ def _moment(value: object) -> object:
         case date():
             return datetime(value.year, value.month, value.day, tzinfo=UTC)
         case str():
+            # Most texts are no times, and stay as they are.
             with suppress(SchemaError):
                 return schema.read_value(value, schema.AtomicType.TIMESTAMP, "a time")
     return value

@@ -109,6 +109,7 @@ def _trimmed(value: object) -> object:
     """Returns a value whose texts have no trailing blanks."""
     match value:
         case str():
+            # A text of a length is filled up with blanks.
             return value.rstrip(" ")
         case list() | tuple():
             return [_trimmed(item) for item in value]

@@ -139,8 +139,9 @@ def _arrivals(
     lines = list(_lines(source, play))
     # The bound at the end, in microseconds: what an input promises, or its newest row
     # less its lateness.
+    is_whole = is_complete(source, play)
     back, bounds = source.lateness.negated(), [EARLIEST]
-    for line in lines:
+    for line in () if is_whole else lines:
         match line.get(source.time), line[arrivals.WHAT]:
             case datetime() as promise, arrivals.What.BOUND.value:
                 bounds.append(to_microseconds(promise))
@@ -148,7 +149,7 @@ def _arrivals(
                 bounds.append(back.after(to_microseconds(time)))
             case _:
                 pass
-    bound = LATEST if is_complete(source, play) else max(bounds)
+    bound = LATEST if is_whole else max(bounds)
     frame = frame_of(spark, [{**blank, **line} for line in lines], schema)
     return arrivals.Arrivals(frame, has_places=True, bound=bound)
 

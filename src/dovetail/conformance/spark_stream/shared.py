@@ -182,7 +182,7 @@ class Query:
         for number, results in enumerate(self.parts):
             raw.append([])
             for join in range(len(results.readings)):
-                # Lines that bring no rows only count them: a blob is what is read.
+                # Rows are read from blobs: a line without one brings none.
                 is_own = pc.field(together.PART) == number
                 is_own &= pc.field(bucket.JOIN) == join
                 is_own &= pc.field(bucket.BLOB).is_valid()

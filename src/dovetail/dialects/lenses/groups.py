@@ -72,6 +72,8 @@ class Groups:
 
         def of_group(part: exp.Expr) -> exp.Expr:
             if type(part) in kinds and not any(map(is_total, part.walk())):
+                # However it is spelled: GROUP BY has it where both are read as the
+                # same.
                 found = self.read(part)
                 for name in self.names:
                     if self.columns[name] == found:
@@ -90,6 +92,7 @@ class Groups:
     def _result(self, node: exp.Expr) -> str:
         """Returns the column of what a function gives, the same one each time."""
         found = self.read(argument_of(node, self.text))
+        # Functions of the same values share the column of them.
         known = {it: name for name, it in self.columns.items() if name[0] == "v"}
         value = known.get(found) or f"value {len(known)}"
         self.columns[value] = found
@@ -101,6 +104,7 @@ class Groups:
 
     def key(self) -> Key:
         """Returns the values of a group as one, whose fields are called as they are."""
+        # A value without a name is called by its place.
         names = [one.name or f"{number}" for number, one in enumerate(self.keys)]
         parts = (
             f"`{group}` AS {quoted(name)}"
@@ -140,6 +144,7 @@ class Groups:
         for name, (value, function) in self.functions.items():
             totals = []
             for total in function.totals:
+                # One map of a total has it for all groups: code has its variables once.
                 now, every = f"total {len(lasting)}", f"totals {len(lasting)}"
                 kind = MapType(AtomicType.STRING, total.type)
                 own.append(Column(now, total.type))
@@ -175,6 +180,7 @@ class Groups:
                 kept, step = map(spec.firing.ByTime, window.lengths)
                 firing = spec.firing.Sliding(kept, step, eager=True)
             case _:
+                # A session is of one group, and ends so long behind its last record.
                 firing = spec.firing.Tumbling(spec.firing.FromLast(size))
                 groups, by = (), groups
                 end = f"timestamp_micros(unix_micros({time}) + {size.microseconds})"

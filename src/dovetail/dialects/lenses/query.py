@@ -624,6 +624,8 @@ class Query:
             return Key(exp.null(), COMPUTED)
         texts = (hard[0].left.text, hard[0].right.text)
         trees: list[exp.Expr] = [exp.maybe_parse(one, dialect="spark") for one in texts]
+        # Of the side that is preserved, on which it is never null; of both the one that
+        # is there.
         if join.kind is spec.Kind.RIGHT_OUTER:
             trees.reverse()
         value = trees[0]
@@ -638,6 +640,7 @@ class Query:
         """Yields the conditions of WHERE over the rows."""
         where = self.select.where
         if isinstance(where, exp.Expr):
+            # Part by part, so that what is wrong is told of that part alone.
             for one in conjuncts(where):
                 self._check_truth(one, seen, "WHERE")
                 yield seen.meant(one)
@@ -690,6 +693,7 @@ class Query:
         table = node.args.get("table") if isinstance(node, exp.Column) else None
         name = table.name.lower() if table is not None else ""
         is_known = False
+        # Not strict: without a join there is one source, on the left.
         for hand, (alias, records) in zip(spec.HANDS, seen.sources, strict=False):
             if name in ("", "_value", alias.lower()):
                 is_known = True
