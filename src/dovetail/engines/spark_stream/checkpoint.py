@@ -13,7 +13,7 @@ something is missing and a stream that has ended are refused before anything run
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -194,8 +194,14 @@ def read_checkpoint(spark: SparkSession, path: str) -> Checkpoint:
     # One look where nothing is yet: Spark takes 50 ms to say of a path that it is not.
     if not path_exists(spark, f"{path}/*"):
         return Checkpoint(path)
+    batches = (
+        [file.rpartition("/")[2] for file in files_in(spark, f"{path}/{log}")]
+        for log in ("offsets", "commits")
+    )
+    # A batch's file is its number; a crash may leave others, half written.
     begun, through = (
-        _newest(spark, f"{path}/{name}") for name in ("offsets", "commits")
+        max((int(name) for name in names if name.isdigit()), default=-1)
+        for names in batches
     )
     if begun < 0 and through < 0 and path_exists(spark, f"{path}/state"):
         raise _incomplete(path, "it has state and says of no batch that it has begun")
@@ -224,21 +230,18 @@ def read_checkpoint(spark: SparkSession, path: str) -> Checkpoint:
 
 def kept_in(spark: SparkSession, path: str) -> tuple[Kept, ...]:
     """Returns what a checkpoint keeps of each join, as far as a batch is through."""
-    return tuple(_kept(spark, path))
-
-
-def _kept(spark: SparkSession, path: str) -> Iterator[Kept]:
-    """Gives what a checkpoint keeps of each join; Spark numbers their operators."""
+    joins: list[Kept] = []
+    # Spark numbers operators from 0 on, and says nowhere how many there are.
     for operator in count():
         if operator and not path_exists(spark, f"{path}/state/{operator}/_metadata/v2"):
-            return
+            break
         try:
             found = state_of(spark, path, operator, "directory").limit(1).collect()
         except Exception as error:
             # What Java raises by itself, as of a file that is gone, has no condition.
             is_known = isinstance(error, PySparkException)
             if is_known and _NOTHING_YET in str(error):
-                return
+                break
             raise EngineError(
                 f'the checkpoint "{path}" has no state of a join',
                 "a folder of this query alone",
@@ -248,7 +251,8 @@ def _kept(spark: SparkSession, path: str) -> Iterator[Kept]:
             kept = kept_by(bytes(found[0]["value"]["data"]))
             # What finds lives in front of a join has state too, and is no join.
             if kept.identity:
-                yield replace(kept, operator=operator)
+                joins.append(replace(kept, operator=operator))
+    return tuple(joins)
 
 
 def state_of(spark: SparkSession, path: str, operator: int, name: str) -> DataFrame:
@@ -264,12 +268,6 @@ def kept_by(directory: bytes) -> Kept:
     if known["format"] != FORMAT:
         return Kept(known["format"])
     return Kept(FORMAT, known["identity"], known["buckets"], known["fingerprint"])
-
-
-def _newest(spark: SparkSession, log: str) -> int:
-    """Returns the number of the newest batch in a log; -1 where there is none."""
-    names = (file.rpartition("/")[2] for file in files_in(spark, log))
-    return max((int(name) for name in names if name.isdigit()), default=-1)
 
 
 def _refuse_unnamed(spark: SparkSession, path: str) -> None:

@@ -89,36 +89,34 @@ def reading_of(sides: Sides, told: pa.Schema) -> outlets.Reading:
             for number, name in enumerate(bucket.shown_names(packing.schema))
         )
     schema = bucket.result_schema((left.schema, right.schema), told)
-    fields = [
-        StructField(one.name, _rest_type(left)) if one.name == REST else one
-        for one in from_arrow_schema(told)
-    ]
-    rest = _rest_text(left) if REST in told.names else ""
-    return outlets.Reading(schema, shown, tuple(fields), rest)
+    fields = tuple(from_arrow_schema(told))
+    if REST not in told.names:
+        return outlets.Reading(schema, shown, fields)
+    rest, values = _rest_of(left)
+    fields = tuple(rest if one.name == REST else one for one in fields)
+    return outlets.Reading(schema, shown, fields, values)
 
 
-def _rest_type(packing: Packing) -> ArrayType:
-    """Returns the type of rows of sets that are neither the first nor the second."""
+def _rest_of(packing: Packing) -> tuple[StructField, str]:
+    """Returns how rows of sets behind the second stand, and SQL of them as they came.
+
+    All sets of a join have the columns of the first.
+    """
     shown = bucket.shown_names(packing.schema)
-    return ArrayType(
-        StructType(
-            [
-                StructField(one.name, as_nullable(one.dataType))
-                for one in packing.frame.schema
-                if one.name in shown and not is_reserved(one.name)
-            ]
-        )
+    row = StructType(
+        [
+            StructField(one.name, as_nullable(one.dataType))
+            for one in packing.frame.schema
+            if one.name in shown and not is_reserved(one.name)
+        ]
     )
-
-
-def _rest_text(packing: Packing) -> str:
-    """Returns the SQL of such rows with values as they came."""
     parts = (
         f"{unpacked(f'row.{quoted(name)}', kind)} AS {quoted(name)}"
         for name, kind in packing.types.items()
         if not is_reserved(name)
     )
-    return f"transform({REST}, row -> struct({', '.join(parts)}))"
+    text = f"transform({REST}, row -> struct({', '.join(parts)}))"
+    return StructField(REST, ArrayType(row)), text
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,8 +80,11 @@ def _sentence(text: str, kind: str) -> EngineError:
             "from this checkpoint",
         )
     if ours := [(name, line) for name, line in raised if name in _OURS]:
+        # The text is what the error's fields made of it: they are read from it again.
         name, line = ours[0]
-        return _OURS[name](*_facts(line))
+        told, _, hint = line.partition("\nhint: ")
+        found, _, expected = told.partition("; expected ")
+        return _OURS[name](found, expected, hint)
     if raised:
         name, line = raised[-1]
         return EngineError(f"the stream broke in a worker: {name}: {line}")
@@ -91,10 +94,3 @@ def _sentence(text: str, kind: str) -> EngineError:
             f"Spark refuses the stream: {_NO_ENDING.sub('', line)} ({name})"
         )
     return EngineError(f"the stream broke: {kind}: {text.partition(chr(10))[0]}")
-
-
-def _facts(told: str) -> tuple[str, str, str]:
-    """Returns of what an error of ours was made that has come as a text."""
-    sentence, _, hint = told.partition("\nhint: ")
-    found, _, expected = sentence.partition("; expected ")
-    return found, expected, hint

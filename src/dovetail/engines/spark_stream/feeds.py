@@ -8,7 +8,7 @@ changelogs look at, each only where the join asks for it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -114,8 +114,13 @@ def packings(
 
 def partition_code(side: StreamSide) -> str:
     """Returns the SQL of a window's partition, empty where it has none."""
+    return _hash_of(side.partition)
+
+
+def _hash_of(values: Iterable[object]) -> str:
+    """Returns the SQL of a hash of values in SQL, empty where there is none."""
     # Spark's hash passes over nulls, so each value is hashed with whether it is null.
-    parts = [f"({part}) IS NULL, {part}" for part in side.partition]
+    parts = [f"({value}) IS NULL, {value}" for value in values]
     return f"xxhash64({', '.join(parts)})" if parts else ""
 
 
@@ -172,6 +177,9 @@ class _Columns:
         if self.side.deletes and not has_events:
             kinds = int(LineKind.DELETE), int(LineKind.ROW)
             event = f"IF({self.side.deletes}, {kinds[0]}, {kinds[1]})"
+        # Left rows alone have a condition of their own among the picks.
+        barring = self.plan.join.picks.left_condition
+        is_barred = self.side.hand is spec.Hand.LEFT and barring != ALWAYS
         return {
             CODE: self.side.keys.code,
             PARTITION: partition_code(self.side),
@@ -180,7 +188,7 @@ class _Columns:
             relay.EVENT: event,
             relay.SCOPE: schema.quoted(relay.SCOPE) if self.with_events else "",
             NOW: self.now if has_clock else "",
-            BARRED: self._barred(),
+            BARRED: f"IF({barring.text}, 0, 1)" if is_barred else "",
             MEASURED: self.delta.by.text if self.delta else "",
             relay.BLOB: schema.quoted(relay.BLOB) if is_inside else "",
             relay.JOIN: schema.quoted(relay.JOIN) if is_inside else "",
@@ -202,7 +210,13 @@ class _Columns:
         }
         number = spec.HANDS.index(self.side.hand)
         if self.settings.sides[number].closing is Closing.ROW_TIME:
-            found[KEYLESS] = self._keyless()
+            # A null in any of them keeps a row from being a candidate.
+            is_left = self.side.hand is spec.Hand.LEFT
+            keys = [
+                one.left if is_left else one.right for one in self.plan.join.counted
+            ]
+            nulls = " OR ".join(f"({key.text}) IS NULL" for key in keys)
+            found[KEYLESS] = f"CAST(({nulls or 'FALSE'}) AS BIGINT)"
         if self.settings.reads_clock or self.settings.caused:
             found[CLOCK] = self.now
         if self.settings.caused:
@@ -214,7 +228,9 @@ class _Columns:
         if self.settings.takes_back:
             found[EARLY_TIME] = _number(MISSING)
         if self.settings.changelog:
-            found[KEY] = self._table_key()
+            # Without a key each row of a table has its own.
+            named = key_of(self.plan.join.side(self.side.hand), self.side.source)
+            found[KEY] = _hash_of(named) or self.side.place
         return found
 
     def _intervals(self) -> Mapping[str, str]:
@@ -250,30 +266,9 @@ class _Columns:
             found[BAD] = f"CAST(coalesce({is_bad}, FALSE) AS BIGINT)"
         return found
 
-    def _keyless(self) -> str:
-        """Returns whether a null keeps a row from being a candidate."""
-        is_left = self.side.hand is spec.Hand.LEFT
-        keys = [one.left if is_left else one.right for one in self.plan.join.counted]
-        nulls = [f"({key.text}) IS NULL" for key in keys]
-        return f"CAST(({' OR '.join(nulls) or 'FALSE'}) AS BIGINT)"
-
     def _position(self) -> str:
         """Returns where a row stands; the copy of a table has places of its own."""
         return self.side.place if self.side.streams else schema.quoted(POSITION)
-
-    def _table_key(self) -> str:
-        """Returns a number for a table's key; without a key each row has its own."""
-        side = self.plan.join.side(self.side.hand)
-        keys = key_of(side, self.side.source)
-        parts = [f"({key}) IS NULL, {key}" for key in keys]
-        return f"xxhash64({', '.join(parts)})" if parts else self.side.place
-
-    def _barred(self) -> str:
-        """Returns whether a row fails the condition of its own side."""
-        condition = self.plan.join.picks.left_condition
-        if self.side.hand is spec.Hand.RIGHT or condition == ALWAYS:
-            return ""
-        return f"IF({condition.text}, 0, 1)"
 
 
 def _number(value: int) -> str:
@@ -319,12 +314,8 @@ def _packing(columns: _Columns, frame: DataFrame, buckets: Buckets) -> Packing:
     kinds = {field.name: arrow_of(field.dataType) for field in chosen.schema}
     shown = [(name, kinds[name]) for name in settings.payload]
     if settings.measured:
-        _refuse_unmeasured(kinds[settings.measured])
+        # The packer must know of two values how far they are apart.
+        if not fits(kind := kinds[settings.measured]):
+            raise UnsupportedError.not_yet("stream", f"a delta window by a {kind}")
         shown += [(name, pa.int64()) for name in (MEASURE, REACH)]
     return Packing(chosen, settings, pa.schema(shown), types)
-
-
-def _refuse_unmeasured(kind: pa.DataType) -> None:
-    """Refuses values of which the packer does not know how far they are apart."""
-    if not fits(kind):
-        raise UnsupportedError.not_yet("stream", f"a delta window by a {kind}")

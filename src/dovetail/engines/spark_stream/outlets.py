@@ -209,7 +209,14 @@ class Results:
             leaving = map(outlets.leaving_by, self.plan.outlets)
             codes = (", ".join(str(code(one)) for one in some) for some in leaving)
             return [f"count_if({OUTLET} IN ({some})) > 0" for some in codes]
-        counted = (_counted(outlets.leaving_by(one)) for one in self.plan.outlets)
+        counted = (
+            " + ".join(
+                f"get({COUNTS}, {COUNTED.index(name)})"
+                for some in outlets.leaving_by(one)
+                for name in _COUNTS[some]
+            )
+            for one in self.plan.outlets
+        )
         inside = (number for number, _ in enumerate(self.plan.late_inside, start=1))
         return [
             *(f"sum({some}) > 0" for some in counted),
@@ -224,12 +231,6 @@ _COUNTS = {
     Outlet.LATE: ["left_late", "right_late", "left_failed", "right_failed"],
 }
 """By which names buckets count the rows of an outlet."""
-
-
-def _counted(outlets: Sequence[Outlet]) -> str:
-    """Returns how many rows that leave by some outlets a line counts, as SQL."""
-    names = (name for one in outlets for name in _COUNTS[one])
-    return " + ".join(f"get({COUNTS}, {COUNTED.index(name)})" for name in names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,16 +259,29 @@ class Outlets:
         return (outlet,)
 
     def frame(self, raw: DataFrame, outlet: Outlet) -> DataFrame:
-        """Returns the rows of one outlet with its own columns."""
+        """Returns the rows of one outlet with its own columns.
+
+        Pairs, and on one port lone rows, are shown as the select says. Others come out
+        as they came in; of a late one its side and the reason stand in front.
+        """
+        rows = raw.where(self.leaves_by(outlet))
         match outlet:
             case Outlet.MATCHED:
-                return self._matched(raw)
-            case Outlet.LEFT_UNMATCHED:
-                return self._as_came(raw.where(self.leaves_by(outlet)), Hand.LEFT)
-            case Outlet.RIGHT_UNMATCHED:
-                return self._as_came(raw.where(self.leaves_by(outlet)), Hand.RIGHT)
+                known = self._known(rows)
+                return known.select(*self._shown(), *_changes(known), *self.extra)
+            case Outlet.LEFT_UNMATCHED | Outlet.RIGHT_UNMATCHED:
+                return self._as_came(rows, HANDS[UNMATCHED.index(outlet)])
             case Outlet.LATE:
-                return self._late(raw.where(self.leaves_by(outlet)))
+                side = F.when(F.col(LEFT), "left").otherwise("right").alias("side")
+                structs = [
+                    F.when(F.col(PRESENT[hand]), F.struct(*self._own(hand))).alias(
+                        hand.value
+                    )
+                    for hand in HANDS
+                ]
+                return rows.select(
+                    side, _reason().alias("reason"), *structs, *self.extra
+                )
             case _:
                 raise AssertionError(outlet)
 
@@ -316,11 +330,6 @@ class Outlets:
         late = raw.where(self.leaves_by(Outlet.LATE)).where(PRESENT[hand])
         return self._as_came(late, hand, _reason().alias("reason"))
 
-    def _matched(self, raw: DataFrame) -> DataFrame:
-        """Returns what the select makes of pairs and, on one port, of lone rows."""
-        known = self._known(raw.where(self.leaves_by(Outlet.MATCHED)))
-        return known.select(*self._shown(), *_changes(known), *self.extra)
-
     def _shown(self) -> list[Column]:
         """Returns the output columns."""
         columns = {name: F.expr(text) for name, text in self._columns()}
@@ -335,9 +344,16 @@ class Outlets:
 
     def _known(self, raw: DataFrame) -> DataFrame:
         """Returns what a select may name: both rows, which are there, the row time."""
+        # A row that is given once comes without its partner, which was there.
+        met = {
+            hand: F.lit(True)  # noqa: FBT003
+            if self.plan.join.kind.gives_once(hand.other)
+            else F.col(PRESENT[hand])
+            for hand in HANDS
+        }
         return raw.select(
             *(self._row(hand) for hand in HANDS),
-            *(self._has_matched(hand).alias(f"matched_{hand.value}") for hand in HANDS),
+            *(is_met.alias(f"matched_{hand.value}") for hand, is_met in met.items()),
             "row_time",
             *self._window(),
             (F.col(REASON) == code(Reason.OVER_LIMIT)).alias(_OVER),
@@ -366,11 +382,6 @@ class Outlets:
     def leaves_by(self, outlet: Outlet) -> Column:
         """Returns whether a result leaves by an outlet."""
         return F.col(OUTLET).isin([code(one) for one in self.leaving_by(outlet)])
-
-    def _has_matched(self, hand: Hand) -> Column:
-        """Returns whether a side is there; of a row given once, its partner was."""
-        once = self.plan.join.kind.gives_once(hand.other)
-        return F.lit(True) if once else F.col(PRESENT[hand])  # noqa: FBT003
 
     def _row(self, hand: Hand) -> Column:
         """Returns a side's row, or what stands for it where it is absent."""
@@ -401,15 +412,6 @@ class Outlets:
         columns = self.plan.side(hand).source.schema.columns
         own = (one for one in columns if one.name != TIME)
         return Schema(tuple(one for one in own if not one.name.startswith(HIDDEN)))
-
-    def _late(self, rows: DataFrame) -> DataFrame:
-        """Returns late rows: which side, why, and the row as it came in."""
-        side = F.when(F.col(LEFT), "left").otherwise("right").alias("side")
-        structs = [
-            F.when(F.col(PRESENT[hand]), F.struct(*self._own(hand))).alias(hand.value)
-            for hand in HANDS
-        ]
-        return rows.select(side, _reason().alias("reason"), *structs, *self.extra)
 
 
 def _changes(rows: DataFrame) -> list[Column]:

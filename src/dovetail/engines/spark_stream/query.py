@@ -172,35 +172,16 @@ class Streaming:
         with plain_rules(self.spark):
             frames = self.copied(checkpoint.path)
             if self.plan.way.is_native:
-                return self._by_spark(frames, checkpoint, ticks, counters)
-            return self._by_operators(frames, checkpoint, ticks, counters)
-
-    def _by_spark(
-        self,
-        frames: Frames,
-        checkpoint: Checkpoint,
-        ticks: tuple[DataFrame, ...],
-        counters: str,
-    ) -> tuple[DataFrame, Results]:
-        """Returns the results of a join that Spark makes by itself."""
-        checkpoint.refuse_other(native_identity(self.plan, frames).text)
-        rows = native_results(self.plan, frames, ticks, counters)
-        self.outlets.refuse_select(rows)
-        return rows, Results(self.plan)
-
-    def _by_operators(
-        self,
-        frames: Frames,
-        checkpoint: Checkpoint,
-        ticks: tuple[DataFrame, ...],
-        counters: str,
-    ) -> tuple[DataFrame, Results]:
-        """Returns the results of our operators, on the state that is kept."""
-        whole, how, identities = self._layout(checkpoint, ticks, counters)
-        lines, results = lay(whole, frames, how)
-        checkpoint.refuse_other(*(identities[id(one)] for one in whole.joins))
-        self.outlets.refuse_select(results.whole(lines))
-        return lines, results
+                checkpoint.refuse_other(native_identity(self.plan, frames).text)
+                rows = native_results(self.plan, frames, ticks, counters)
+                self.outlets.refuse_select(rows)
+                return rows, Results(self.plan)
+            whole, how, identities = self._layout(checkpoint, ticks, counters)
+            lines, results = lay(whole, frames, how)
+            # What joins are is known only once they are laid out: their columns count.
+            checkpoint.refuse_other(*(identities[id(one)] for one in whole.joins))
+            self.outlets.refuse_select(results.whole(lines))
+            return lines, results
 
     def rows(self, checkpoint: Checkpoint = NO_CHECKPOINT) -> DataFrame:
         """Returns the rows that go on to operators that keep some of them."""
@@ -351,7 +332,14 @@ def _to_the_end(
     if not how.finish:
         return begin(checkpoint, how)
     if not checkpoint.is_ending:
-        _run_out(begin(checkpoint, replace(how, trigger=NOW, finish=False)))
+        query = begin(checkpoint, replace(how, trigger=NOW, finish=False))
+        try:
+            query.awaitTermination()
+        except StreamingQueryException as error:
+            raise sentence(error) from error
+        finally:
+            query.stop()
+        # The last batch goes on from where this query has left off.
         checkpoint = read_checkpoint(spark, how.checkpoint)
     return begin(checkpoint, replace(how, trigger=AT_ONCE))
 
@@ -531,16 +519,6 @@ def _refuse_refresh(streaming: Streaming, how: Start) -> None:
                 "a table that changes while a query runs is dt.table of a streaming "
                 "DataFrame",
             )
-
-
-def _run_out(query: StreamingQuery) -> None:
-    """Waits until a query has read what there is."""
-    try:
-        query.awaitTermination()
-    except StreamingQueryException as error:
-        raise sentence(error) from error
-    finally:
-        query.stop()
 
 
 def _by_thousands(spark: SparkSession) -> Mapping[str, str]:

@@ -180,7 +180,10 @@ class Layout:
         """Returns the rows of a join with these columns, and how far it has come."""
         place = self._copy_tables(streaming)
         number = next(self.numbers)
-        beats = streaming.ticks(ends=bool(self.ends)) if self._beats(streaming) else ()
+        # A source for the time, and for the end, where one of them is asked for.
+        beats: tuple[DataFrame, ...] = ()
+        if self.ends is not None or streaming.beats:
+            beats = streaming.ticks(ends=bool(self.ends))
         counters = f"{COUNTERS}.{number}" if self.joins else COUNTERS
         rows, joins = streaming.lines(place, beats, counters)
         self.joins += joins
@@ -196,10 +199,6 @@ class Layout:
         frame = rows.where(F.col(KIND).isin(*kinds))
         frame = frame.select(*map(quoted, names), *_named(said))
         return Lines(frame, {name: spec.NO_TIME}, frozenset({name}))
-
-    def _beats(self, streaming: Streaming) -> bool:
-        """Tells whether a join has a source for the time, and for its end."""
-        return self.ends is not None or streaming.beats
 
     def _copy_tables(self, streaming: Streaming) -> Checkpoint:
         """Copies the tables of a join at the first start; returns where they lie.
@@ -328,7 +327,8 @@ class RowTimeQuery:
 
     def start(self, sink: Sink, how: Start, partitions: int = 0) -> StreamingQuery:
         """Returns the running query that writes the stream into a sink."""
-        if not any(map(_keeps_rows, _steps(self.step))):
+        keeps = spec.InRowTime | spec.JoinedInRowTime | spec.Coded
+        if not any(isinstance(one, keeps) for one in _steps(self.step)):
             # Row by row: there is nothing that could wait for an end.
             now = replace(how, trigger=NOW) if how.finish else how
             return start_plain(self.frame(Layout()), sink, now)
@@ -359,11 +359,6 @@ def _steps(step: spec.Step) -> Iterator[spec.Step]:
     for source in spec.sources_of(step):
         yield from _steps(source)
     yield step
-
-
-def _keeps_rows(step: spec.Step) -> bool:
-    """Tells whether rows stay in a step for a while."""
-    return isinstance(step, spec.InRowTime | spec.JoinedInRowTime | spec.Coded)
 
 
 def _named(columns: Mapping[str, Column]) -> list[Column]:

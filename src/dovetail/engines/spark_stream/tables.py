@@ -105,11 +105,22 @@ class Table:
     name: str
 
     def rows(self) -> DataFrame:
-        """Returns what is joined: the rows that stand, or the operator's lines."""
-        if not self.plan.way.is_native:
-            return self._lines()
-        # Spark numbers no rows beside a stream, so only where somebody asks.
-        return self._standing().drop(POSITION) if self.versions else self.frame
+        """Returns what is joined: the rows that stand, or the operator's lines.
+
+        Those are the rows with their places, and behind them that this is all.
+        """
+        if self.plan.way.is_native:
+            # Spark numbers no rows beside a stream, so only where somebody asks.
+            return self._standing().drop(POSITION) if self.versions else self.frame
+        # A row that was there from the start is never late, and comes before others.
+        event = F.lit(int(LineKind.INITIAL))
+        rows = self._standing().withColumn(EVENT, event)
+        # A union goes by places: the last line has all columns, null but for the event.
+        kinds = {one.name: one.dataType for one in rows.schema}
+        nothing = [F.lit(None).cast(kind).alias(name) for name, kind in kinds.items()]
+        end = F.lit(int(LineKind.FINISH)).alias(EVENT)
+        last = rows.sparkSession.range(1).select(*nothing[:-1], end)
+        return rows.unionAll(last)
 
     def copy(self, checkpoint: str, version: str = FIRST) -> None:
         """Writes the rows as they are now beside a checkpoint."""
@@ -173,18 +184,6 @@ class Table:
         place = self.side.place
         ordered = self.frame.orderBy(F.expr(place)) if place else self.frame
         return ordered.withColumn(POSITION, F.monotonically_increasing_id())
-
-    def _lines(self) -> DataFrame:
-        """Returns the rows with their places, and behind them that this is all."""
-        # A row that was there from the start is never late, and comes before others.
-        event = F.lit(int(LineKind.INITIAL))
-        rows = self._standing().withColumn(EVENT, event)
-        # A union goes by places: the last line has all columns, null but for the event.
-        kinds = {one.name: one.dataType for one in rows.schema}
-        nothing = [F.lit(None).cast(kind).alias(name) for name, kind in kinds.items()]
-        end = F.lit(int(LineKind.FINISH)).alias(EVENT)
-        last = rows.sparkSession.range(1).select(*nothing[:-1], end)
-        return rows.unionAll(last)
 
     @property
     def versions(self) -> tuple[str, ...]:

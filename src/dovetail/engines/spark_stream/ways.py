@@ -120,15 +120,15 @@ Rows = Callable[[str], DataFrame]
 
 def gathered(rows: Rows, paths: Sequence[Path], riders: Riders) -> DataFrame:
     """Returns the rows that come on all ways, and marks among them."""
-    return reduce(DataFrame.unionAll, [_going(rows, path, riders) for path in paths])
-
-
-def _going(rows: Rows, path: Path, riders: Riders) -> DataFrame:
-    """Returns the rows that come on one way."""
-    if path.of:
-        frame = gathered(rows, path.of, riders)
-    else:
-        given = rows(path.input)
-        own = [quoted(name) for name in given.columns if name not in riders.columns]
-        frame = given.select(*own, *riders.placed(path))
-    return changed(frame, path.changes, Riding(riders.columns, (riders.place,)))
+    riding = Riding(riders.columns, (riders.place,))
+    frames = []
+    for path in paths:
+        if path.of:
+            frame = gathered(rows, path.of, riders)
+        else:
+            # Places are given before anything is dropped: they are those of the input.
+            given = rows(path.input)
+            own = [quoted(name) for name in given.columns if name not in riders.columns]
+            frame = given.select(*own, *riders.placed(path))
+        frames.append(changed(frame, path.changes, riding))
+    return reduce(DataFrame.unionAll, frames)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import compress
 from typing import Protocol
 
-from pyspark.sql import Column, DataFrame, Observation
+from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.bind.sinks import Sink
@@ -84,45 +84,30 @@ class Writing:
             self.filled is None or first in self.filled
         )
         is_kept = bool(others) or not is_ahead
+        # Outlets go by their places among all: their names need not be Spark's.
+        asked = enumerate(self.batches.has_rows())
+        named = [F.expr(f"{has_rows} AS c{place}") for place, has_rows in asked]
+        told: Mapping[str, bool | None]
         if is_kept:
             batch.persist()
         try:
             if is_ahead:
-                filled = self._written_first(batch, number, first)
+                seen = Observation()
+                self._written(batch.observe(seen, *named), number, first)
+                told = seen.get
             else:
-                filled, others = self._looked(batch), [*self.sinks]
+                # All there is is read, in one job: all state must reach its store,
+                # whatever sinks look at.
+                (row,) = batch.agg(*named).collect()
+                told, others = row.asDict(), [*self.sinks]
+            has_rows = (told[f"c{place}"] for place in range(len(told)))
+            filled = frozenset(compress(self.batches.every, has_rows))
             for outlet in others:
                 self._written(batch, number, outlet, is_empty=outlet not in filled)
             self.filled = filled
         finally:
             if is_kept:
                 batch.unpersist()
-
-    def _written_first(
-        self, batch: DataFrame, number: int, outlet: AnyOutlet
-    ) -> frozenset[AnyOutlet]:
-        """Writes an outlet, rows or none; returns which ones have rows."""
-        told = Observation()
-        self._written(batch.observe(told, *self._named()), number, outlet)
-        return self._found(told.get)
-
-    def _looked(self, batch: DataFrame) -> frozenset[AnyOutlet]:
-        """Returns the outlets that have rows, in one job.
-
-        It reads all there is: all state must reach its store, whatever sinks look at.
-        """
-        (found,) = batch.agg(*self._named()).collect()
-        return self._found(found.asDict())
-
-    def _named(self) -> list[Column]:
-        """Returns whether outlets have rows, by their places among all."""
-        has_rows = self.batches.has_rows()
-        return [F.expr(f"{one} AS c{place}") for place, one in enumerate(has_rows)]
-
-    def _found(self, told: Mapping[str, bool | None]) -> frozenset[AnyOutlet]:
-        """Returns the outlets that have rows, of what is told of each."""
-        has_rows = (told[f"c{place}"] for place in range(len(told)))
-        return frozenset(compress(self.batches.every, has_rows))
 
     def _written(
         self,

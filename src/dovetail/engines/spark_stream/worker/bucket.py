@@ -219,25 +219,25 @@ class Ran:
 
         So there is one line where nothing comes out. Own results are those of join 0.
         """
-        own: list[bytes | None] = [
-            write_batch(part) for batch in self.stepped.out for part in _sliced(batch)
-        ]
+        own: list[bytes | None] = []
+        for batch in self.stepped.out:
+            # About 2 MB in a line: Spark holds each one whole, in Java and in Python.
+            each = max(1, int(BLOB_BYTES // (batch.nbytes / batch.num_rows + 1)))
+            starts = range(0, batch.num_rows, each)
+            own += [write_batch(batch.slice(start, each)) for start in starts]
         blobs = [(blob, 0) for blob in own or [None]]
         blobs += [(one.blob, one.join) for one in self.delivery.passed]
-        counted = (self.stepped.until, self._ends(), self.counts(), self.hot())
+        lives, ends = self.stepped.lives, None
+        if not lives.says_nothing:
+            # Of lives that rows hand on the next join hears whose rows they are.
+            whose = np.full(len(lives.place), self.delivery.bucket)
+            ends = write_batch(replace(lives, bucket=whose).written())
+        counted = (self.stepped.until, ends, self.counts(), self.hot())
         nothing = (MISSING, None, None, None)
         return [
             (blob, join, self.delivery.bucket, *(nothing if number else counted))
             for number, (blob, join) in enumerate(blobs)
         ]
-
-    def _ends(self) -> bytes | None:
-        """Returns what is told of lives that rows hand on, as bytes."""
-        lives, own = self.stepped.lives, self.delivery.bucket
-        if lives.says_nothing:
-            return None
-        told = replace(lives, bucket=np.full(len(lives.place), own))
-        return write_batch(told.written())
 
     def counts(self) -> list[int | None]:
         """Returns what is counted, as `COUNTED` names it."""
@@ -322,13 +322,6 @@ def _went(out: Iterable[pa.RecordBatch]) -> tuple[int, list[list[int]]]:
             sides[hand][1] += int(np.count_nonzero(own & is_late))
             sides[hand][2] += int(np.count_nonzero(own & ~is_late))
     return matched, sides
-
-
-def _sliced(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """Gives a batch in slices of about 2 MB."""
-    each = max(1, int(BLOB_BYTES // (batch.nbytes / batch.num_rows + 1)))
-    for start in range(0, batch.num_rows, each):
-        yield batch.slice(start, each)
 
 
 OUTLET, REASON, ROW_TIME, LEFT, RIGHT = "outlet", "reason", "row_time", "left", "right"

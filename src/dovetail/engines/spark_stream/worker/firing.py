@@ -244,11 +244,12 @@ def _with_others(
         (found.column(CAUSE).to_numpy(), others.to_numpy().astype(np.int64))
     )
     order = np.argsort(causes, kind="stable")
-    columns = {
-        name: _with_nulls(found.column(name), len(others)).take(pa.array(order))
-        for name in found.schema.names
-        if name not in {CAUSE, KIND, ORDER}
-    }
+    columns = {}
+    for name in [one for one in found.schema.names if one not in {CAUSE, KIND, ORDER}]:
+        own = found.column(name)
+        # Lines that have gone by bring no row: they have nulls in its columns.
+        whole = pa.concat_arrays([own, pa.nulls(len(others), own.type)])
+        columns[name] = whole.take(pa.array(order))
     said = [*found.column(KIND).to_pylist(), *kinds.take(others).to_pylist()]
     columns |= {
         name: lines.column(name).take(pa.array(causes[order])) for name in stage.riding
@@ -259,8 +260,3 @@ def _with_others(
         turns = as_turns(np.arange(len(order)))
         columns[TURN] = pc.binary_join_element_wise(columns[TURN], turns, b"")
     return pa.RecordBatch.from_pydict(columns)
-
-
-def _with_nulls(column: pa.Array, count: int) -> pa.Array:
-    """Returns a column with so many nulls behind it."""
-    return pa.concat_arrays([column, pa.nulls(count, column.type)])

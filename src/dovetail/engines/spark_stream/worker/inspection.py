@@ -24,7 +24,6 @@ from dovetail.kernels.arrays.rows import (
     NEVER,
     Mask,
     Rows,
-    Whole,
     join_rows,
 )
 from dovetail.kernels.hot import hot_keys
@@ -110,7 +109,9 @@ def looked_at(
         rows = join_rows([alive, waiting])
         waits = np.arange(len(rows)) >= len(alive)
         kinds = (store.sides[hand], store.waiting[hand])
-        watch = state.watches[hand]
+        bound = state.watches[hand].bound
+        met = _met(settings, hand, rows)
+        timed = rows.moment[rows.moment != MISSING]
         sides.append(
             {
                 "rows": len(rows),
@@ -118,9 +119,10 @@ def looked_at(
                 "bytes": sum(kind.bytes for kind in kinds),
                 "chunks": sum(len(kind.chunks) for kind in kinds),
                 "deltas": sum(len(kind.deltas) for kind in kinds),
-                "matched": _matched(settings, hand, rows),
-                "times": _times(rows.moment),
-                "bound": _moment(watch.bound),
+                "matched": None if met is None else int(np.count_nonzero(met)),
+                "times": [int(timed.min()), int(timed.max())] if len(timed) else [],
+                # Either end of all time says that no bound is known, or that all is.
+                "bound": bound if BEGINNING < bound < NEVER else None,
                 "hot": hot_keys(settings, [rows]),
             }
         )
@@ -137,35 +139,15 @@ def _met(settings: JoinSettings, hand: int, rows: Rows) -> Mask | None:
     return rows.met < NEVER if settings.sides[hand].remembers else None
 
 
-def _matched(settings: JoinSettings, hand: int, rows: Rows) -> int | None:
-    """Returns how many rows have met somebody, where the join remembers it."""
-    met = _met(settings, hand, rows)
-    return None if met is None else int(np.count_nonzero(met))
-
-
-def _times(moments: Whole) -> list[int]:
-    """Returns the least and the greatest row time; nothing where rows have none."""
-    timed = moments[moments != MISSING]
-    return [int(timed.min()), int(timed.max())] if len(timed) else []
-
-
-def _moment(value: int) -> int | None:
-    """Returns a moment that is none of the two ends of all time."""
-    return value if BEGINNING < value < NEVER else None
-
-
 def _shown(settings: JoinSettings, hand: int, rows: Rows, waits: Mask) -> bytes:
     """Returns rows with the columns that a user knows, and behind them their lives."""
     payload = rows.payload.select(shown_names(rows.payload.schema))
     met = _met(settings, hand, rows)
-    ends = (pa.array(one, mask=~_is_moment(one)) for one in (rows.birth, rows.death))
+    ends = (
+        pa.array(one, mask=(one <= BEGINNING) | (one >= NEVER))
+        for one in (rows.birth, rows.death)
+    )
     has_met = pa.nulls(len(rows), pa.bool_()) if met is None else pa.array(met)
     columns = [*payload.columns, *ends, has_met, pa.array(waits)]
     names = [*payload.schema.names, *LIFE]
     return write_batch(pa.RecordBatch.from_arrays(columns, names=names))
-
-
-def _is_moment(values: Whole) -> Mask:
-    """Tells which values are none of the ends of all time."""
-    inside: Mask = (values > BEGINNING) & (values < NEVER)
-    return inside

@@ -171,34 +171,23 @@ class Packer:
 
     def lines(self) -> list[Unwritten]:
         """Returns the lines of the rows that wait, whose rows are not yet bytes."""
-        batch = _whole(self.waiting)
-        if self.settings.part:
-            return self._by_part(batch)
-        if not self.settings.event:
+        settings, waiting = self.settings, self.waiting
+        batch = waiting[0] if len(waiting) == 1 else pa.concat_batches(waiting)
+        if not settings.part and not settings.event:
             return self._reported((0, WHOLE), batch)
-        scopes = _numbers(batch, self.settings.scope)
-        return [
-            line
-            for scope in np.unique(scopes).tolist()
-            for line in self._of_scope(scope, batch.filter(pa.array(scopes == scope)))
-        ]
-
-    def _by_part(self, batch: pa.RecordBatch) -> list[Unwritten]:
-        """Returns the lines of rows from several parts of a source, part by part."""
-        parts = _numbers(batch, self.settings.part)
-        return [
-            line
-            for part in np.unique(parts).tolist()
-            for line in self._reported((0, part), batch.filter(pa.array(parts == part)))
-        ]
-
-    def _of_scope(self, scope: int, batch: pa.RecordBatch) -> Iterator[Unwritten]:
-        """Gives the lines of one scope."""
-        if self.settings.passed:
-            yield from self._of_join(scope, batch)
-            return
-        for part in self._parts(batch):
-            yield from self._reported((scope, WHOLE), part)
+        # Rows that have parts of a source come without events, in one scope.
+        numbers = _numbers(batch, settings.part or settings.scope)
+        found: list[Unwritten] = []
+        for number in np.unique(numbers).tolist():
+            own = batch.filter(pa.array(numbers == number))
+            if settings.part:
+                found += self._reported((0, number), own)
+            elif settings.passed:
+                found += self._of_join(number, own)
+            else:
+                for part in self._parts(own):
+                    found += self._reported((number, WHOLE), part)
+        return found
 
     def _parts(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Gives lines in parts that are reported each by itself.
@@ -255,7 +244,8 @@ class Packer:
         """Returns the lines of one report on a scope, and a part of a source."""
         scope, source = whence
         events = _events(batch, self.settings)
-        position = _position(batch, self.settings)
+        # Where lines have no places all stand alike, at 0.
+        position = _numbers(batch, self.settings.position)
         first = int(position.min())
         rows, is_row = self._judged(whence, batch, events, position)
         bound = self.bounds.get(whence, BEGINNING)
@@ -362,11 +352,6 @@ def _bucket_of(rows: Rows, buckets: int) -> npt.NDArray[np.uint16]:
     return bucket.astype(np.uint16)
 
 
-def _whole(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
-    """Returns the batches as one."""
-    return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
-
-
 def _numbers(batch: pa.RecordBatch, name: str) -> Whole:
     """Returns a column as whole numbers; nulls are 0."""
     return _codes(batch, name)[0]
@@ -406,11 +391,6 @@ def _events(batch: pa.RecordBatch, settings: PackSettings) -> Events:
     if not settings.event:
         return np.full(batch.num_rows, ROW, np.uint8)
     return _numbers(batch, settings.event).astype(np.uint8)
-
-
-def _position(batch: pa.RecordBatch, settings: PackSettings) -> Whole:
-    """Returns the positions of the lines; all alike where they have none."""
-    return _numbers(batch, settings.position)
 
 
 def _latest(batch: pa.RecordBatch, settings: PackSettings) -> int:
