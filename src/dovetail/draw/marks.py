@@ -171,7 +171,19 @@ CLASSES = {
 def drawn(mark: Mark, middle: float, axis: Axis) -> Element:
     """Returns a mark on a line, whose middle is at a height."""
     css = f"row {mark.row.hand.value} {CLASSES[mark.row.outcome]}"
-    parts = [_body(mark, middle), *_notch(mark, middle), *_label(mark, middle)]
+    parts = [_body(mark, middle), *_notch(mark, middle)]
+    if not mark.is_labelled_inside:
+        # Ground of its own, so that no link runs through the words.
+        ground = shapes.shape(
+            "rect",
+            "ground",
+            x=mark.label_at - 1,
+            y=middle - THICK / 2,
+            width=mark.label.width + 2,
+            height=THICK,
+        )
+        parts.append(ground)
+    parts.append(label_text(mark.label, mark.label_at, middle))
     row = shapes.group(css, parts, data_row=str(mark.number))
     return shapes.titled(row, whole_row(mark.row, axis))
 
@@ -185,22 +197,6 @@ def label_text(label: Label, across: float, middle: float) -> Element:
             f" {label.reason}" if label.values else label.reason
         )
     return words
-
-
-def _label(mark: Mark, middle: float) -> list[Element]:
-    """Returns the label of a mark, on ground of its own outside a bar."""
-    words = label_text(mark.label, mark.label_at, middle)
-    if mark.is_labelled_inside:
-        return [words]
-    ground = shapes.shape(
-        "rect",
-        "ground",
-        x=mark.label_at - 1,
-        y=middle - THICK / 2,
-        width=mark.label.width + 2,
-        height=THICK,
-    )
-    return [ground, words]
 
 
 def _body(mark: Mark, middle: float) -> Element:

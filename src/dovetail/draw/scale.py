@@ -135,17 +135,12 @@ def _round_moments(scale: Scale) -> list[int]:
         if (scale.last - scale.first) / step <= MOST:
             first = math.ceil(scale.first / step) * step
             return list(range(first, math.floor(scale.last) + 1, step))
-    return _months(scale)
-
-
-def _months(scale: Scale) -> list[int]:
-    """Returns the beginnings of months or years."""
-    first, last = (
+    edges = (
         schema.from_microseconds(int(min(max(moment, EARLIEST), LATEST)))
         for moment in (scale.first, scale.last)
     )
     # Counted from year 0, so that steps of a year, or of ten, begin in January.
-    start, stop = (one.year * 12 + one.month - 1 for one in (first, last))
+    start, stop = (one.year * 12 + one.month - 1 for one in edges)
     step = next((one for one in MONTHS if (stop - start) / one <= MOST), MONTHS[-1])
     begun = range(start + (-start) % step, stop + 1, step)
     dates = [datetime(one // 12, one % 12 + 1, 1, tzinfo=UTC) for one in begun]

@@ -196,13 +196,15 @@ class Sample:
 def legend(sheet: Sheet) -> Iterator[Sample]:
     """Yields a sample of every sign on the page."""
     trace, join = sheet.trace, sheet.join
+    edge, half = LONG / 2, HIGH / 2
+    box = [(-edge, -half), (edge, -half), (edge, half), (-edge, half)]
     for hand in spec.HANDS:
         found = {row.outcome for row in trace.rows if row.hand is hand}
         # Late rows have one sign on both sides.
         for outcome in RowOutcome:
             if outcome in found and outcome is not RowOutcome.LATE:
                 css = f"row {hand.value} {marks.CLASSES[outcome]}"
-                bar = shapes.path(_box(), "bar", closed=True)
+                bar = shapes.path(box, "bar", closed=True)
                 yield Sample(
                     shapes.group(css, [bar]), outcome_meaning(join, hand, outcome)
                 )
@@ -212,7 +214,13 @@ def legend(sheet: Sheet) -> Iterator[Sample]:
             "too late or faulty: takes no part",
         )
     yield from _of_marks(sheet.marks)
-    yield from _of_meetings(trace, join.kind)
+    outcomes = {meeting.comes_out for meeting in trace.meetings}
+    if True in outcomes:
+        yield Sample(_upright("link"), "they meet: a pair comes out")
+    if False in outcomes:
+        # What a semi join finds is no pair, whatever becomes of its row.
+        told = "has come out" if join.kind.gives_pairs else "comes out"
+        yield Sample(_upright("link silent"), f"they meet: no pair {told}")
     if any(lane.shows_bound for lane in sheet.lanes.values()):
         yield Sample(_upright("bound"), "bound: what is older comes too late")
 
@@ -244,22 +252,6 @@ def _of_marks(laid: Sequence[marks.Mark]) -> Iterator[Sample]:
     if any(mark.has_notch for mark in laid):
         notch = shapes.path([(-4, -3), (4, -3), (0, 3)], "sample filled", closed=True)
         yield Sample(notch, "the row's own time")
-
-
-def _of_meetings(trace: Trace, kind: spec.Kind) -> Iterator[Sample]:
-    """Yields the signs of rows that meet."""
-    outcomes = {meeting.comes_out for meeting in trace.meetings}
-    if True in outcomes:
-        yield Sample(_upright("link"), "they meet: a pair comes out")
-    if False in outcomes:
-        told = "no pair has come out" if kind.gives_pairs else "no pair comes out"
-        yield Sample(_upright("link silent"), f"they meet: {told}")
-
-
-def _box() -> list[tuple[float, float]]:
-    """Returns the corners of a small bar."""
-    edge, half = LONG / 2, HIGH / 2
-    return [(-edge, -half), (edge, -half), (edge, half), (-edge, half)]
 
 
 def _upright(css: str) -> Element:

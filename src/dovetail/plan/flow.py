@@ -20,7 +20,7 @@ refused: its rows would go by turns there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from dovetail import spec
@@ -112,12 +112,17 @@ def plan_flow(
     """
     numbers = {id(one): at for at, one in enumerate(spec.steps_of(program))}
     found: list[Query] = []
+    # By the join itself: what leaves by its ports comes out of one query.
     last: dict[int, list[tuple[spec.Joined, Exit]]] = {}
     for output in program.outputs:
         routes = sorted(ways.ways_to(output.step, numbers), key=lambda way: way.numbers)
         first = routes[0].begin
         if not any(isinstance(way.begin, spec.Joined) for way in routes):
-            found.append(PlainQuery(output.name, output.step.schema, *_ranked(routes)))
+            leaves = _leaves(routes)
+            ranks = {id(way): rank for rank, (_, _, way) in enumerate(leaves)}
+            paths = tuple(way.path(ranks) for way in routes)
+            count = len(leaves)
+            found.append(PlainQuery(output.name, output.step.schema, paths, count))
             continue
         out = Exit(output.name, output.step.schema, tuple(way.onward for way in routes))
         keeps = any(one.keeps_rows for one in out.onwards)
@@ -127,7 +132,10 @@ def plan_flow(
             raise FlowLimit.MIXED_OUTPUT.refused()
         if keeps:
             query = _Tree(numbers, leaf, ends=ends).query(first, (out,))
-            found.append(_tail(query, out))
+            # To the plan it is a join inside another: its rows say where they stand.
+            plan = stream.within(query.plan, out.onwards[0])
+            tail = TailQuery(out.name, out.schema, plan, query.paths, query.ranks)
+            found.append(tail)
         else:
             last.setdefault(id(first.join), []).append((first, out))
     # Ports of one join leave it together: one query for all of them.
@@ -148,23 +156,12 @@ def _is_one_outlet(routes: list[ways.Way]) -> bool:
     return len(begins) == 1
 
 
-def _tail(query: JoinQuery, out: Exit) -> TailQuery:
-    """Returns the query of what comes out behind an operator that keeps rows."""
-    # To the plan it is a join inside another one: its rows say where they stand.
-    plan = stream.within(query.plan, out.onwards[0])
-    return TailQuery(out.name, out.schema, plan, query.paths, query.ranks)
-
-
-def _ranked(routes: list[ways.Way]) -> tuple[tuple[ways.Path, ...], int]:
-    """Returns the ways of inputs as paths, and how many ranks they have."""
-    leaves = sorted(
-        (place, number, way)
-        for number, (way, place) in enumerate(
-            one for it in routes for one in it.leaves()
-        )
-    )
-    ranks = {id(way): rank for rank, (_, _, way) in enumerate(leaves)}
-    return tuple(way.path(ranks) for way in routes), len(leaves)
+def _leaves(routes: Iterable[ways.Way]) -> list[tuple[ways.Place, int, ways.Way]]:
+    """Returns the ways of inputs in the order of their places, each with its number."""
+    leaves = (leaf for route in routes for leaf in route.leaves())
+    numbered = ((place, number, way) for number, (way, place) in enumerate(leaves))
+    # Of one place the way that was found first is in front.
+    return sorted(numbered, key=lambda one: one[:2])
 
 
 @dataclass(slots=True)
@@ -182,24 +179,13 @@ class _Tree:
         """Returns the query of a last join."""
         self._visit(step, "", ())
         ways.refuse_shared(way for routes in self.sides.values() for way in routes)
-        leaves = [
-            (place, number, way)
-            for number, (way, place) in enumerate(
-                leaf
-                for routes in self.sides.values()
-                for route in routes
-                for leaf in route.leaves()
-            )
-        ]
+        leaves = _leaves(way for routes in self.sides.values() for way in routes)
         taken = [
             way.begin.input for *_, way in leaves if isinstance(way.begin, spec.Given)
         ]
         # Where no input is taken twice, its own number is order enough.
         is_shared = len({*taken}) < len(taken)
-        ranks = {
-            id(way): rank * is_shared
-            for rank, (*_, way) in enumerate(sorted(leaves, key=lambda one: one[:2]))
-        }
+        ranks = {id(way): rank * is_shared for rank, (*_, way) in enumerate(leaves)}
         self.paths = {
             name: tuple(way.path(ranks) for way in routes)
             for name, routes in self.sides.items()

@@ -94,12 +94,13 @@ def paths_of(join: spec.SetJoinSpec, inputs: spec.Inputs) -> Paths:
     for number, name in enumerate(sets):
         source = inputs[name]
         own = {column.name.lower(): column for column in source.schema.columns}
-        texts = {
-            column.name: _text_of(own[column.name.lower()], column.type)
-            if column.name.lower() in own
-            else "NULL"
-            for column in shown.columns
-        }
+        texts = {}
+        for column in shown.columns:
+            known = own.get(column.name.lower())
+            text = f"l.{schema.quoted(known.name)}" if known else "NULL"
+            # In the type that all sets have, so that their rows can be one.
+            is_cast = known is not None and known.type != column.type
+            texts[column.name] = f"CAST({text} AS {column.type})" if is_cast else text
         parts = [f"l.{schema.quoted(key)}" for key in source.key]
         # Spark's hash passes over nulls: each value is hashed with whether it is null.
         hashed = ", ".join(f"{part} IS NULL, {part}" for part in parts)
@@ -107,12 +108,6 @@ def paths_of(join: spec.SetJoinSpec, inputs: spec.Inputs) -> Paths:
         select = tuple((name, Expression(text)) for name, text in texts.items())
         ways.append(Path(name, (Reshaped(spec.Columns(select), columns),)))
     return {"left": tuple(ways[:1]), "right": tuple(ways[1:])}
-
-
-def _text_of(own: schema.Column, kind: schema.Type) -> str:
-    """Returns the SQL of a set's column in the type that all sets have."""
-    text = f"l.{schema.quoted(own.name)}"
-    return text if own.type == kind else f"CAST({text} AS {kind})"
 
 
 def reason_for_one(join: spec.SetJoinSpec, inputs: spec.Inputs) -> str:

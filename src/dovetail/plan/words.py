@@ -107,9 +107,12 @@ def explained(plan: StreamPlan, reads_all: Callable[[StreamPlan], str]) -> str:
         if side.source.time == TIME
     }
     join, sources = plan.join, {it.hand: it.source for it in plan.sides} | shown
+    order = _EACH_ALONE if plan.way.is_native else _ORDERS[plan.arrival]
+    if any(isinstance(side.lookup, Lookup) for side in plan.sides):
+        order = _ASKING
     lines = [
         *_sides(join, sources),
-        ("order", _order(plan)),
+        ("order", order),
         *picked(join.picks),
         ("out", _AT_THE_END if GATHERED in plan.notes else _when(join)),
         *switched(plan.settings),
@@ -129,13 +132,6 @@ def explained(plan: StreamPlan, reads_all: Callable[[StreamPlan], str]) -> str:
         for hand, inner in plan.inside.items()
     )
     return paragraphs(lines) + "".join(inside)
-
-
-def _order(plan: StreamPlan) -> str:
-    """Returns in which order rows meet."""
-    if any(isinstance(side.lookup, Lookup) for side in plan.sides):
-        return _ASKING
-    return _EACH_ALONE if plan.way.is_native else _ORDERS[plan.arrival]
 
 
 def _of_sets(plan: StreamPlan) -> Iterator[Line]:

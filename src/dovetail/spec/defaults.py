@@ -70,30 +70,23 @@ def _with_window(
 ) -> spec.Side:
     """Returns one side with its window."""
     side = join.side(hand)
-    if side.window == spec.Unstated():
-        return replace(side, window=_usual_window(join, hand, inputs))
-    if not isinstance(side.window, spec.Latest):
+    if isinstance(side.window, spec.Latest):
+        # Names have no case: from here on a key is as the columns are spelled.
+        names = {name.lower(): name for name in spec.columns_of(side.source, inputs)}
+        key = tuple(names.get(name.lower(), name) for name in side.window.key)
+        return replace(side, window=spec.Latest(key))
+    if side.window != spec.Unstated():
         return side
-    # Names have no case: from here on a key is as the columns are spelled.
-    names = {name.lower(): name for name in spec.columns_of(side.source, inputs)}
-    key = tuple(names.get(name.lower(), name) for name in side.window.key)
-    return replace(side, window=spec.Latest(key))
-
-
-def _usual_window(
-    join: spec.JoinSpec, hand: spec.Hand, inputs: spec.Inputs
-) -> spec.Window:
-    """Returns the window that the rows of a side ask for."""
-    source = join.side(hand).source
-    match spec.kind_of(source, inputs), source:
+    match spec.kind_of(side.source, inputs), side.source:
         case spec.InputKind.STREAM, _:
-            return _stream_window(join, hand, inputs)
+            window = _stream_window(join, hand, inputs)
         # A new row of a key takes the place of the last one.
         case spec.InputKind.TABLE, spec.Named(name) if inputs[name].key:
-            return spec.Latest(inputs[name].key)
+            window = spec.Latest(inputs[name].key)
         # Nothing says when such a row would end.
         case _:
-            return spec.Forever()
+            window = spec.Forever()
+    return replace(side, window=window)
 
 
 def _stream_window(

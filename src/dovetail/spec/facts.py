@@ -9,7 +9,7 @@ A join inside another whose rows are all there from the start is a data set of i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import assert_never
@@ -85,18 +85,14 @@ def schema_of_sets(join: SetJoinSpec, inputs: Inputs) -> Schema:
     for name in join.sets:
         for column in inputs[name].schema.columns:
             found.setdefault(column.name.lower(), []).append(column)
-    return Schema(
-        tuple(Column(some[0].name, _type_of_all(some)) for some in found.values())
-    )
-
-
-def _type_of_all(columns: Sequence[Column]) -> Type:
-    """Returns the type in which columns are one: digits may be lost, no text is read.
-
-    Where they are so in none, which a rule refuses, that of the first.
-    """
-    found = kinds.widest_without_texts([column.type for column in columns])
-    return columns[0].type if found is None else kinds.columnar(found)
+    columns = []
+    for some in found.values():
+        # Digits may be lost, but no text is read as a number. What is one in no type
+        # has that of the first: a rule refuses it.
+        widest = kinds.widest_without_texts([one.type for one in some])
+        kind = some[0].type if widest is None else kinds.columnar(widest)
+        columns.append(Column(some[0].name, kind))
+    return Schema(tuple(columns))
 
 
 def casts_of_set(source: Input, shown: Schema) -> Mapping[str, Expression]:
@@ -137,24 +133,19 @@ def is_timed(source: Source, inputs: Inputs) -> bool:
             return inputs[name].is_timed
         case Nested(JoinSpec(clock=Clock.ARRIVAL)):
             return False
-        # A pair has a row time where one of its rows begins at one.
+        # A pair has a row time where one of its rows begins at one: what is there for
+        # ever has no beginning. The ends of an interval are columns: no time is needed.
         case Nested(JoinSpec(clock=Clock.BATCH) as inner):
-            return any(_lives_in_row_time(inner.side(hand), inputs) for hand in HANDS)
+            sides = [inner.side(hand) for hand in HANDS]
+            return any(
+                bool(side.window.interval)
+                or (side.window != Forever() and is_timed(side.source, inputs))
+                for side in sides
+            )
         case Nested(inner):
             return any(is_timed(inner.side(hand).source, inputs) for hand in HANDS)
         case _:
             assert_never(source)
-
-
-def _lives_in_row_time(side: Side, inputs: Inputs) -> bool:
-    """Tells whether the rows of a side of a batch have a beginning in row time.
-
-    What is there for ever has none, so that pairs of such rows have no row time.
-    """
-    # Its bounds are columns of the row: no row time is needed.
-    if side.window.interval:
-        return True
-    return side.window != Forever() and is_timed(side.source, inputs)
 
 
 def is_state(join: JoinSpec, hand: Hand) -> bool:

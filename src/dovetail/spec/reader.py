@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 
 from dovetail import spec
 from dovetail.errors import SpecError
@@ -20,7 +21,6 @@ from dovetail.expression import ALWAYS, NEVER
 from dovetail.schema import Schema, read_moment, read_row
 from dovetail.spec.fields import (
     Fields,
-    Reader,
     choice,
     columns,
     expression,
@@ -186,14 +186,9 @@ def read_inputs(
             schema.spelled(fields.take("time", text, "")),
             fields.take("lateness", span, spec.NO_TIME),
         )
-        rows = fields.take("rows", many(_row_reader(source)), ())
-        inputs[name] = replace(source, rows=rows)
+        read_own = partial(read_input_row, source=source)
+        inputs[name] = replace(source, rows=fields.take("rows", many(read_own), ()))
     return inputs
-
-
-def _row_reader(source: spec.Input) -> Reader[spec.Row]:
-    """Returns the reader of the rows of an input."""
-    return lambda row, where: read_input_row(row, source, where)
 
 
 def read_settings(
@@ -210,7 +205,7 @@ def read_settings(
     )
 
 
-def read_input_row(row: object, source: spec.Input, where: str) -> spec.Row:
+def read_input_row(row: object, where: str, source: spec.Input) -> spec.Row:
     """Returns a row of an input as plain values, or as it is without known columns."""
     if not source.schema.columns:
         return mapping(row, where)
@@ -260,7 +255,7 @@ def _read_event(fields: Fields, inputs: spec.Inputs, clock: int) -> spec.Event:
     match sorted({*fields.data} - {"at"}):
         case ["in", "row"] | ["delete", "in", "row"]:
             source = _input(fields, "in", inputs)
-            row = read_input_row(fields.need("row", mapping), source, fields.where)
+            row = read_input_row(fields.need("row", mapping), fields.where, source)
             if fields.take("delete", truth, default=False):
                 return spec.Remove(_keyed(fields, source).name, row, clock)
             return spec.Arrive(source.name, row, clock)
@@ -269,7 +264,7 @@ def _read_event(fields: Fields, inputs: spec.Inputs, clock: int) -> spec.Event:
             if fields.has("value"):
                 raise wrong(f"{fields.where}.value", fields.data["value"], "null")
             source = _keyed(fields, _input(fields, "in", inputs))
-            row = read_input_row(fields.need("key", mapping), source, fields.where)
+            row = read_input_row(fields.need("key", mapping), fields.where, source)
             return spec.Remove(source.name, row, clock)
         case ["bound", "in"]:
             source = _input(fields, "in", inputs)

@@ -46,8 +46,15 @@ class Reference:
 
 def references(expression: Expression) -> tuple[Reference, ...]:
     """Returns the columns that an expression names, each once, in their order."""
-    # In `l -> l.a` the name is no longer that of the left row.
-    shadowed = _lambda_variables(expression.text)
+    # In `l -> l.a` the name is no longer that of the left row. An arrow inside a text
+    # or a comment binds nothing.
+    passed = rf"{_PASSED}|{schema.QUOTED}"
+    plain = re.sub(passed, "``", expression.text, flags=re.DOTALL)
+    shadowed = {
+        name.strip().lower()
+        for one, many in _LAMBDA.findall(plain)
+        for name in (one, *many.split(","))
+    }
     found = (
         Reference(_HANDS[word["name"].lower()], schema.unquoted(word["field"]))
         for word in _WORD.finditer(expression.text)
@@ -123,14 +130,3 @@ def folded(expression: Expression) -> str:
             is_plain = re.fullmatch(r"[^\W\d]\w*", name)
             parts[number] = name if is_plain else schema.quoted(name)
     return "".join(parts)
-
-
-def _lambda_variables(text: str) -> set[str]:
-    """Returns the names that arrows bind, in lower case."""
-    # An arrow inside a text or a comment binds nothing.
-    plain = re.sub(rf"{_PASSED}|{schema.QUOTED}", "``", text, flags=re.DOTALL)
-    return {
-        name.strip().lower()
-        for one, many in _LAMBDA.findall(plain)
-        for name in (one, *many.split(","))
-    }

@@ -48,8 +48,15 @@ class Span:
 
     def after(self, moment: int) -> int:
         """Returns the moment this span later, in microseconds since 1970, UTC."""
-        shifted = _shift_months(moment, self.months) if self.months else moment
-        return shifted + self.microseconds
+        if not self.months:
+            return moment + self.microseconds
+        # The same day and time of day, or that month's last day. Counted from January
+        # of the year 0: a month is the rest of twelve.
+        then = _date(moment)
+        year, month = divmod(then.year * 12 + then.month - 1 + self.months, 12)
+        day = min(then.day, calendar.monthrange(year, month + 1)[1])
+        shifted = then.replace(year=year, month=month + 1, day=day)
+        return _moment(shifted) + self.microseconds
 
     def least_after(self, moment: int) -> int:
         """Returns the least moment this span after a moment or any later one.
@@ -59,8 +66,14 @@ class Span:
         """
         # 28 January 12:00 --1 month--> 28 February 12:00
         # 29 January 00:00 --1 month--> 28 February 00:00, later and yet less
-        later = _midnights_after(moment) if self.months else ()
-        return min(map(self.after, (moment, *later)))
+        moments = [moment]
+        if self.months:
+            then = _date(moment)
+            midnight = then.replace(hour=0, minute=0, second=0, microsecond=0)
+            last = calendar.monthrange(then.year, then.month)[1]
+            days = range(then.day + 1, last + 1)
+            moments += [_moment(midnight.replace(day=day)) for day in days]
+        return min(map(self.after, moments))
 
     def in_words(self) -> str:
         """Returns the span as people say it: `1 hour 30 minutes`."""
@@ -121,23 +134,6 @@ def _no_span(found: str, expected: str) -> SpecError:
     """Returns the error for a text that names no length of time."""
     hint = 'write for example "10 minutes" or "1 day 2 hours"'
     return SpecError(found, expected, hint, rule="span")
-
-
-def _shift_months(moment: int, months: int) -> int:
-    """Returns the same day and time of day, months away, or that month's last day."""
-    then = _date(moment)
-    # Counted from January of the year 0: a month is the rest of twelve.
-    year, month = divmod(then.year * 12 + then.month - 1 + months, 12)
-    day = min(then.day, calendar.monthrange(year, month + 1)[1])
-    return _moment(then.replace(year=year, month=month + 1, day=day))
-
-
-def _midnights_after(moment: int) -> list[int]:
-    """Returns where the days begin that are left of a moment's month."""
-    then = _date(moment)
-    midnight = then.replace(hour=0, minute=0, second=0, microsecond=0)
-    last = calendar.monthrange(then.year, then.month)[1]
-    return [_moment(midnight.replace(day=day)) for day in range(then.day + 1, last + 1)]
 
 
 def _date(moment: int) -> datetime:

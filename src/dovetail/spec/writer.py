@@ -153,22 +153,19 @@ def write_events(events: Iterable[spec.Event]) -> list[Json]:
         else:
             moment = {}
         clock = event.clock
-        written.append(moment | _write_event(event))
+        match event:
+            case spec.Arrive(name, row):
+                told: Json = {"in": name, "row": schema.shown_row(row)}
+            case spec.Remove(name, row):
+                told = {"in": name, "row": schema.shown_row(row), "delete": True}
+            case spec.Bound(name, bound):
+                time = schema.shown(schema.from_microseconds(bound))
+                told = {"in": name, "bound": time}
+            case spec.Finish(name):
+                told = {"end": name}
+            case spec.Pause():
+                told = {}
+            case _:
+                assert_never(event)
+        written.append(moment | told)
     return written
-
-
-def _write_event(event: spec.Event) -> Json:
-    """Returns the JSON of one event, but for its clock."""
-    match event:
-        case spec.Arrive(name, row):
-            return {"in": name, "row": schema.shown_row(row)}
-        case spec.Remove(name, row):
-            return {"in": name, "row": schema.shown_row(row), "delete": True}
-        case spec.Bound(name, moment):
-            return {"in": name, "bound": schema.shown(schema.from_microseconds(moment))}
-        case spec.Finish(name):
-            return {"end": name}
-        case spec.Pause():
-            return {}
-        case _:
-            assert_never(event)

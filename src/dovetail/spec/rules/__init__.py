@@ -7,8 +7,9 @@ stand first: an input that is not there has no columns to look at.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from dovetail import spec
 from dovetail.errors import SpecError
@@ -61,45 +62,34 @@ def check_spec(
     events: Sequence[spec.Event] = (),
 ) -> None:
     """Raises the first law that a join breaks; its defaults must be filled in."""
+    # A join is looked at after those inside it; switches are those of the outermost.
+    inner = [*_tree(join)] if isinstance(join, spec.JoinSpec) else []
+    names = spec.source_names(join)
     for rule in RULES:
+        found: Iterable[Finding] = ()
+        match rule, join:
+            case InputRule(check=check), _:
+                found = chain.from_iterable(check(sources[name]) for name in names)
+            case JoinRule(check=check), spec.JoinSpec():
+                found = chain.from_iterable(check(one, sources) for one in inner)
+            case SettingsRule(check=check), spec.JoinSpec():
+                found = check(join, switches)
+            case EventRule(check=check), spec.JoinSpec():
+                found = chain.from_iterable(check(one, events) for one in inner)
+            case SetSettingsRule(check=check), spec.SetJoinSpec():
+                found = check(join, switches)
+            case SetRule(check=check), spec.SetJoinSpec():
+                found = check(join, sources)
+            case _:
+                pass
         # Rules give all that they find, so that each can be tested; one is enough here.
-        for finding in _findings(rule, (join, sources, switches, events)):
+        for finding in found:
             raise SpecError(
                 finding.found,
                 finding.expected,
                 finding.hint or rule.law,
                 rule=rule.name,
             )
-
-
-def _findings(
-    rule: Rule,
-    subject: tuple[
-        spec.JoinSpec | spec.SetJoinSpec,
-        spec.Inputs,
-        spec.Settings,
-        Sequence[spec.Event],
-    ],
-) -> Iterator[Finding]:
-    """Gives what breaks one law."""
-    join, sources, switches, events = subject
-    match rule, join:
-        case InputRule(), _:
-            for name in spec.source_names(join):
-                yield from rule.check(sources[name])
-        # Switches are those of the join around all: what is inside has none.
-        case JoinRule(), spec.JoinSpec():
-            yield from (it for one in _tree(join) for it in rule.check(one, sources))
-        case SettingsRule(), spec.JoinSpec():
-            yield from rule.check(join, switches)
-        case EventRule(), spec.JoinSpec():
-            yield from (it for one in _tree(join) for it in rule.check(one, events))
-        case SetSettingsRule(), spec.SetJoinSpec():
-            yield from rule.check(join, switches)
-        case SetRule(), spec.SetJoinSpec():
-            yield from rule.check(join, sources)
-        case _:
-            pass
 
 
 def _tree(join: spec.JoinSpec) -> Iterator[spec.JoinSpec]:
