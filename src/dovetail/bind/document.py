@@ -48,7 +48,17 @@ class Document:
         try:
             data = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
-            raise _stopped(text, path, error) from error
+            told = str(error)
+            lines = text.splitlines() or [""]
+            line, column = len(lines), len(lines[-1]) + 1
+            if (found := _AT.search(told)) and found[1]:
+                # What does not end is told one line behind the last.
+                line, column = min(int(found[1]), len(lines)), int(found[2])
+            raise DialectError(
+                f'the job file "{path}" is no TOML: {_AT.sub("", told)}',
+                'lines such as [streams.Quotes] and file = "quotes.csv"',
+                place=Place("\n".join(lines), line, column, file=path.name),
+            ) from error
         places: dict[str, Place] = {}
         for keys, (line, column, length) in _placed(text):
             # A table of many parts is where it is named first.
@@ -85,26 +95,12 @@ class Document:
         return DialectError(found, expected, hint, place=self.place(where))
 
 
-def _stopped(text: str, path: Path, error: tomllib.TOMLDecodeError) -> DialectError:
-    """Returns where and why a text is no TOML."""
-    told = str(error)
-    lines = text.splitlines() or [""]
-    line, column = len(lines), len(lines[-1]) + 1
-    if (found := _AT.search(told)) and found[1]:
-        # What does not end is told one line behind the last.
-        line, column = min(int(found[1]), len(lines)), int(found[2])
-    return DialectError(
-        f'the job file "{path}" is no TOML: {_AT.sub("", told)}',
-        'lines such as [streams.Quotes] and file = "quotes.csv"',
-        place=Place("\n".join(lines), line, column, file=path.name),
-    )
-
-
 def _placed(text: str) -> Iterator[tuple[Keys, tuple[int, int, int]]]:
     """Yields the path of each key with its line, its column and its length."""
     table: Keys = ()
     first, statement = 1, ""
     for number, line in enumerate(text.splitlines(keepends=True), start=1):
+        # A statement begins at its first line, however many it takes.
         first = first if statement else number
         statement += line
         try:
@@ -118,7 +114,10 @@ def _placed(text: str) -> Iterator[tuple[Keys, tuple[int, int, int]]]:
             table = paths[-1]
         from_here = 0
         for keys in paths:
-            at = _found(keys[-1], statement, from_here)
+            # In quotes or without; what is nowhere stands where its statement does.
+            word = re.compile(rf"(?<![\w-]){re.escape(keys[-1])}(?![\w-])")
+            match = word.search(statement, from_here) or word.search(statement)
+            at = match.start() if match else len(statement) - len(statement.lstrip())
             # Keys of an inline table stand behind each other in one statement.
             from_here = at if is_header or len(keys) == 1 else from_here
             before = statement[:at]
@@ -134,10 +133,3 @@ def _paths(data: object) -> Iterator[Keys]:
         for key, value in data.items():
             yield (key,)
             yield from ((key, *below) for below in _paths(value))
-
-
-def _found(key: str, statement: str, start: int) -> int:
-    """Returns where a key stands in a statement, in quotes or without."""
-    word = re.compile(rf"(?<![\w-]){re.escape(key)}(?![\w-])")
-    found = word.search(statement, start) or word.search(statement)
-    return found.start() if found else len(statement) - len(statement.lstrip())

@@ -43,32 +43,29 @@ def jars(coordinates: Iterable[str], folder: Path | None = None) -> tuple[str, .
     for one in coordinates:
         _, name, version = one.split(":")
         jar = kept / f"{name}-{version}.jar"
-        if not jar.is_file():
-            _fetch(one, jar)
         found.append(str(jar))
+        if jar.is_file():
+            continue
+        kept.mkdir(parents=True, exist_ok=True)
+        # Two processes may fetch one jar: it stands at its place whole, or not at all.
+        with tempfile.TemporaryDirectory(dir=kept) as scratch:
+            why = _retrieve(one, scratch)
+            fetched = Path(scratch, jar.name)
+            if fetched.is_file():
+                fetched.replace(jar)
+        if not jar.is_file():
+            raise EngineError(
+                f"the jar {one} cannot be had: {why}",
+                "a way to a repository of Maven, or the jar in Spark already",
+                "connector = [] in [kafka] of a job says that Spark has it",
+            )
     return tuple(found)
-
-
-def _fetch(coordinates: str, jar: Path) -> None:
-    """Fetches one jar, without those that it asks for."""
-    jar.parent.mkdir(parents=True, exist_ok=True)
-    # Two processes may fetch one jar: it stands at its place whole, or not at all.
-    with tempfile.TemporaryDirectory(dir=jar.parent) as folder:
-        why = _retrieve(coordinates, folder)
-        fetched = Path(folder, jar.name)
-        if fetched.is_file():
-            fetched.replace(jar)
-    if not jar.is_file():
-        raise EngineError(
-            f"the jar {coordinates} cannot be had: {why}",
-            "a way to a repository of Maven, or the jar in Spark already",
-            "connector = [] in [kafka] of a job says that Spark has it",
-        )
 
 
 def _retrieve(coordinates: str, folder: str) -> str:
     """Puts a jar into a folder by Ivy, and returns the last that was said of it."""
     (ivy,) = Path(pyspark.__file__).parent.glob("jars/ivy-*.jar")
+    # Spark's own way to find Java, so that the two are one.
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home, "bin", "java")) if home else shutil.which("java") or "java"
     # Alone: what Maven knows of the connector's needs is not all published.
@@ -82,6 +79,7 @@ def _retrieve(coordinates: str, folder: str) -> str:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
+    # Whether it has worked the file tells: here is looked for why it has not.
     said = [one.strip() for one in (done.stdout + done.stderr).splitlines()]
     # What is missing stands somewhere before the last lines, which say how to ask on.
     missing = [one for one in said if "not found" in one]

@@ -166,6 +166,7 @@ class Job:
 
         A stream of which it says nothing is the file of its name.
         """
+        # What is said of an input by name comes before the folder of all files.
         if name in self.inputs:
             return self.inputs[name]
         for root in self.files:
@@ -191,6 +192,7 @@ class Job:
         needs_avro = any(part.format is Format.AVRO for part in parts)
         # Before Spark starts: a session takes no jars later.
         found = jars((*self.kafka.connector, *(AVRO if needs_avro else ())))
+        # The user's own jars stay: a setting of that name would replace them.
         named = self.spark.get("spark.jars")
         return {
             **self.spark,
@@ -274,7 +276,11 @@ class _Reading:
                 return Text(text, SQL, dialect or USUAL)
             case ["join"]:
                 join = known.need("join", self._join)
-                settings = known.take("settings", _settings, spec.Settings())
+                settings = known.take(
+                    "settings",
+                    lambda value, where: reader.read_settings(value, where=where),
+                    spec.Settings(),
+                )
                 return Neutral(join, settings)
             case _:
                 # Of the program that the command names.
@@ -304,6 +310,7 @@ class _Reading:
     def inputs(self, known: fields.Fields) -> Mapping[str, JobInput]:
         """Returns all inputs by their names, which are each there once."""
         found: dict[str, JobInput] = {}
+        # One name, one input: whichever part of the file it stands in.
         for kind, part in PARTS.items():
             read = _by_name(partial(self._input, kind))
             for name, one in known.take(part, read, {}).items():
@@ -339,6 +346,7 @@ class _Reading:
                 raise self.document.wrong(where, "a topic without a key", "one", hint)
         elif kind is spec.InputKind.TABLE:
             key = known.need("key", _names)
+        # What is said for all streams is of streams alone: a table has no sequence.
         usual = self.usual if is_stream else {}
         said = {**usual, **_words(known, words)}
         # A topic of a table is its changes: nobody could read it as it is.
@@ -399,19 +407,15 @@ class _Reading:
 
 
 def _file(reading: _Reading, known: fields.Fields) -> origins.Origin:
-    """Reads a file, or a folder of files."""
+    """Reads a file, or a folder of files; replayed, its rows come as they once came."""
+    is_replayed = known.has("replay")
     # A name of SPL has no dot: behind the last one in its place it stands alone.
     name = known.where.rpartition(".")[2]
-    path = reading.folder / known.need("file", fields.text)
-    return origins.InFiles(file_at(path, name, spec.AnyLayout()))
-
-
-def _replay(reading: _Reading, known: fields.Fields) -> origins.Origin:
-    """Reads a file whose rows come at the pace of their times."""
-    name = known.where.rpartition(".")[2]
-    path = reading.folder / known.need("replay", fields.text)
-    said = known.take("pace", _pace, 1)
-    return origins.Replayed(file_at(path, name, spec.AnyLayout()), said)
+    word = "replay" if is_replayed else "file"
+    path = reading.folder / known.need(word, fields.text)
+    pace = known.take("pace", _pace, 1) if is_replayed else 1
+    file = file_at(path, name, spec.AnyLayout())
+    return origins.Replayed(file, pace) if is_replayed else origins.InFiles(file)
 
 
 def _pace(value: object, where: str) -> Pace:
@@ -424,20 +428,16 @@ def _pace(value: object, where: str) -> Pace:
 
 
 def _stored(reading: _Reading, known: fields.Fields) -> origins.Origin:
-    """Reads a table in a format that the session knows."""
+    """Reads a table in a format that the session knows, or one of a data base."""
+    own: dict[str, str] = {}
+    if is_jdbc := known.has("jdbc"):
+        own["url"] = known.need("jdbc", fields.text)
+        own["dbtable"] = known.need("table", fields.text)
     path = reading.path(known, "path") if known.has("path") else ""
-    options = known.take("options", _by_name(_setting), {})
-    return origins.Stored(known.need("format", fields.text), options, path)
-
-
-def _jdbc(reading: _Reading, known: fields.Fields) -> origins.Origin:  # noqa: ARG001
-    """Reads a table of a data base."""
-    options = {
-        "url": known.need("jdbc", fields.text),
-        "dbtable": known.need("table", fields.text),
-        **known.take("options", _by_name(_setting), {}),
-    }
-    return origins.Stored(origins.JDBC, options)
+    # Options come last: who says `dbtable` there means it.
+    options = {**own, **known.take("options", _by_name(_setting), {})}
+    kind = origins.JDBC if is_jdbc else known.need("format", fields.text)
+    return origins.Stored(kind, options, path)
 
 
 def _rate(reading: _Reading, known: fields.Fields) -> origins.Origin:  # noqa: ARG001
@@ -463,6 +463,7 @@ _TOPIC = (
 def _topic(reading: _Reading, known: fields.Fields) -> Topic:
     """Reads a topic: from which rows come, or into which they go."""
     usual = reading.kafka
+    # A topic's own word comes before the one that is said of all topics.
     servers = known.take("servers", fields.text, usual.servers)
     if not servers:
         raise SpecError(
@@ -521,8 +522,8 @@ def _kafka(value: object, where: str) -> Kafka:
 Reads = Callable[[_Reading, fields.Fields], origins.Origin]
 _ORIGINS: Mapping[str, tuple[tuple[str, ...], Reads]] = {
     "file": ((), _file),
-    "replay": (("pace",), _replay),
-    "jdbc": (("table", "options"), _jdbc),
+    "replay": (("pace",), _file),
+    "jdbc": (("table", "options"), _stored),
     "rate": ((), _rate),
     "kafka": (_TOPIC, _topic),
     "format": (("path", "options"), _stored),
@@ -630,11 +631,6 @@ def _setting(value: object, where: str) -> str:
             return str(value)
         case _:
             raise fields.wrong(where, value, "a text, a number, true or false")
-
-
-def _settings(value: object, where: str) -> spec.Settings:
-    """Reads the switches beside a join."""
-    return reader.read_settings(value, where=where)
 
 
 def _by_name(

@@ -87,6 +87,7 @@ class Part:
                 "one column",
                 'format "json" has room for several',
             )
+        # A format that is no one type takes whatever there is.
         wanted = _PLAIN.get(self.format, kinds[0])
         if kinds[0] != wanted:
             raise SchemaError(

@@ -87,6 +87,7 @@ _PACKAGES = {
 
 def _lacking(scan: frames.Scan) -> EngineError:
     """Returns the refusal of rows for which something is not on Spark's classpath."""
+    # jdbc:postgresql://.. is told by its second word: each data base has a driver.
     url = dict(scan.options).get("url", "")
     known = ":".join(url.split(":")[:2]) if scan.format == JDBC else scan.format
     package = _PACKAGES.get(known, "")

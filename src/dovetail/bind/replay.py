@@ -77,6 +77,7 @@ def replay(frame: DataFrame, *, time: str, pace: float | str = 1) -> DataFrame:
         # Wherever a later run stands: a time without a zone is one of UTC.
         text = f"CAST(concat(CAST({text} AS STRING), 'Z') AS TIMESTAMP)"
     timed = rows.selectExpr("*", f"unix_micros({text}) AS {_MOMENT}")
+    # The clock must know where to begin and where it may stop: one job before all.
     first, last = timed.agg(F.min(_MOMENT), F.max(_MOMENT)).first() or (None, None)
     spark = rows.sparkSession
     register(spark, Clock)
@@ -165,6 +166,7 @@ class ClockReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         reached = start[UPTO]
         if reached >= self.last or not self.pace:
             return {UPTO: max(reached, self.last)}
+        # Spark asks as often as it can: a tick that brings no row costs a batch.
         rest = self.told + SECONDS - clocks.monotonic()
         if rest > 0 and not self.ends:
             return {UPTO: reached}

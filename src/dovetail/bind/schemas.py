@@ -65,6 +65,7 @@ def refusing_beyond(
             f"{text_of(f'; expected {one.words}')})"
         )
         is_within = f"{column} BETWEEN {one.least} AND {one.most}"
+        # A null is in every range: whether it may be there is asked elsewhere.
         checked = f"IF({is_within} OR {column} IS NULL, {column}, raise_error({told}))"
         frame = frame.withColumn(one.column, F.expr(checked))
     return frame

@@ -110,6 +110,7 @@ class Folder:
         """
         target = f"{self.path}/{BATCH}={batch}"
         if is_empty:
+            # What a batch that was cut off has left there is replaced by no rows.
             if batch and not path_exists(rows.sparkSession, target):
                 return
             rows = rows.limit(0)  # Spark then reads nothing
@@ -168,6 +169,7 @@ def how_often(sink: Sink) -> str:
 
 def refuse_shared(sinks: Iterable[Sink]) -> None:
     """Refuses two outlets that would replace each other's batches in one folder."""
+    # By paths alone: two functions or topics do no harm to each other.
     seen: set[str] = set()
     for sink in sinks:
         if isinstance(sink, Folder):

@@ -136,6 +136,7 @@ class TickReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self, start: Mapping[str, int], end: Mapping[str, int]
     ) -> list[InputPartition]:
         """Returns one partition if a tick has passed."""
+        # An offset may say nothing of an end: then none has come.
         beat = Beat(end[TICK], end.get(ENDED, 0) > start.get(ENDED, 0))
         return [beat] if end[TICK] > start[TICK] or beat.ended else []
 

@@ -20,6 +20,7 @@ from pyspark.sql.datasource import DataSource
 
 def travel_by_value() -> None:
     """Lets our functions and classes travel with all they are made of."""
+    # The package as a whole: of a module alone its neighbours would go by name.
     package = sys.modules[__name__.partition(".")[0]]
     cloudpickle.register_pickle_by_value(package)  # type: ignore[no-untyped-call]
 
@@ -100,6 +101,7 @@ def kept_here(
     # Of a task's own code nothing outlives the task; what `sys` holds does.
     kept: dict[Hashable, T] = vars(sys).setdefault(f"dovetail_{what}", {})
     if key not in kept:
+        # Before the new one is made: memory never has one too many.
         while len(kept) >= most:
             del kept[next(iter(kept))]
         kept[key] = make()

@@ -121,7 +121,15 @@ def coming(fitted: Fitted) -> Scan:
 
 def _scan(fitted: Fitted, part: Path, place: Path) -> Scan:
     """Returns how a place is read, all parts of which are as one of them is."""
-    source = _source(fitted, part)
+    names = {name: own.name for name, own in fitted.owns.items()}
+    source = _Source(names)
+    if fitted.file.format is Format.CSV:
+        source = _csv(fitted, part, tuple(names.values()))
+    elif fitted.file.format is Format.JSON:
+        # A row a line, unless the file is one list of them.
+        # FAILFAST: Spark would else put nulls in place of a row that is no JSON.
+        options = (("mode", "FAILFAST"), ("multiLine", _word(is_list(part))))
+        source = _Source(names, options, _texts(names.values() or ["nothing"]))
     owns = {
         name: Own(source.names[name], own.type) for name, own in fitted.owns.items()
     }
@@ -165,21 +173,6 @@ class _Source:
     options: tuple[tuple[str, str], ...] = ()
     schema: str = ""
     conditions: tuple[str, ...] = ()
-
-
-def _source(fitted: Fitted, part: Path) -> _Source:
-    """Returns how a part is read in its format."""
-    names = {name: own.name for name, own in fitted.owns.items()}
-    match fitted.file.format:
-        case Format.PARQUET:
-            return _Source(names)
-        case Format.JSON:
-            # A row a line, unless the file is one list of them.
-            # FAILFAST: Spark would else put nulls in place of a row that is no JSON.
-            options = (("mode", "FAILFAST"), ("multiLine", _word(is_list(part))))
-            return _Source(names, options, _texts(names.values() or ["nothing"]))
-        case Format.CSV:
-            return _csv(fitted, part, tuple(names.values()))
 
 
 def _csv(fitted: Fitted, part: Path, names: tuple[str, ...]) -> _Source:

@@ -92,7 +92,13 @@ class Root:
             case [place]:
                 return _data_file(plain_name(name), place, layout)
             case []:
-                raise self._missing(name)
+                # Only here all files are looked at: a root may be large.
+                near = get_close_matches(plain_name(name), [*self.names()], 1)
+                raise SchemaError(
+                    f'no file "{plain_name(name)}" below "{self.path}"',
+                    f"a file or a folder of parts, {_ENDINGS}, in folders as :: says",
+                    f'did you mean "{near[0]}"?' if near else "",
+                )
             case _:
                 shown = " and ".join(f'"{one}"' for one in fitting)
                 raise SchemaError(
@@ -129,16 +135,6 @@ class Root:
         # A folder that only happens to hold files counts where nothing else does.
         sure = [one for one in found if one.is_file() or _is_written(one)]
         return sure or [one for one in found if any(_parts(one))]
-
-    def _missing(self, name: str) -> SchemaError:
-        """Returns the error for a name without a file."""
-        # Only here all files are looked at: a root may be large.
-        near = get_close_matches(plain_name(name), [*self.names()], 1)
-        return SchemaError(
-            f'no file "{plain_name(name)}" below "{self.path}"',
-            f"a file or a folder of parts, {_ENDINGS}, in folders as :: says",
-            f'did you mean "{near[0]}"?' if near else "",
-        )
 
 
 def file_at(path: str | Path, name: str, layout: spec.Layout) -> DataFile:

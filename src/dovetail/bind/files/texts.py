@@ -115,6 +115,7 @@ class Reading:
                     self.part(name, key): self.part(one, item)
                     for name, one in value.items()
                 }
+            # In front of numbers, of which Python takes a truth for one.
             case bool(), _:
                 return self.text(str(value).lower(), kind)
             case str(), _:
@@ -275,6 +276,7 @@ def _read(text: str, own: schema.Type, wanted: schema.Type, place: ValuePlace) -
             return place.text(text)
         case schema.AtomicType.STRING, _:
             plain = f"trim({text})"
+            # A text of blanks is nothing, as where a local reader meets it.
             lacks = f"{text} IS NULL OR {plain} = ''"
             return f"IF({lacks}, {nothing}, {_of_text(plain, wanted, place)})"
         case schema.ArrayType(element), schema.ArrayType(item):

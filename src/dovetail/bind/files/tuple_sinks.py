@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 import pyarrow as pa
@@ -171,33 +171,30 @@ def text_sinks(text: str, data: str, bound: Collection[str]) -> Mapping[str, Any
 def lines_of(file: TextSink, rows: pa.Table) -> Iterator[str]:
     """Yields the line of each tuple, with what ends it."""
     kinds = dict(file.type.attributes)
+    owns = {
+        name: kind.of if isinstance(kind, types.Bounded) else kind
+        for name, kind in kinds.items()
+    }
+    # In CSV a text stands in quotes only where the text says so.
+    is_quoted = file.is_quoted
+    bare = {it for it, own in owns.items() if own in types.STRINGS and not is_quoted}
     for batch in rows.select([*file.names]).to_batches():
         for row in batch.to_pylist():
-            yield _line(file, kinds, row) + file.end
-
-
-def _line(
-    file: TextSink, kinds: Mapping[str, types.SplType], row: Mapping[str, object]
-) -> str:
-    """Returns the line of a tuple."""
-    match file.format:
-        case TextFormat.LINE:
-            return str(row[file.names[0]])
-        case TextFormat.TXT:
-            shown = ((name, written(row[name], kinds[name])) for name in file.names)
-            return "{" + ",".join(f"{name}={text}" for name, text in shown) + "}"
-        case TextFormat.CSV:
-            return file.separator.join(
-                _field(file, row[name], kinds[name]) for name in file.names
-            )
-
-
-def _field(file: TextSink, value: object, kind: types.SplType) -> str:
-    """Returns a value of a line of CSV, a text with or without quotes."""
-    own = kind.of if isinstance(kind, types.Bounded) else kind
-    if own in types.STRINGS and not file.is_quoted:
-        return str(value)
-    return written(value, kind)
+            match file.format:
+                case TextFormat.LINE:
+                    line = str(row[file.names[0]])
+                case TextFormat.TXT:
+                    shown = (f"{it}={written(row[it], kinds[it])}" for it in file.names)
+                    line = "{" + ",".join(shown) + "}"
+                case TextFormat.CSV:
+                    cells = (
+                        str(row[it]) if it in bare else written(row[it], kinds[it])
+                        for it in file.names
+                    )
+                    line = file.separator.join(cells)
+                case _:
+                    assert_never(file.format)
+            yield line + file.end
 
 
 def written(value: Any, kind: types.SplType) -> str:  # noqa: ANN401 - of any type

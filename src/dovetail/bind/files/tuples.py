@@ -349,10 +349,7 @@ class _Text:
             if not least <= number <= most:
                 raise MisfitError(f'"{number}"', f"{kind}, from {least} to {most}")
             return Decimal(number) if kind.word == "uint64" else number
-        return self._moment()
-
-    def _moment(self) -> Decimal:
-        """Returns a timestamp: seconds, nanoseconds and machine, or seconds alone."""
+        # A timestamp: seconds alone, or (seconds, nanoseconds, machine).
         if not self.skips("("):
             return _decimal(self._token(_DECIMAL, TIMESTAMP), TIMESTAMP)
         parts = []

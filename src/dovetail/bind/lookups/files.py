@@ -65,6 +65,7 @@ class Files(LookupTable):
             # Statistics are of the type in the file: only another one is converted.
             return own if files.schema.field(name).type == kind else own.cast(kind)
 
+        # Judged by the files' own reader, which passes over whole row groups by it.
         wanted = []
         for name in keys[0]:
             values = pa.array({key[name] for key in keys}, self.types.field(name).type)

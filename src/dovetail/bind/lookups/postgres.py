@@ -10,7 +10,7 @@ the key is used, also where the condition asks for more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -115,6 +115,7 @@ class Postgres(LookupTable):
 
     def fetch(self, keys: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Returns the rows of keys by one query."""
+        # No row of PostgreSQL has such a text: it need not be asked, and would refuse.
         sought = [key for key in keys if not any(map(_has_nul, key.values()))]
         if not sought:
             return []
@@ -202,17 +203,14 @@ def postgres(place: str, table: str) -> LookupTable:
             f'PostgreSQL does not tell of the table "{table}": {(told or ["?"])[0]}',
             "a data base that answers",
         ) from error
-    columns = {one["name"]: kind for one in found for kind in _kind(one)}
     own = {one["name"]: one["kind"] for one in found}
+    columns = {name: _TYPES.get(kind, "string") for name, kind in own.items()}
+    for one in found:
+        # PostgreSQL tells both in one number, 4 too high; below 0 it says neither.
+        more = one["more"]
+        digits, scale = (more - 4 >> 16) & 0xFFFF, more - 4 & 0x7FF
+        # Spark has no room for more digits; a scale may be below 0, or above them all.
+        is_exact = more > 0 and scale <= digits <= _MOST_DIGITS
+        if one["kind"] == "numeric" and is_exact:
+            columns[one["name"]] = f"decimal({digits},{scale})"
     return Postgres(place, found[0]["place"], types=columns, own=own)
-
-
-def _kind(told: Mapping[str, Any]) -> Iterator[str]:
-    """Yields the type of a column as one of ours."""
-    kind, more = told["kind"], told["more"]
-    digits, scale = (more - 4 >> 16) & 0xFFFF, more - 4 & 0x7FF
-    # Spark has no room for more digits; a scale may be below zero, or above them all.
-    if kind == "numeric" and more > 0 and scale <= digits <= _MOST_DIGITS:
-        yield f"decimal({digits},{scale})"
-    else:
-        yield _TYPES.get(kind, "string")

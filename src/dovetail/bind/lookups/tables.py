@@ -184,6 +184,7 @@ class Asking:
 
         Where it cannot be asked, those that are not too old are used once more.
         """
+        # Before the question: what is found was so then, or has become so since.
         asked_at = self.clock()
         try:
             found = self._asked(keys, self.table.fetch)
@@ -275,6 +276,7 @@ def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
     for batch in batches:
         some.append(batch)
         count += batch.num_rows
+        # Spark's batches are small: a question for each would be a round trip for each.
         if count >= MOST_ROWS:
             yield pa.Table.from_batches(some)
             some, count = [], 0
@@ -285,6 +287,7 @@ def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
 def with_found(asking: Asking, rows: pa.Table, key: Sequence[str]) -> pa.Table:
     """Returns rows without the columns of their keys, with what is found for each."""
     numbers: dict[Key, int] = {}
+    # Each key is asked once, however many rows of the batch have it.
     own = zip(*(rows.column(name).to_pylist() for name in key), strict=True)
     places = [numbers.setdefault(one, len(numbers)) for one in own]
     # A null equals nothing, so that nobody need be asked.
@@ -303,6 +306,7 @@ def with_found(asking: Asking, rows: pa.Table, key: Sequence[str]) -> pa.Table:
     )
     rows = rows.drop_columns([*key]).append_column(FOUND, lists)
     for name in COUNTS:
+        # On the first line alone, since Spark adds up what all lines say.
         told = [counts[name], *([0] * (len(places) - 1))][: len(places)]
         rows = rows.append_column(reserved(name), pa.array(told, pa.int64()))
     return rows
