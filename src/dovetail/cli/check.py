@@ -92,10 +92,14 @@ def check(
     dovetail check my_join.json --engine stream --split each
     """
     with reported("check", failed=BROKEN):
+        # All files are read before the first case is played: a broken one is told at
+        # once.
         cuts, cases = parse_split(split), tuple(all_cases(paths))
+        # Of one engine its name would stand in every line.
         report = JsonReport() if json else TextReport(names_engine=engine is Choice.ALL)
         checks = [Check(name, cuts) for name in engine.engines]
         failed = _run(cases, checks, report)
+    # 1 where a case failed: 2 is for what could not be played at all.
     raise typer.Exit(int(failed))
 
 
@@ -189,10 +193,12 @@ class TextReport(Report):
             line.append(f"{verdict.engine.value:6}  ", "dim")
         line.append(verdict.case.name, "default")
         if verdict.reason:
+            # The lines behind the first stand under the name, as what differs does.
             line.append(f": {verdict.reason}".replace("\n", "\n      "), "default")
         self._out.print(line)
         if verdict.difference and self._out.is_terminal:
             self._out.print(table(verdict.difference))
+        # Where nobody looks on, plain lines: a log has no use for a table.
         for text in () if self._out.is_terminal else describe(verdict.difference):
             self._out.print(f"      {text}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.text import Text
 
 from dovetail import spec
-from dovetail.bind.files import Root
 from dovetail.cli.jobs import JOB, JobProgram
 from dovetail.cli.programs import ENDINGS, BatchProgram, Files, Texts, read_program
 from dovetail.cli.terminal import BROKEN, reported, waiting
@@ -83,6 +82,7 @@ def explain(
     with reported("explain"):
         programs, job_files = _programs(paths, is_planned=plan or files is not None)
         job = next(iter(job_files), None)
+        # A job file may name its program itself: then it is what is told.
         if not programs:
             programs, job = job_files, None
         # All is read before anything is told: a broken file is told alone.
@@ -99,6 +99,7 @@ def explain(
             raise SpecError(f'no join has "{only}" in its name')
     for text in texts:
         out.print(text)
+    # All are told, also behind one that breaks a law.
     sound = [_tell(case, out) for case in cases]
     raise typer.Exit(0 if all(sound) else BROKEN)
 
@@ -133,22 +134,20 @@ def _told(
     program = found.translated()
     yield Text(path.stem, "bold")
     yield Text(explained_program(program))
-    asked = is_planned or found.root is not None
-    for name, lines in (_plans(program, found.root) if asked else {}).items():
-        yield Text("\n".join([f"\nSpark's plan of {name}", *lines]))
+    if is_planned or found.root is not None:
+        from dovetail.api import programs  # noqa: PLC0415 - Spark is slow
+        from dovetail.engines.spark_session import program_session  # noqa: PLC0415
+
+        with waiting("starting Spark"):
+            spark = program_session("")
+        plans = (
+            programs.plans_on_nothing(spark, program)
+            if found.root is None
+            else programs.plans_on_files(spark, program, found.root)
+        )
+        for name, lines in plans.items():
+            yield Text("\n".join([f"\nSpark's plan of {name}", *lines]))
     yield Text()
-
-
-def _plans(program: spec.Program, root: Root | None) -> Mapping[str, tuple[str, ...]]:
-    """Returns Spark's plan of every output."""
-    from dovetail.api import programs  # noqa: PLC0415 - Spark is slow
-    from dovetail.engines.spark_session import program_session  # noqa: PLC0415
-
-    with waiting("starting Spark"):
-        spark = program_session("")
-    if root is None:
-        return programs.plans_on_nothing(spark, program)
-    return programs.plans_on_files(spark, program, root)
 
 
 def _tell(case: Case, out: Console) -> bool:

@@ -53,6 +53,7 @@ class JobProgram:
         from dovetail.api import jobs  # noqa: PLC0415 - Spark is slow
         from dovetail.bind.sinks import folder  # noqa: PLC0415 - Spark is slow
 
+        # Checked as far as can be before Spark starts, which takes seconds.
         found = jobs.prepared(self._job())
         if output is None:
             return found
@@ -94,6 +95,7 @@ class JobProgram:
             stop.listen(at_once=not outcome.is_streaming)
             with _telling(outcome) as told:
                 outcome.run(told, stop)
+            # Where rows went is told of sinks that somebody named: others are shown.
             for name in outcome.sinks:
                 if name in outcome.named:
                     sink = outcome.named[name]
@@ -115,6 +117,7 @@ class JobProgram:
         """Returns what runs in words; of a bare program in SPL each join."""
         if self.job is None:
             text = self._text("").text
+            # Without data: what each join does follows from the text alone.
             nothing = CaseData({}, {}, (), has_events=True)
             return explained_text(spl_play(text, nothing))
         found = self.prepared(None, Format.PARQUET)
@@ -188,6 +191,7 @@ class _Stop(Event):
 
     def _ask(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
         """Hears a signal."""
+        # The handler goes first, so that the second signal does what it always does.
         if self.sign or self.at_once:
             terminal.remark("stopped at once: what was being written is not whole")
             signal.signal(number, signal.SIG_DFL)
@@ -200,6 +204,7 @@ class _Stop(Event):
 @contextmanager
 def _stopped_by_signals() -> Iterator[_Stop]:
     """Gives what Ctrl-C and SIGTERM set, and passes over what else they have ended."""
+    # What had the signals before has them again, whatever ends the run.
     stop, before = _Stop(), {one: signal.getsignal(one) for one in _ASKS}
     stop.listen(at_once=False)
     try:
@@ -229,6 +234,7 @@ class _Teller:
         self.lines[name] = line
         if self.status is not None:
             self.status.update("\n".join(self.lines.values()))
+        # A batch may take less than a second: a log of each would hide all else.
         elif time.monotonic() - self.told.get(name, -_OFTEN) >= _OFTEN:
             self.told[name] = time.monotonic()
             terminal.remark(line)

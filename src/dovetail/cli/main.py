@@ -25,6 +25,7 @@ app = typer.Typer(
 )
 app.command()(check)
 app.command()(explain)
+# The function is called otherwise: `picture` is what it draws with.
 app.command("picture")(draw)
 app.command()(new)
 app.command()(run)

@@ -57,6 +57,7 @@ def new(
     """
     with reported("new"):
         path = place or Path(f"{template.value}.json")
+        # What somebody has written is lost for ever; a template is there again at once.
         if path.exists():
             hint = "name another one: dovetail new spl-join mine.json"
             raise SpecError(f'"{path}" is there', "a file that is not", hint)

@@ -12,9 +12,10 @@ from dovetail.cli.terminal import BROKEN, reported
 from dovetail.conformance.case import Case, read_joins
 from dovetail.conformance.flows import JoinPlay, NamedJoin
 from dovetail.conformance.languages import play_of
-from dovetail.draw import Picture, picture
+from dovetail.draw import picture
 from dovetail.errors import SpecError, UnsupportedError
 
+# As programs of a shell have it: so a picture can go through a pipe.
 PRINTED = Path("-")
 
 File = Annotated[
@@ -60,7 +61,15 @@ def draw(case: File, *, out: Out = PRINTED, name: Name = "") -> None:
     dovetail picture tests/cases/event_range.json --name event_range/late
     """
     with reported("picture", failed=BROKEN):
-        drawn = _drawn(_chosen(read_joins([case]), case, name))
+        chosen = _chosen(read_joins([case]), case, name)
+        match play_of(chosen.join):
+            case (spec.Play() as play) | JoinPlay(play) | NamedJoin(play):
+                drawn = picture(play, chosen.name)
+            case _:
+                raise UnsupportedError(
+                    "a picture of a text that is more than one join",
+                    "one join, or joins that feed one another",
+                )
         if out == PRINTED:
             typer.echo(str(drawn))
         else:
@@ -80,17 +89,3 @@ def _chosen(cases: tuple[Case, ...], file: Path, name: str) -> Case:
     raise SpecError(
         f'"{file}" {told}', "the name of one case", f"--name takes one of {names}"
     )
-
-
-def _drawn(case: Case) -> Picture:
-    """Returns the picture of a case."""
-    match play_of(case.join):
-        case spec.Play() as play:
-            return picture(play, case.name)
-        case JoinPlay(play) | NamedJoin(play):
-            return picture(play, case.name)
-        case _:
-            raise UnsupportedError(
-                "a picture of a text that is more than one join",
-                "one join, or joins that feed one another",
-            )

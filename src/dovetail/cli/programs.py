@@ -141,6 +141,7 @@ def run(
             raise SpecError("--format without --output", "both", "--output says where")
         if master and engine is Engine.LOCAL:
             raise SpecError("--master with --engine local", "one of them")
+        # Options first: what is wrong with them is so whatever the program says.
         found = read_program(program, job, files=files, modules=modules)
         written, show = written or Format.PARQUET, _SHOWN if show is None else show
         if isinstance(found, JobProgram):
@@ -195,9 +196,21 @@ class BatchProgram:
 
     def outcome(self, engine: Engine, master: str, *, stores: bool) -> terminal.Outcome:
         """Returns the program with its rows at hand; `stores`: also those of files."""
+        # A program may read no file; where it does, names begin where the command runs.
         root = self.root or Root.of(Path())
         found = replace(self, files=root.path).translated()
-        program = _with_files(found) if stores else found
+        program = found
+        if stores:
+            # What the text stores comes out too, under the names of the files.
+            names = {one.name.lower() for one in found.outputs}
+            for file in found.files:
+                if file.name in names:
+                    raise SpecError(
+                        f'an output and a file are named "{file.name}"',
+                        "a name of its own for each",
+                    )
+            outputs = (*found.outputs, *found.files)
+            program = replace(found, outputs=outputs, files=())
         if engine is Engine.LOCAL:
             from dovetail.conformance.folder import played  # noqa: PLC0415
 
@@ -212,6 +225,7 @@ class BatchProgram:
         """Returns the PySpark program that it becomes."""
         from dovetail.api import programs  # noqa: PLC0415 - Spark is slow
 
+        # Without its files a program is a function: whoever runs it gives the inputs.
         if self.root is None:
             return programs.bare_script(self.text, self.modules)
         return programs.file_script(self.text, self.root, self.modules)
@@ -250,18 +264,6 @@ def read_program(
         hint = "--files says where the files are that the program names"
         raise SpecError(f'the job file "{job}" of a program in ECL', "none", hint)
     return BatchProgram(text, files, modules_of(path, modules))
-
-
-def _with_files(program: spec.Program) -> spec.Program:
-    """Returns a program that also puts out what it stores in files, by their names."""
-    names = {one.name.lower() for one in program.outputs}
-    for file in program.files:
-        if file.name in names:
-            raise SpecError(
-                f'an output and a file are named "{file.name}"',
-                "a name of its own for each",
-            )
-    return replace(program, outputs=(*program.outputs, *program.files), files=())
 
 
 def _write(outcome: terminal.Outcome, folder: Path, written: Format) -> None:

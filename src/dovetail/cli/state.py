@@ -58,6 +58,7 @@ def state(
         from dovetail.api.state import state as state_of  # noqa: PLC0415 - Spark
         from dovetail.engines.spark_session import program_session  # noqa: PLC0415
 
+        # What is wrong with the options has been told: only now Spark is waited for.
         with waiting("starting Spark"):
             spark = program_session(master)
         with waiting("reading the state"):

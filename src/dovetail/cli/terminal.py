@@ -46,12 +46,14 @@ def reported(command: str, *, failed: int = FAILED) -> Iterator[None]:
     except ImportError as error:
         raise _ended(command, EngineError.not_installed(error), BROKEN) from error
     except DovetailError as error:
+        # What fails while it runs is no mistake of the text: a second run may do.
         code = failed if isinstance(error, EngineError) else BROKEN
         raise _ended(command, error, code) from error
 
 
 def _ended(command: str, error: DovetailError, code: int) -> typer.Exit:
     """Returns the end of the command, once the error is told."""
+    # Not on stdout, which may be a pipe; without markup, as brackets are the text's.
     errors = Console(stderr=True, soft_wrap=True, highlight=False)
     errors.print(f"dovetail {command}: {error}", style="red", markup=False)
     return typer.Exit(code)
@@ -116,6 +118,7 @@ def is_watched() -> bool:
 
 def _follow(outcome: Working, name: str, over: Event) -> None:
     """Draws the bar until the work is over."""
+    # Work that is done by then shows no bar: it would only flicker.
     if over.wait(_PATIENCE):
         return
     columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn()
@@ -147,14 +150,14 @@ def table(schema: Schema, rows: Sequence[spec.Row]) -> Table:
     for name in schema.names:
         grid.add_column(Text(name), overflow="fold")
     for row in rows:
-        grid.add_row(*(Text(_cell(row[name])) for name in schema.names))
+        plain = (shown(row[name]) for name in schema.names)
+        # Texts stand without the quotes of JSON. As Text: brackets are no style here.
+        cells = (
+            one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)
+            for one in plain
+        )
+        grid.add_row(*map(Text, cells))
     return grid
-
-
-def _cell(value: object) -> str:
-    """Returns a value as a person reads it."""
-    plain = shown(value)
-    return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
 
 
 def print_first(outcome: Outcome, name: str, count: int) -> None:
