@@ -142,4 +142,5 @@ class ModuleFolder:
 
 def _entries(folder: Path, name: str) -> Iterator[Path]:
     """Gives what stands in a folder under a name, whatever its case."""
+    # Where a file system has case, several may be meant: the first one is, always.
     yield from sorted(it for it in folder.iterdir() if it.name.lower() == name)[:1]

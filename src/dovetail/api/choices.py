@@ -71,6 +71,7 @@ def seconds(length: arguments.Length | float) -> spec.Window:
     if isinstance(length, str | timedelta):
         return spec.Seconds(_exact("length", length))
     expected, example = "a number of seconds, or a length of time", "dt.seconds(10)"
+    # In whole microseconds, which is what clocks and Spark's timestamps have.
     found = arguments.number("length", length, expected, example) * spec.SECOND
     if found < 0 or found % 1:
         hint = f"write for example {example}"
@@ -170,6 +171,7 @@ def window_given(window: object) -> spec.Window:
     """Returns the window that a user gives, or refuses another thing."""
     if isinstance(window, get_args(spec.Window)) and window != spec.Unstated():
         return cast("spec.Window", window)
+    # A text is most likely a length: then the hint has the user's own.
     span = arguments.told(window) if isinstance(window, str) else '"10 minutes"'
     hint = f"write for example dt.range(preceding={span})"
     expected = (
@@ -181,6 +183,7 @@ def window_given(window: object) -> spec.Window:
 
 def eviction_of(**most: object) -> spec.Eviction:
     """Returns which partitions leave as a whole; one of the words says it, or none."""
+    # Nothing said of it is no eviction: 0 partitions would keep no row at all.
     given = {name: one for name, one in most.items() if one not in ("", 0)}
     if len(given) > 1:
         told = (f"{name}={arguments.told(one)}" for name, one in given.items())
@@ -307,6 +310,7 @@ def more_picks(
             said[name] = Expression(text)
     if strategy != "":
         said["strategy"] = arguments.choice("strategy", strategy, spec.Strategy)
+    # What is not said stays: a pick may be made of several calls.
     return replace(picks, **{name: one for name, one in said.items() if one != EVERY})
 
 
@@ -340,6 +344,7 @@ def settings_of(
             hint = 'write null_rows="eager" beside it'
             expected = "null rows that come at once"
             raise arguments.wrong("retract", retract, expected, hint)
+        # Taken back can be only what has come out early.
         said["outer_rows"] = spec.OuterRows.EAGER_RETRACT
     late = words["late_table_rows"]
     if late == "ever":

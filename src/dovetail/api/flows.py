@@ -161,6 +161,8 @@ class Flow:
             case planned.TailQuery():
                 return self._tail(query)
             case planned.JoinQuery(exits=exits):
+                # Other streams of the query come out of it too, and are not asked for
+                # here.
                 (out,) = (one for one in exits if one.name == name)
                 streaming = self._streaming(query)
                 rows = streaming.frame(out.outlet)
@@ -249,12 +251,15 @@ class Flow:
                         own = replace(own, trigger=running.NOW)
                     yield running.start_plain(self._plain(query), sinks[name], own)
                 case planned.TailQuery(name=name):
+                    # What keeps rows behind a join has columns of ours among its own.
                     shown = partial(_shown, query.schema)
                     streaming = self._streaming(query, partitions)
                     yield running.start_tail(
                         streaming, shown, sink=sinks[name], how=own
                     )
                 case planned.JoinQuery(exits=exits):
+                    # A join is run once, whatever comes out of it: streams of one
+                    # outlet share it.
                     outlets: dict[AnyOutlet, Sink] = {
                         outlet: _Exits(
                             tuple(
@@ -287,6 +292,7 @@ class Flow:
         # The kernels refuse here what they cannot read.
         for plan in query.plan.joins:
             stream_settings(plan)
+        # All rows are of one session, as Spark has it of one query.
         any_rows = next(iter(self.sources.values()))
         assert isinstance(any_rows.frame, DataFrame)  # noqa: S101 - as they were given
         with plain_rules(any_rows.frame.sparkSession):
@@ -328,9 +334,11 @@ class Flow:
         if any(path.keeps_rows for path in paths):
             if not place:
                 raise FlowLimit.NO_SEQUENCE.refused()
+            # Operators that keep rows see lines: what each is, and when it came.
             columns = (*columns, *_LINES)
         riders = ways.Riders(columns, place, ranks)
         every = ways.gathered(lambda name: self._given(name, columns), paths, riders)
+        # Marks are no rows: they have told operators all that they can.
         return rows_alone(every).drop(*_LINES)
 
     def _given(self, name: str, columns: Sequence[str]) -> DataFrame:
@@ -360,6 +368,7 @@ def _refuse_finish(query: planned.Query) -> None:
         else [one for every in query.paths.values() for one in every]
     )
     changes = [it for path in paths for it in path.every_change]
+    # An operator hears no end yet: it would keep rows that nobody lets go.
     asks = any(isinstance(it, Fired) and it.looks_at_ends for it in changes)
     if asks or isinstance(query, planned.TailQuery):
         raise SpecError(
@@ -383,6 +392,7 @@ def _names(query: AnyQuery) -> tuple[str, ...]:
 
 def _carried(rows: Sequence[Rows]) -> tuple[str, ...]:
     """Returns the columns of ours that rows have beside their own: time, and place."""
+    # Rows of several inputs are put together by places: all have it, or none.
     found = [TIME] if all(one.source.is_timed for one in rows) else []
     if all(one.feed.sequence for one in rows) or all(one.feed.order for one in rows):
         found.append(_PLACE)

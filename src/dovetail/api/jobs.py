@@ -98,11 +98,13 @@ class Bound:
         known = [one for one in self.given.schema.columns if one.name in names]
         if self.time:
             known.append(schema.Column(_ROW_TIME, schema.AtomicType.TIMESTAMP))
+        # Only columns that are there: a file may lack what only numbers its rows.
         rows = schema.Schema(tuple(known))
         how = self.how
         source, feed = streams.input_given(
             how.kind, rows, streams=how.streams, key=how.key, **self.words
         )
+        # What goes along with records of a topic tells how far a stream has come.
         riders = how.origin.riders if how.streams else {}
         if how.kind is spec.InputKind.TABLE:
             return source, streams.with_deletes(feed, riders)
@@ -182,6 +184,7 @@ class Prepared:
         """Tells whether a run goes on until it is stopped."""
         if self.job.trigger:
             return self.job.trigger != jobs.NOW
+        # Nobody has said: a source that never ends decides.
         return any(one.how.streams and one.how.origin.is_endless for one in self.inputs)
 
     @property
@@ -198,6 +201,7 @@ class Prepared:
         """
         if self.job.finish is not None:
             return self.job.finish
+        # Without a time, or an end, no row waits for what may still come.
         waits = any("time" in one.words for one in self.inputs) or self.gathers
         return (waits and not self.job.checkpoint and not self.goes_on) or None
 
@@ -224,8 +228,20 @@ def prepared(job: jobs.Job) -> Prepared:
     # What has no place of its own is wrong where the job says what it carries out.
     place = job.document.at(job.at(next(said, "")))
     with place if job.document.text else nullcontext():
-        found = _understood(job)
+        match job.program:
+            case jobs.Text(text, jobs.SPL):
+                found = _of_spl(job, text)
+            case jobs.Text(text, jobs.SQL, dialect):
+                found = _of_sql(job, text, dialect)
+            case jobs.Neutral(join, settings):
+                found = _of_join(job, join, settings)
+            case _:
+                hint = "dovetail run program.spl job.toml names it in the command"
+                expected = 'program = "x.spl", or text, or [join]'
+                raise job.document.wrong("", "a job without a program", expected, hint)
+    # Only now: what comes out is known by the program, and not by the job.
     _refuse_unknown(job, "sinks", named=tuple(job.sinks), known=found.every)
+    # Nothing ends that goes on: the last rows would never come out.
     if job.finish and found.goes_on:
         told = "finish of a job that goes on until it is stopped"
         hint = (
@@ -237,27 +253,13 @@ def prepared(job: jobs.Job) -> Prepared:
     return found
 
 
-def _understood(job: jobs.Job) -> Prepared:
-    """Returns the job of a program in whichever language."""
-    match job.program:
-        case jobs.Text(text, jobs.SPL):
-            return _of_spl(job, text)
-        case jobs.Text(text, jobs.SQL, dialect):
-            return _of_sql(job, text, dialect)
-        case jobs.Neutral(join, settings):
-            return _of_join(job, join, settings)
-        case _:
-            hint = "dovetail run program.spl job.toml names it in the command"
-            expected = 'program = "x.spl", or text, or [join]'
-            raise job.document.wrong("", "a job without a program", expected, hint)
-
-
 def _of_spl(job: jobs.Job, text: str) -> Prepared:
     """Returns the job of a program in SPL: the text has the files of other streams."""
     program = spl.translate(text, {})
     givens = {it.input: it for it in spec.givens_of(program)}
     stream = spec.InputKind.STREAM
     _refuse_unknown(job, "streams", named=_named(job, stream), known=(*givens,))
+    # SPL has streams alone: nobody would read a table or a data set of the job.
     tables = [it.where for it in job.inputs.values() if it.kind is not stream]
     for where in (*tables, *(one.where for one in job.lookups.values())):
         told = f'"{where}" of a program in SPL'
@@ -322,6 +324,7 @@ def _of_sql(job: jobs.Job, text: str, dialect: str) -> Prepared:
     rows = _unread(bound, asked)
     known = {name: replace(one.source, name=name) for name, one in rows.items()}
     found = sql.SQL_DIALECTS[dialect](text, known)
+    # A stream that the text fills itself is no input, whatever the job says.
     used = (
         tuple(one.input for one in spec.givens_of(found))
         if isinstance(found, spec.Program)
@@ -377,6 +380,7 @@ def _planned(
     script: scripts.Script,
 ) -> Prepared:
     """Returns a job that is planned on rows that nobody has read yet."""
+    # What the plan refuses is refused before a session starts, which takes seconds.
     made = make(_unread(bound, asked))
     if isinstance(made, Flow):
         names = made.outputs
@@ -559,8 +563,13 @@ class JobOutcome:
         with frames.misfits_told():
             if self.is_streaming:
                 self._follow(self._started(), told, stop)
-            else:
-                self._write_at_once()
+                return
+            # Joins of data sets have no batches: each outlet is written as one.
+            assert isinstance(self.made, Joined)  # noqa: S101 - flows stream
+            for name, sink in self.sinks.items():
+                rows: DataFrame = getattr(self.made, name)
+                sink.prepare(rows, is_new=True)
+                sink.write(rows, 0, is_empty=False)
 
     def _started(self) -> tuple[tuple[str, StreamingQuery], ...]:
         """Returns the queries with their names, started."""
@@ -580,14 +589,6 @@ class JobOutcome:
             case joined:
                 query = joined.write(**self.sinks, **how)  # type: ignore[arg-type]
                 return ((job.name or "join", query),)
-
-    def _write_at_once(self) -> None:
-        """Writes the outlets of a join of data sets, each as one batch."""
-        assert isinstance(self.made, Joined)  # noqa: S101 - as the caller has looked
-        for name, sink in self.sinks.items():
-            rows: DataFrame = getattr(self.made, name)
-            sink.prepare(rows, is_new=True)
-            sink.write(rows, 0, is_empty=False)
 
     def _follow(
         self, begun: Sequence[tuple[str, StreamingQuery]], told: Told, stop: Event
@@ -617,6 +618,8 @@ class JobOutcome:
         assert isinstance(sink, sinks.Folder)  # noqa: S101 - as outcome_of makes it
         if not sinks.path_exists(self.spark, f"{sink.path}/{sinks.BATCH}=*"):
             return schema.Schema(()), ()
+        # By the sink's own format, a folder for each batch: all of them are read as
+        # one.
         reader = self.spark.read.format(sink.format)
         if isinstance(self.made, Flow):
             # Of files without a row only the program knows the columns.
@@ -632,11 +635,11 @@ class JobOutcome:
 
     def explained(self) -> str:
         """Returns the plan in words, how the job runs, and what its sinks hold."""
-        run = (
-            f"goes on until it is stopped, a batch {self._often}"
-            if self.prepared.goes_on
-            else "reads what is there, and ends"
-        )
+        run = "reads what is there, and ends"
+        if self.prepared.goes_on:
+            said = self.prepared.job.trigger
+            often = f"every {said}" if said else "as soon as the one before has ended"
+            run = f"goes on until it is stopped, a batch {often}"
         kept = self.prepared.job.checkpoint
         told = [
             ("run", run),
@@ -647,12 +650,6 @@ class JobOutcome:
             ),
         ]
         return f"{self.made.explain()}\n\n{words.paragraphs(told)}"
-
-    @property
-    def _often(self) -> str:
-        """Returns in words how often rows are looked for."""
-        said = self.prepared.job.trigger
-        return f"every {said}" if said else "as soon as the one before has ended"
 
     def done(self) -> tuple[int, int]:
         """Returns how many tasks of the stages at work are done, and how many are."""
@@ -670,6 +667,7 @@ class Shown:
         """Returns what shows the rows of each batch of an output that has any."""
 
         def show(rows: DataFrame, batch: int) -> None:
+            # One more than is shown tells whether there are more.
             found = texts.first_rows(rows, self.most + 1)
             if found:
                 columns = schemas.schema_of(rows)
@@ -705,11 +703,13 @@ def outcome_of(
     if printed is not None:
         otherwise = {it: sinks.Calling(printed.sink(it)) for it in found.outputs}
     with TemporaryDirectory(prefix="dovetail-run-") as scratch:
+        # What has no sink is written all the same: its rows are shown from there.
         into = {name: sinks.folder(f"{scratch}/out/{name}") for name in found.outputs}
         place = found.job.checkpoint or f"{scratch}/checkpoint"
         own: Mapping[str, Sink] = {}
         if isinstance(made, Flow):
             own = made.files({*found.job.sinks})
         named = {**own, **found.job.sinks}
+        # From the least to the most that was said of an output: the last one counts.
         every = {**into, **otherwise, **named}
         yield JobOutcome(found, made, every, named, place, spark)

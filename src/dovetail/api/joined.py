@@ -244,6 +244,7 @@ class Joined:
             else self._collected(hand)
             for hand in spec.HANDS
         }
+        # Only what both sides carry places a row among those of the other one.
         sequences = {hand: feed.sequence for hand, feed in self.feeds.items()}
         from dovetail.draw import picture  # noqa: PLC0415 - no job draws
 
@@ -320,6 +321,7 @@ class Joined:
 
     def _named(self, name: str) -> AnyOutlet:
         """Returns the outlet of a name, or raises where the join has no such outlet."""
+        # On streams the joins inside turn rows away too, of which the plan alone knows.
         outlets: tuple[AnyOutlet, ...] = spec.outlets_of(self.request)
         if self.is_streaming:
             outlets = streaming_of(self).outlets.every
@@ -402,6 +404,7 @@ def sink_given(name: str, sink: object) -> Sink:
     # A class is callable too: who gives one forgot to make a sink of it.
     if callable(sink) and not isinstance(sink, type):
         return Calling(sink)
+    # A sink is told by what it does: a user may write one of his own.
     parts = ("place", "reads_once", "prepare", "write")
     if all(hasattr(sink, part) for part in parts) and not isinstance(sink, type):
         return cast("Sink", sink)
@@ -442,6 +445,7 @@ def _trigger(given: object) -> Mapping[str, object]:
     if len(known) != 1:
         hint = f"write for example {example}"
         raise arguments.wrong("trigger", given, "one key", hint)
+    # Spark's words as they are, so that its own documents hold.
     (key, value), *_ = known.items()
     words = ("processingTime", "availableNow", "once")
     kind = arguments.word("a key of trigger", key, words)

@@ -71,6 +71,7 @@ def table_given(
     match table:
         case LookupTable():
             found = table
+        # A class can be called too: who gives one has forgotten to make the table.
         case _ if callable(table) and not isinstance(table, type):
             found = Function(table)
         case _ if isinstance(table, type):
@@ -130,6 +131,7 @@ def lookup_given(
         hint = 'write for example key="id", or key=["shop", "id"]'
         raise arguments.wrong("key", key, "columns, each once", hint)
     lasts = arguments.length("ttl", ttl, least=_INSTANT)
+    # Unsaid, a row is used until it is too old, and never fetched before.
     again = (
         lasts if refresh == "" else arguments.length("refresh", refresh, least=_INSTANT)
     )
@@ -153,6 +155,7 @@ def lookup_given(
         lasts,
         again,
         waits,
+        # Two lookups in one table may differ in what they keep: none shares it.
         uuid4().hex,
     )
     source = spec.Input("", spec.InputKind.DATASET, schema)

@@ -87,6 +87,7 @@ def tasks_done(spark: SparkSession) -> tuple[int, int]:
     """Returns how many tasks of the stages at work are done, and how many are."""
     tracker = spark.sparkContext.statusTracker()
     stages = [tracker.getStageInfo(one) for one in tracker.getActiveStageIds()]
+    # A stage may have ended since it was named: then nothing is told of it.
     known = [one for one in stages if one is not None]
     return (
         sum(one.numCompletedTasks for one in known),

@@ -20,7 +20,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from pyspark.errors import StreamingQueryException
-from pyspark.sql import Row
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -82,12 +81,15 @@ class SideProgress:
         def count(name: str) -> Any:  # noqa: ANN401 - a number, or None
             return counted.get(f"{hand}_{name}")
 
+        # A batch counts what is new in it; what is kept it tells as it is now.
         sums = {name: getattr(self, name) + (count(name) or 0) for name in _SUMS}
         now = {name: count(name) for name in _NOW if count(name) is not None}
         bound = self.bound
         if count("bound") is not None:
             bound = schema.from_microseconds(count("bound"))
+        # From beginning to beginning: rows come also while a batch is at work.
         seconds = (began - before).total_seconds() if before else 0.0
+        # Each bucket tells its own keys of most rows; a key is in one bucket.
         known = (key for keys in counted["hot"] for key in keys[_HANDS.index(hand)])
         hot = sorted(known, key=lambda key: -int(key[0]))[:_MOST_HOT]
         return replace(
@@ -178,6 +180,7 @@ class Progress:
             side.after(hand, counted, began=began, before=self.began)
             for hand, side in zip(_HANDS, (self.left, self.right), strict=True)
         )
+        # Where nothing is kept no bucket is the larger one: as it was is said.
         skew, rows = self.skew, left.alive + right.alive
         if counted.get("buckets") and rows:
             skew = counted["largest"] * counted["buckets"] / rows
@@ -347,13 +350,19 @@ def _counted(batch: StreamingQueryProgress) -> Counted:
     the joins in it are counted together.
     """
     metrics = batch["observedMetrics"]
-    told = [name for name in metrics if name.startswith(f"{COUNTERS}.")]
-    rows = [
-        _row(metrics[name]) for name in ([COUNTERS] if COUNTERS in metrics else told)
-    ]
+    numbered = [name for name in metrics if name.startswith(f"{COUNTERS}.")]
+    rows: list[Counted] = []
+    for name in [COUNTERS] if COUNTERS in metrics else numbered:
+        observed = metrics[name].asDict()
+        if "schema" in observed:
+            # Spark Connect tells values and their schema apart.
+            names = (field["name"] for field in observed["schema"]["fields"])
+            observed = dict(zip(names, observed["values"], strict=True))
+        rows.append(observed)
     if not rows:
         return {}
     hot = [json.loads(text) for row in rows for text in row.get("hot") or ()]
+    # Of several joins one number is made, as if they were one.
     counted: dict[str, Any] = {"hot": hot}
     for name in {name for row in rows for name in row} - {"hot"}:
         known = [count for row in rows if (count := row.get(name)) is not None]
@@ -368,12 +377,3 @@ _JOINED: Mapping[str, Callable[..., int]] = {
     "largest": max,
 }
 """How the counts of several joins become one, where they are no sums."""
-
-
-def _row(observed: Row) -> Counted:
-    """Returns observed metrics by name; Connect tells values and schema apart."""
-    known = observed.asDict()
-    if "schema" not in known:
-        return known
-    names = (field["name"] for field in known["schema"]["fields"])
-    return dict(zip(names, known["values"], strict=True))

@@ -34,7 +34,15 @@ def sample_play(
 ) -> spec.Play:
     """Returns the play of a join whose sides have these rows, then end."""
     sources = {hand: inputs[hand.value] for hand in spec.HANDS}
-    arriving = [hand for hand in spec.HANDS if _arrives(sources[hand], join.clock)]
+    # One by one come the rows of streams, and the versions of a table in row time.
+    stream, table = spec.InputKind.STREAM, spec.InputKind.TABLE
+    in_time = join.clock is spec.Clock.EVENT
+    arriving = [
+        hand
+        for hand, source in sources.items()
+        if source.kind is stream
+        or (source.kind is table and source.is_timed and in_time)
+    ]
     staying = {
         hand.value: replace(source, rows=() if hand in arriving else tuple(rows[hand]))
         for hand, source in sources.items()
@@ -44,6 +52,7 @@ def sample_play(
         *(_placed(sources[hand], rows[hand], sequences[hand]) for hand in arriving),
         key=lambda placed: placed[0],
     )
+    # All inputs end, so that no row is left open that the sample decides.
     ends = [spec.Finish(hand.value) for hand in arriving]
     played: list[spec.Event] = [event for _, event in events]
     played += ends
@@ -85,14 +94,6 @@ def hand_named(name: str) -> spec.Hand:
     return spec.Hand(name)
 
 
-def _arrives(source: spec.Input, clock: spec.Clock) -> bool:
-    """Tells whether rows come one by one: those of streams, and versions in time."""
-    is_versioned = source.kind is spec.InputKind.TABLE and source.is_timed
-    return source.kind is spec.InputKind.STREAM or (
-        is_versioned and clock is spec.Clock.EVENT
-    )
-
-
 def _placed(
     source: spec.Input, rows: Iterable[spec.Row], sequence: str
 ) -> list[Placed]:
@@ -102,21 +103,15 @@ def _placed(
     """
     scope = Scope.row(source.schema)
     scalar = compiled(Expression(sequence), scope) if sequence else None
-    return [
-        (
-            _number(scalar({BARE: row}) if scalar else row.get(source.time)),
-            spec.Arrive(source.name, row),
-        )
-        for row in rows
-    ]
-
-
-def _number(value: object) -> float:
-    """Returns a number or a time as a number; what is neither comes at once."""
-    match value:
-        case datetime():
-            return to_microseconds(value)
-        case int() | float():
-            return value
-        case _:
-            return -math.inf
+    placed: list[Placed] = []
+    for row in rows:
+        match scalar({BARE: row}) if scalar else row.get(source.time):
+            case datetime() as moment:
+                place: float = to_microseconds(moment)
+            case int() | float() as place:
+                pass
+            case _:
+                # What has no place waits for nobody.
+                place = -math.inf
+        placed.append((place, spec.Arrive(source.name, row)))
+    return placed

@@ -173,6 +173,7 @@ def _read(one: Reading | Asking) -> Iterator[str]:
     if isinstance(one, Asking):
         yield f"found[{one.name!r}] = {one.call}"
         return
+    # A replay reads all rows at once, and lets them out as a stream.
     reader = "readStream" if one.streams and not one.pace else "read"
     for number, scan in enumerate(one.scans):
         calls = [*scan.calls(reader)]

@@ -79,8 +79,13 @@ class Together:
         """Returns the rows that come out."""
         if self.is_streaming:
             return self._streaming().frame(spec.Outlet.MATCHED)
-        # Rows of a table stand in the order in which they count: the last is newest.
-        frames = {name: arrivals.Arrivals(self._ordered(name)) for name in self.rows}
+        frames = {}
+        for name, rows in self.rows.items():
+            frame, order = self._frame(name), rows.feed.sequence or rows.feed.order
+            if order:
+                # Rows of a table stand as they count: the last of a key is newest.
+                frame = frame.orderBy(F.expr(f"CAST({order} AS BIGINT)"))
+            frames[name] = arrivals.Arrivals(frame)
         return batch.join_sets(self.request, self.inputs, frames)
 
     @arguments.public
@@ -150,6 +155,7 @@ class Together:
 
     def _streaming(self) -> running.Streaming:
         """Returns the plan with its frames, as the streaming engine takes it."""
+        # Both sides of the plan are ways of rows of sets, each with its place.
         plan, riders = self._plan(), ways.Riders(self._places)
         paths = planned.paths_of(self.request, self.inputs)
         with plain_rules(self._frame(self.request.sets[0]).sparkSession):
@@ -172,21 +178,13 @@ class Together:
         number = F.expr(f"CAST({feed.sequence or feed.order or 'NULL'} AS BIGINT)")
         return self._frame(name).withColumn(_PLACE, number)
 
-    def _ordered(self, name: str) -> DataFrame:
-        """Returns the rows of a set of a batch, in the order in which they count."""
-        feed, frame = self.rows[name].feed, self._frame(name)
-        order = feed.sequence or feed.order
-        return frame.orderBy(F.expr(f"CAST({order} AS BIGINT)")) if order else frame
-
 
 def joined_sets(
     rows: Sequence[Rows], kind: str, told: Mapping[str, object]
 ) -> Together:
     """Returns the join of sets, of a kind and on terms as a user gives them."""
     given = {f"set {number}": one for number, one in enumerate(rows, start=1)}
-    for name, one in given.items():
-        _refuse(name, one)
-    _refuse_mixed(given)
+    _refuse_unfit(given)
     inputs = {name: replace(one.source, name=name) for name, one in given.items()}
     shown = arguments.texts("select", told["select"], '{"id": "l.id"}')
     where, having, skip_when = (
@@ -214,25 +212,26 @@ def joined_sets(
     return Together(request, inputs, given)
 
 
-def _refuse(name: str, rows: Rows) -> None:
-    """Refuses what says more of a set than counts here."""
-    source = rows.source
-    if isinstance(rows.frame, tuple):
-        hint = "write out the rows of the join, and read them as a stream"
-        raise arguments.wrong(name, rows, "rows of no other join", hint)
-    is_newest = bool(source.key) and rows.kept == spec.Latest(source.key)
-    if not is_newest and rows.kept != spec.Unstated():
-        hint = "all rows of a set count: leave window out"
-        raise arguments.wrong(name, rows, "rows without a window", hint)
-    if source.is_timed or rows.feed.refresh != spec.NO_TIME:
-        hint = "rows of sets meet whenever they came: leave time and refresh out"
-        raise arguments.wrong(name, rows, "rows without a time", hint)
-    if rows.feed.streams:
-        refuse_unpacked(f"{name} has", source.schema)
+def _refuse_unfit(given: Mapping[str, Rows]) -> None:
+    """Refuses sets of which more is said than counts here, or not the same of all.
 
-
-def _refuse_mixed(given: Mapping[str, Rows]) -> None:
-    """Refuses streams beside ordinary DataFrames, and an order of some sets only."""
+    None is the rows of a join, or has a window or a time; all are streams, or none is,
+    and all have an order, or none has.
+    """
+    for name, rows in given.items():
+        source = rows.source
+        if isinstance(rows.frame, tuple):
+            hint = "write out the rows of the join, and read them as a stream"
+            raise arguments.wrong(name, rows, "rows of no other join", hint)
+        is_newest = bool(source.key) and rows.kept == spec.Latest(source.key)
+        if not is_newest and rows.kept != spec.Unstated():
+            hint = "all rows of a set count: leave window out"
+            raise arguments.wrong(name, rows, "rows without a window", hint)
+        if source.is_timed or rows.feed.refresh != spec.NO_TIME:
+            hint = "rows of sets meet whenever they came: leave time and refresh out"
+            raise arguments.wrong(name, rows, "rows without a time", hint)
+        if rows.feed.streams:
+            refuse_unpacked(f"{name} has", source.schema)
     some = [name for name, rows in given.items() if rows.feed.streams]
     if some and len(some) < len(given):
         others = ", ".join(name for name in given if name not in some)

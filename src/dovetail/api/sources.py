@@ -118,12 +118,19 @@ class NamedSource:
                 return as_declared(rows, given)
 
     def size(self, given: spec.Given) -> int:
-        """Returns the bytes of a file, or what Spark knows of a DataFrame."""
+        """Returns the bytes of a file, 0 where of a DataFrame Spark knows none."""
         match self.given[given.input]:
             case str() | Path() as path:
                 return fitted_file(file_at(path, given.input, given.layout), given).size
             case rows:
-                return _known_size(rows)
+                # Spark Connect has no plan to be asked.
+                plan = getattr(rows, "_jdf", None)
+                if plan is None:
+                    return 0
+                found = plan.queryExecution().optimizedPlan()
+                if _GUESSED.search(found.toString()):
+                    return 0
+                return int(str(found.stats().sizeInBytes()))
 
     def spelled(self, word: str) -> str:
         """Returns the name of an input as it is given, or nothing."""
@@ -240,18 +247,6 @@ def input_frames(
     refuse_too_large(spark, program, sizes)
     with plain_rules(spark):
         return {one.name: source.frame(spark, one) for one in spec.givens_of(program)}
-
-
-def _known_size(rows: DataFrame) -> int:
-    """Returns the bytes of a DataFrame by Spark's statistics, 0 where it has none."""
-    # Spark Connect has no plan to be asked.
-    plan = getattr(rows, "_jdf", None)
-    if plan is None:
-        return 0
-    found = plan.queryExecution().optimizedPlan()
-    if _GUESSED.search(found.toString()):
-        return 0
-    return int(str(found.stats().sizeInBytes()))
 
 
 def refuse_too_large(

@@ -13,7 +13,7 @@ left      3        1        0  ...
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -85,16 +85,12 @@ def state(
     """
     path = arguments.path("checkpoint", checkpoint, 'dt.state("out/checkpoint")')
     values = key if isinstance(key, list | tuple) else [key]
+    # Spark reads each value from text, where a truth is a word in lower case.
+    texts = [str(one).lower() if isinstance(one, bool) else str(one) for one in values]
     session = spark or SparkSession.getActiveSession() or local_session()
-    known, joins = inspection.kept_by_joins(
-        session, path, [_text(value) for value in values]
-    )
+    known, joins = inspection.kept_by_joins(session, path, texts)
+    # A batch that is not through has left nothing behind: the one before it has.
     return State(path, known.batch - (not known.is_through), tuple(joins))
-
-
-def _text(value: object) -> str:
-    """Returns the value of a key as Spark reads it from text."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _plain(part: inspection.StateOfSide | inspection.KeptRow) -> dict[str, object]:
@@ -126,11 +122,21 @@ def _told(join: inspection.StateOfJoin, *, buckets: bool) -> str:
         for name, side in sides.items()
         if side.hot
     ]
+    # In the order of their labels, behind the sums that all of them make.
     if buckets:
         for label, (left, right) in sorted(join.buckets.items()):
             sides |= {f"{label} left": left, f"{label} right": right}
-    rows = [[name, *_cells(side)] for name, side in sides.items()]
-    lines += ["", *_aligned([["", *_NUMBERS, *_TIMES], *rows])]
+    head = ["", *_NUMBERS, *_TIMES]
+    rows = [head, *([name, *_cells(side)] for name, side in sides.items())]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines.append("")
+    for row in rows:
+        # Numbers stand on the right, so that their digits are below each other.
+        cells = (
+            cell.rjust(width) if 0 < place <= len(_NUMBERS) else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        lines.append("  ".join(cells).rstrip())
     found = [*map(_lived, join.found)]
     return "\n".join([*lines, *([""] if found else []), *found])
 
@@ -159,14 +165,3 @@ def _lived(one: inspection.KeptRow) -> str:
     said = [f"{since} to {until}", *(mark for mark, is_so in marks.items() if is_so)]
     row = json.dumps(_shown(one.row), ensure_ascii=False)
     return f"{one.side:5}  {row}  {', '.join(said)}"
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Gives rows of cells as lines, numbers on the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (
-            cell.rjust(width) if 0 < place <= len(_NUMBERS) else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        yield "  ".join(cells).rstrip()

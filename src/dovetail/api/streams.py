@@ -103,6 +103,7 @@ class Rows:
         kept, schema = choices.window_given(window), self.source.schema
         if isinstance(kept, spec.Latest):
             arguments.columns("key", kept.key, schema, 'dt.latest("id")')
+        # Names as the columns are spelled, whatever the case that a user writes.
         parts = arguments.columns("per", per, schema, 'per="customer"')
         leaves = choices.eviction_of(
             evict_age=evict_age,
@@ -138,9 +139,11 @@ class Rows:
         """
         given = dict(zip(spec.HANDS, (self, _rows_given(other)), strict=True))
         waits = arguments.truth("at_end", at_end)
+        # First the clock: on that of row time the rows of joins are planned anew.
         clock, sides = (spec.Clock.BATCH, given) if waits else _on_one_clock(given)
         _refuse_half_a_sequence(sides)
         schemas = {hand: side.source.schema for hand, side in sides.items()}
+        # Keys and conditions ask the kind: a cross join takes neither.
         kind = terms.kind_named(how)
         keys = terms.keys_of(on, kind, schemas)
         condition = terms.condition_of(where, kind, schemas)
@@ -219,11 +222,14 @@ def _checked(
     join: spec.JoinSpec, sides: Mapping[spec.Hand, Rows], *, unbounded: bool
 ) -> Joined:
     """Returns a join of two sides with its windows written out, or refuses it."""
-    inputs = {
-        name: source
-        for hand, side in sides.items()
-        for name, source in _known_by(side, hand).items()
-    }
+    inputs: dict[str, spec.Input] = {}
+    for hand, side in sides.items():
+        own: spec.Inputs = {hand.value: replace(side.source, name=hand.value)}
+        for joined in side.given_by:
+            # Rows of a join come from its own inputs, under names that are new here.
+            own = under(hand.value, joined.request, joined.inputs)
+        inputs |= own
+    # Windows are written out first: what is refused below looks at them.
     join = complete(join, inputs)
     terms.refuse_terms(join, inputs)
     with terms.words_of_python():
@@ -238,6 +244,7 @@ def _checked(
             "ordinary DataFrames are read when the join is: leave refresh out",
         )
     if not arguments.truth("unbounded", unbounded):
+        # Rows of a join inside count as those of an input, with a time and a window.
         flat, known = unnested(join, inputs)
         sources = {hand: input_of(flat, hand, known) for hand in spec.HANDS}
         refuse_unbounded(flat, sources)
@@ -256,6 +263,7 @@ def rows_of(joined: Joined) -> Rows:
             "emit of the last join, whose rows come out",
             "a.join(b, ..).join(c, ..).emit(..)",
         )
+    # The name of an input is given where it becomes a side of another join.
     source = spec.input_of(spec.Nested(joined.request, ""), joined.inputs, "")
     left, right = (joined.frames[hand] for hand in spec.HANDS)
     feed = feed_of_rows(joined.feeds, joined.request.clock)
@@ -288,6 +296,7 @@ def _by_row_time(rows: Rows) -> Rows:
         if joined.request.clock is not spec.Clock.ARRIVAL:
             return rows
         request = replace(joined.request, clock=spec.Clock.EVENT)
+        # As if the join were written anew: would it be one in row time?
         windows = [request.side(hand).window for hand in spec.HANDS]
         sources = {
             hand: spec.input_of(request.side(hand).source, joined.inputs, "")
@@ -314,13 +323,6 @@ def _origin(rows: Rows, hand: spec.Hand) -> spec.Named | spec.Nested:
     for joined in rows.given_by:
         return spec.Nested(renamed(joined.request, hand.value), hand.value)
     return spec.Named(hand.value)
-
-
-def _known_by(rows: Rows, hand: spec.Hand) -> spec.Inputs:
-    """Returns the inputs from which rows come, as a join names them."""
-    for joined in rows.given_by:
-        return under(hand.value, joined.request, joined.inputs)
-    return {hand.value: replace(rows.source, name=hand.value)}
 
 
 def _rows_given(other: object) -> Rows:
@@ -392,6 +394,7 @@ def with_riders(feed: Feed, riders: Mapping[str, str]) -> Feed:
     """Returns how rows come, beside which their place, part and end go along."""
     if not riders:
         return feed
+    # What a user says of the order comes before what the source tells of it.
     order = feed.order or ("" if feed.sequence else riders["order"])
     return replace(feed, order=order, part=riders["part"])
 
@@ -610,18 +613,18 @@ def spl(
         if rows.kept != spec.Unstated():
             hint = "leave window out: the text says how long rows live"
             raise arguments.wrong(label, rows, "rows without a window", hint)
+        # The text may name functions that Spark lacks: each session has them lent.
         register_functions(rows.frame.sparkSession)
     place = ""
     if data:
+        # Before the text is read: it may name streams that only its files give.
         place = arguments.path("data", data, 'dt.spl(text, {}, data="data")')
         sources = {**sources, **_files(text, sources, data=place, sequence=sequence)}
     program = translate(text, {it: one.source.schema for it, one in sources.items()})
     sources = {**sources, **_counted(program, sources)}
-    for given in spec.givens_of(program):
-        _refuse_others(given, sources)
-    _refuse_half_a_sequence_of({it.input for it in spec.givens_of(program)}, sources)
-    givens = {one.input: one for one in spec.givens_of(program)}
-    kept = {name: _in_range(sources[name], one) for name, one in givens.items()}
+    givens = spec.givens_of(program)
+    kept = {one.input: _as_declared(one, sources) for one in givens}
+    _refuse_half_a_sequence_of({*kept}, sources)
     flow = flow_of(program, {**sources, **kept})
     return replace(flow, files=partial(text_sinks, text, place)) if data else flow
 
@@ -636,6 +639,7 @@ def _counted(program: spec.Program, sources: Mapping[str, Rows]) -> Mapping[str,
     found = {}
     for name, stretch in stretches.items():
         columns = (*schemas[name].names, _COUNTED)
+        # Numbered, so that its rows have an order among those of other streams.
         found[name] = stream(counted(spark, stretch, columns), sequence=_COUNTED)
     return found
 
@@ -694,6 +698,7 @@ def sql(
             hint = "leave window out: the query says how long rows live"
             raise arguments.wrong(label, rows, "rows without a window", hint)
     known = {name: replace(rows.source, name=name) for name, rows in sources.items()}
+    # On rows that are all there a query may ask for more: they have an end.
     is_bounded = not any(rows.feed.streams for rows in sources.values())
     found = dialects.translator(dialect, is_bounded=is_bounded)(text, known)
     if isinstance(found, spec.JoinSpec):
@@ -755,16 +760,6 @@ def joined_by(
     return emitting(_checked(whole, sides, unbounded=False), settings)
 
 
-def _in_range(rows: Rows, given: spec.Given) -> Rows:
-    """Returns the rows of a stream, which fail where a number has no room in its type.
-
-    A uint32 is a bigint on Spark.
-    """
-    assert isinstance(rows.frame, DataFrame)  # noqa: S101 - rows of joins are refused
-    frame = refusing_beyond(rows.frame, given.ranges, given.input)
-    return replace(rows, frame=frame)
-
-
 def _refuse_half_a_sequence_of(names: set[str], sources: Mapping[str, Rows]) -> None:
     """Refuses a sequence of some of the streams only: it orders the rows of all."""
     ordered = {name for name in names if sources[name].feed.sequence}
@@ -777,13 +772,14 @@ def _refuse_half_a_sequence_of(names: set[str], sources: Mapping[str, Rows]) -> 
         )
 
 
-def _refuse_others(given: spec.Given, sources: Mapping[str, Rows]) -> None:
-    """Refuses a stream that is not there, or whose columns are others."""
+def _as_declared(given: spec.Given, sources: Mapping[str, Rows]) -> Rows:
+    """Returns the rows of a stream that a text declares, or refuses other columns."""
     if given.input not in sources:
         expected = f'rows of dt.stream for "{given.input}"'
         hint = "the text takes each stream from outside by its name"
         raise arguments.wrong("sources", [*sources], expected, hint)
-    schema = sources[given.input].source.schema
+    rows = sources[given.input]
+    schema = rows.source.schema
     for column in given.schema.columns:
         if schema[column.name].type != column.type:
             raise SchemaError(
@@ -791,3 +787,7 @@ def _refuse_others(given: spec.Given, sources: Mapping[str, Rows]) -> None:
                 f"{column.type}, as the text declares it",
                 "cast it in the frame",
             )
+    assert isinstance(rows.frame, DataFrame)  # noqa: S101 - rows of joins are refused
+    # A uint32 is a bigint on Spark: what has no room in it fails when it comes.
+    frame = refusing_beyond(rows.frame, given.ranges, given.input)
+    return replace(rows, frame=frame)

@@ -61,6 +61,7 @@ def ports_of(unmatched: str, kind: spec.Kind) -> int:
     """Returns how many outlets matched and unmatched rows leave by."""
     if arguments.word("unmatched", unmatched, ("joined", "outlet")) == "joined":
         return 1
+    # An outlet for each side whose rows come out alone, and one for the pairs.
     preserved = sum(kind.preserves(hand) for hand in spec.HANDS)
     if not preserved:
         raise SpecError(
@@ -109,6 +110,7 @@ def _pair(key: Key) -> tuple[str, str]:
 def _no_key(on: object, hand: spec.Hand, name: str, schemas: Schemas) -> SpecError:
     """Returns the refusal of a key that a side does not have."""
     error = arguments.no_column("on", on, name, schemas[hand])
+    # What a user may have meant: a condition, or the other side's name.
     hint = error.hint
     if any(mark in name for mark in "=<>() "):
         hint = f"a condition stands in where: where={name!r}"
@@ -171,6 +173,7 @@ def all_columns(
     """
     endings = _endings(suffixes)
     shared = {name.lower() for name in keys if isinstance(name, str)}
+    # Rows of such kinds have met nobody, or do not show whom: one side is there.
     is_one_sided = kind.value.endswith(("_only", "_semi"))
     shown = [
         hand
@@ -312,22 +315,20 @@ def words_of_python() -> Iterator[None]:
     try:
         yield
     except SpecError as error:
+        expected = _EXPECTED.get(error.rule, error.expected)
+        if error.rule == "window_clock":
+            # Windows are called alike there and here.
+            expected = error.expected.replace(", ", ", dt.")
+            expected = expected.replace("one of ", "one of dt.")
+        # From the longest name on: the shorter ones are parts of it.
         raise SpecError(
             error.found.replace("partition_evict and no partition_by", "evict_, no per")
             .replace("partition_evict", "an eviction")
             .replace("outer_rows", "null_rows"),
-            _expected(error),
+            expected,
             _HINTS.get(error.rule, error.hint),
             rule=error.rule,
         ) from None
-
-
-def _expected(error: SpecError) -> str:
-    """Returns what was expected, in words of Python."""
-    if error.rule == "window_clock":
-        # Windows are called alike there and here.
-        return error.expected.replace(", ", ", dt.").replace("one of ", "one of dt.")
-    return _EXPECTED.get(error.rule, error.expected)
 
 
 # Spark begins with the name of the error in brackets and ends with its state in SQL.
@@ -346,6 +347,7 @@ def words_of_spark(join: spec.JoinSpec) -> Iterator[None]:
     except AnalysisException as error:
         texts = {"where": join.soft.text}
         if isinstance(join.select, spec.Columns):
+            # By the words in which a user has written them, not by those of the spec.
             shown = join.select.columns
             texts |= {f'select["{name}"]': one.text for name, one in shown}
         said = _ENDING.sub("", _NAME.sub("", str(error).strip().partition("\n")[0]))
