@@ -345,28 +345,20 @@ class Single:
             micros = f"unix_micros(element_at(l.`{first}`, 1)) + {length.microseconds}"
             fired = steps.windowed(source, until, lists=each, by=keys)
             return fired, f"timestamp_micros({micros})"
-        stretch = self._stretch(group.expressions)
-        source = self._in_front((ROWTIME, self.time))
-        each = tuple(dict.fromkeys(lists.values()))
-        until = spec.firing.Tumbling(spec.firing.ByTime(stretch))
-        fired = steps.windowed(source, until, lists=each, groups=keys)
-        return fired, steps.end_of(f"l.{ROWTIME}", stretch.microseconds)
-
-    def _stretch(self, keys: Sequence[exp.Expr]) -> spec.Span:
-        """Returns the length of the stretches of row time into which rows fall."""
-        times = [it for one in keys if (it := self._stretch_of(one)) is not None]
-        lengths = sorted(
-            map(self.query.windows.stretch, times), key=lambda one: one.microseconds
-        )
-        # The shortest ends with each end of the longer ones.
-        if not lengths or any(
-            one.microseconds % lengths[0].microseconds for one in lengths
-        ):
-            group = self.query.query.args["group"]
+        nodes = group.expressions
+        times = [it for one in nodes if (it := self._stretch_of(one)) is not None]
+        stretches = map(self.query.windows.stretch, times)
+        lengths = sorted(one.microseconds for one in stretches)
+        # Of several the shortest counts, which ends with each end of the longer ones.
+        if not lengths or any(one % lengths[0] for one in lengths):
             hint = "GROUP BY x, STEP(ROWTIME BY INTERVAL '1' MINUTE)"
             told = f"GROUP BY with {len(times) or 'no'} stretches of row time"
             raise self._wrong(group, told, _AT_ITS_END, hint)
-        return lengths[0]
+        source = self._in_front((ROWTIME, self.time))
+        each = tuple(dict.fromkeys(lists.values()))
+        until = spec.firing.Tumbling(spec.firing.ByTime(spec.Span(0, lengths[0])))
+        fired = steps.windowed(source, until, lists=each, groups=keys)
+        return fired, steps.end_of(f"l.{ROWTIME}", lengths[0])
 
     # Functions over the rows before each row.
 

@@ -91,32 +91,34 @@ class Streams:
         """Returns the stream that a query gives; with each row is its row time."""
         # A query that fills a stream is the same one for all that read it.
         known = id(filled.query)
-        if known not in self._made:
-            self._made[known] = filled.query, self._make(filled, within)
-        return self._made[known][1]
-
-    def _make(self, filled: Filled, within: tuple[Filled, ...]) -> steps.Made:
-        """Returns the stream that a query gives."""
-        match filled.query:
-            case exp.Union() as query if query.args.get("order"):
-                return self._sorted(filled, within)
+        if known in self._made:
+            return self._made[known][1]
+        # Remembered with its result, so that no other query gets its identity.
+        query = filled.query
+        match query:
+            case exp.Union() if query.args.get("order"):
+                made = self._sorted(filled, within)
             case exp.Union():
-                return self._united(filled, within)
+                made = self._united(filled, within)
             # A join whose rows keep their time; with a new one they are sorted anew.
-            case exp.Select() as query if (
+            case exp.Select() if (
                 is_plain(query) and query.args.get("joins") and not gives_time(query)
             ):
                 whole = Query(self, filled, within=within)
                 if keeps_table(whole):
-                    return self._hourly(filled, whole, within)
-                join = whole.join()
-                assert isinstance(join.select, spec.Columns)  # noqa: S101 - as made
-                if join.clock is not spec.Clock.EVENT:
-                    raise not_yet(self.text.at(query), "a join of tables among streams")
-                shown = tuple(name for name, _ in join.select.columns)
-                return steps.Made(self.joined(with_row_time(join)), shown)
+                    made = self._hourly(filled, whole, within)
+                else:
+                    join = whole.join()
+                    assert isinstance(join.select, spec.Columns)  # noqa: S101 - as made
+                    if join.clock is not spec.Clock.EVENT:
+                        told = "a join of tables among streams"
+                        raise not_yet(self.text.at(query), told)
+                    shown = tuple(name for name, _ in join.select.columns)
+                    made = steps.Made(self.joined(with_row_time(join)), shown)
             case _:
-                return Single(self, Query(self, filled, within=within)).made()
+                made = Single(self, Query(self, filled, within=within)).made()
+        self._made[known] = query, made
+        return made
 
     def joined(self, join: spec.JoinSpec) -> spec.JoinedInRowTime:
         """Returns a join as a step, over those of its inputs."""
