@@ -288,6 +288,14 @@ def _picks(join: spec.JoinSpec, sources: Inputs, scope: Scope) -> known.PickSett
     if isinstance(join.picks.at_most, spec.AtMost):
         # Without an equality that counts nothing has a candidate to be counted.
         limit = join.picks.at_most if join.picks.at_most.counts else spec.Unlimited()
+    # The counter stands in the columns of a changelog alone: other rows come out once.
+    shown = []
+    for name, text in spec.counting_columns(join) if _is_told(join, sources) else ():
+        kind = parse(text, scope).type
+        if not isinstance(kind, schema.AtomicType | schema.DecimalType):
+            what = f'"counter" in the column "{name}", no plain value, of a changelog'
+            raise UnsupportedError.not_yet(KERNELS, what)
+        shown.append(_formula(text, scope))
     skips = "counter" in spec.bare_names(join.picks.skip_when)
     # Whoever is told of too many candidates is told of which key.
     named = join.hard if join.picks.fails else ()
@@ -301,7 +309,7 @@ def _picks(join: spec.JoinSpec, sources: Inputs, scope: Scope) -> known.PickSett
         numbered=skips or bool(spec.counting_columns(join)),
         time=right.time,
         by_time=join.clock is spec.Clock.EVENT and right.is_timed,
-        shown=tuple(_counters(join, scope)) if _is_told(join, sources) else (),
+        shown=tuple(shown),
     )
 
 
@@ -309,17 +317,6 @@ def _is_told(join: spec.JoinSpec, inputs: Sequence[spec.Input]) -> bool:
     """Tells whether the result is told by its changes: no side of it is a stream."""
     kinds = {source.kind for source in inputs}
     return join.clock is spec.Clock.ARRIVAL and spec.InputKind.STREAM not in kinds
-
-
-def _counters(join: spec.JoinSpec, scope: Scope) -> Iterator[known.Formula]:
-    """Gives the output columns that show the counter, as the kernels run them."""
-    for name, text in spec.counting_columns(join):
-        if not isinstance(
-            parse(text, scope).type, schema.AtomicType | schema.DecimalType
-        ):
-            what = f'"counter" in the column "{name}", no plain value, of a changelog'
-            raise UnsupportedError.not_yet(KERNELS, what)
-        yield _formula(text, scope)
 
 
 def _shared(

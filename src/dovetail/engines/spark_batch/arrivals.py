@@ -117,7 +117,16 @@ def admit(
     if clock is spec.Clock.EVENT and source.is_timed:
         untimed = F.when(F.col(TIME).isNull(), F.lit("null_time"))
         if arrivals.has_places:
-            is_late = F.col(TIME) < F.max(_bounds(source)).over(_before())
+            # How far a line brings the bound of its input: a bad row does not. The
+            # lateness is taken from the column itself: months go by the calendar.
+            time = F.col(quoted(source.time))
+            moved = values.shifted(time, source.lateness.negated())
+            bounds = (
+                F.when(What.END.is_it(), F.lit(values.LATEST))
+                .when(What.BOUND.is_it(), F.col(TIME))
+                .otherwise(F.when(~F.col(_IS_BAD), moved))
+            )
+            is_late = F.col(TIME) < F.max(bounds).over(_before())
             # What was there from the start had no bound before it.
             untimed = untimed.when(is_late & ~What.STATE.is_it(), F.lit("late"))
         reason = F.coalesce(untimed, reason)
@@ -142,17 +151,6 @@ def _is_bad(interval: tuple[Expression, ...]) -> Column:
     # A row without a time of its own starts before nothing.
     is_early = values.is_true(start < F.col(TIME))
     return is_missing | (end < start) | is_early
-
-
-def _bounds(source: spec.Input) -> Column:
-    """Returns how far a line brings the bound of its input; a bad row does not."""
-    # The lateness is taken from the column itself: months go by the calendar.
-    time = values.shifted(F.col(quoted(source.time)), source.lateness.negated())
-    return (
-        F.when(What.END.is_it(), F.lit(values.LATEST))
-        .when(What.BOUND.is_it(), F.col(TIME))
-        .otherwise(F.when(~F.col(_IS_BAD), time))
-    )
 
 
 def _is_promise() -> Column:

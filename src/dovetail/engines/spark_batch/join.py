@@ -199,24 +199,18 @@ def _joined(
     # Left rows that look for one right row in memory stay where they are.
     strategies = (plan.join.picks.strategy, meeting.join.picks.strategy)
     stays = strategies == (spec.Strategy.LOOKUP, spec.Strategy.MANY_LOOKUP)
-    also = _late_alone(plan, known)
+    # Late rows of preserved streams, where they give their null rows all the same.
+    also = {}
+    for hand in spec.HANDS if plan.settings.late_null_rows else ():
+        source = plan.join.side(hand).source
+        if not isinstance(source, spec.Named) or not plan.join.kind.preserves(hand):
+            continue
+        is_stream = known.inputs[source.name].kind is spec.InputKind.STREAM
+        if is_stream and source.name in known.admitted:
+            rows = known.admitted[source.name].late
+            also[hand] = rows.where(F.col(REASON) == "late")
     outlets = lines.outlets(meeting, asked.hidden, also)
     return BatchRows(outlets, late, in_left_order=stays)
-
-
-def _late_alone(plan: batch.BatchPlan, known: _Sources) -> dict[spec.Hand, DataFrame]:
-    """Returns the late rows of preserved streams, where they give their null rows."""
-    found = {}
-    for hand in spec.HANDS if plan.settings.late_null_rows else ():
-        match plan.join.side(hand).source:
-            case spec.Named(name) if plan.join.kind.preserves(hand):
-                is_stream = known.inputs[name].kind is spec.InputKind.STREAM
-                if is_stream and name in known.admitted:
-                    rows = known.admitted[name].late
-                    found[hand] = rows.where(F.col(REASON) == "late")
-            case _:
-                pass
-    return found
 
 
 def _met(

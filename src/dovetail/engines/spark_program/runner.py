@@ -103,7 +103,14 @@ class _Runner:
         """Makes the frame of a line."""
         match line:
             case lines.Taken(name, source):
-                self.frames[name] = self._input(source)
+                if source not in self.inputs:
+                    known = ", ".join(sorted(self.inputs)) or "none"
+                    raise SpecError(
+                        f'no rows are given for the input "{source}"',
+                        f"a DataFrame of that name; there are: {known}",
+                        rule="program_inputs",
+                    )
+                self.frames[name] = self.inputs[source]
             case lines.Made(name, columns, rows):
                 self.frames[name] = self.spark.createDataFrame([*rows], columns)
             case lines.Changed(name, source, calls):
@@ -124,17 +131,6 @@ class _Runner:
                     self.frames.update(self.disk.done(line, self.frames))
             case _:
                 assert_never(line)
-
-    def _input(self, name: str) -> DataFrame:
-        """Returns the frame of an input."""
-        if name in self.inputs:
-            return self.inputs[name]
-        known = ", ".join(sorted(self.inputs)) or "none"
-        raise SpecError(
-            f'no rows are given for the input "{name}"',
-            f"a DataFrame of that name; there are: {known}",
-            rule="program_inputs",
-        )
 
     def _argument(self, argument: lines.Argument) -> str | int | Column | DataFrame:
         """Returns an argument as Spark takes it."""

@@ -113,6 +113,8 @@ class Checkpoint:
         """Returns the folder with the state in so many partitions; 0: as it is."""
         if self.is_new or partitions in {0, self.partitions}:
             return self
+        # What moves state belongs to a session of the JVM, which a client of Connect
+        # has not.
         here = "" if hasattr(spark, "_streamingCheckpointManager") else "Spark Connect"
         if here or not self.is_through:
             raise EngineError(
@@ -121,6 +123,7 @@ class Checkpoint:
                 f"partitions={self.partitions}, got {partitions}",
                 "leave partitions out; Spark Classic moves state that is at rest",
             )
+        # A bucket is never cut: a partition beyond them would have no keys.
         if partitions > self.buckets:
             raise EngineError(
                 f'the checkpoint "{self.path}" has {self.buckets} buckets of keys',
@@ -154,6 +157,7 @@ class Checkpoint:
         Where a join stands elsewhere in the row, the ones that have not changed tell.
         """
         self.refuse_format()
+        # Where no batch is through nothing is kept yet that could be of another join.
         changed = self._changed(identities) if self.kept else []
         if changed:
             raise EngineError(
@@ -203,16 +207,17 @@ def read_checkpoint(spark: SparkSession, path: str) -> Checkpoint:
         max((int(name) for name in names if name.isdigit()), default=-1)
         for names in batches
     )
+    # Else the first batch of another query would take up what lies there as its own.
     if begun < 0 and through < 0 and path_exists(spark, f"{path}/state"):
         raise _incomplete(path, "it has state and says of no batch that it has begun")
+    # Spark begins no batch before the one in front of it is through.
     if begun - through not in {0, 1}:
         raise _incomplete(
             path, f"the newest batch in offsets is {begun}, in commits {through}"
         )
     if begun < 0:
         return Checkpoint(path)
-    _refuse_unnamed(spark, path)
-    partitions, beat = _begun(spark, f"{path}/offsets/{begun}")
+    partitions, beat = _begun(spark, path, begun)
     pin = read_pin(spark, path)
     return Checkpoint(
         path,
@@ -270,8 +275,12 @@ def kept_by(directory: bytes) -> Kept:
     return Kept(FORMAT, known["identity"], known["buckets"], known["fingerprint"])
 
 
-def _refuse_unnamed(spark: SparkSession, path: str) -> None:
-    """Refuses a folder whose file `metadata`, the query's own name, is not whole."""
+def _begun(spark: SparkSession, path: str, batch: int) -> tuple[int, Mapping[str, int]]:
+    """Returns a batch's partitions, and how far it reads the heartbeat.
+
+    Nothing where it has no heartbeat. Refuses a folder of which the query's own name,
+    its file `metadata`, or the batch is not whole.
+    """
     try:
         lines = [row.value for row in spark.read.text(f"{path}/metadata").collect()]
         is_named = "id" in json.loads("".join(lines))
@@ -279,21 +288,16 @@ def _refuse_unnamed(spark: SparkSession, path: str) -> None:
         is_named = False
     if not is_named:
         raise _incomplete(path, "its file metadata is missing or not whole")
-
-
-def _begun(spark: SparkSession, file: str) -> tuple[int, Mapping[str, int]]:
-    """Returns a batch's partitions, and how far it reads the heartbeat.
-
-    Nothing where it has no heartbeat.
-    """
+    file = f"{path}/offsets/{batch}"
+    # The log's version, the batch's settings, then a line for each source: the
+    # heartbeat has been added behind all others.
     _, *told = [row.value for row in spark.read.text(file).collect()] or [""]
     try:
         partitions = int(json.loads(told[0])["conf"]["spark.sql.shuffle.partitions"])
         last = {} if told[-1] == _NO_OFFSET else json.loads(told[-1])
     except (LookupError, ValueError) as error:
-        folder, _, number = file.rpartition("/offsets/")
-        found = f"its file offsets/{number} is not whole"
-        raise _incomplete(folder, found) from error
+        found = f"its file offsets/{batch} is not whole"
+        raise _incomplete(path, found) from error
     is_beat = isinstance(last, dict) and isinstance(last.get(TICK), int)
     return partitions, last if is_beat else {}
 

@@ -78,6 +78,7 @@ def reading_of(sides: Sides, told: pa.Schema) -> outlets.Reading:
     shown = {}
     for hand, packing in zip(spec.HANDS, sides, strict=True):
         types = {field.name: field.dataType for field in packing.frame.schema}
+        # Numbered: two sides may have columns of one name.
         shown[hand] = tuple(
             outlets.Shown(
                 name,
@@ -215,7 +216,9 @@ def _operated(
     sides = packings(
         plan, settings, (left, right), buckets, with_events=layout.with_events
     )
+    # Only a join that is packed knows what its state is made of.
     settings = layout.identified(plan, sides, settings)
+    # Every bucket hears the time, those in front of the join's too.
     beat = make_heartbeat((*buckets.labels, *buckets.lives))
     beats = [tick.mapInArrow(beat, bucket.LINE_DDL) for tick in layout.ticks]
     lines = reduce(DataFrame.unionAll, [*map(as_lines, sides), *beats])
@@ -232,6 +235,7 @@ def _operated(
 
 def by_bucket(lines: DataFrame, operator: JoinOperator, types: str) -> DataFrame:
     """Returns what an operator makes of the lines of each bucket."""
+    # The join has clocks of its own, which its lines tell: no timer of Spark's.
     return lines.groupBy("bucket").transformWithState(
         operator, outputStructType=types, outputMode="Append", timeMode="None"
     )
@@ -266,6 +270,7 @@ def _handed_on(
     results = plain.selectExpr(*reading.shown(), *map(quoted, _RELAYED_TYPES.names))
     told = (one.name for one in reading.told if one.name not in bucket.MORE.names)
     own = outlets.Outlets(plan, (*_RELAYED_TYPES.names, *told))
+    # Asked of each join by itself: further on nobody could say whose column it is.
     own.refuse_select(results)
     rows = own.handed_on(results)
     riding = tuple(name for name in rows.columns if is_reserved(name))

@@ -42,6 +42,7 @@ def sentence(error: BaseException) -> DovetailError:
     if isinstance(error, DovetailError):
         return error
     told = _sentence(str(error), type(error).__name__)
+    # As `raise .. from` has it: behind the sentence stands what Spark has said.
     told.__cause__ = error
     return told
 
@@ -65,6 +66,7 @@ def cause(error: BaseException) -> str:
 def _sentence(text: str, kind: str) -> EngineError:
     """Returns the sentence for a text of Spark's."""
     raised = [(name, _NO_ENDING.sub("", line)) for name, line in _RAISED.findall(text)]
+    # Those of ours first: Spark wraps them into errors of its own, which stand around.
     mismatch = [line for name, line in raised if name == _OTHER_JOIN]
     if mismatch:
         return EngineError(

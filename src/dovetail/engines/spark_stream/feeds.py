@@ -299,6 +299,7 @@ def _packing(columns: _Columns, frame: DataFrame, buckets: Buckets) -> Packing:
     extra = {own: controls[name] for name, own in used.items() if own not in payload}
     selected = {**extra, **payload}.items()
     named = (f"{sql} AS {schema.quoted(name)}" for name, sql in selected)
+    # One select of texts: a column that is built by itself costs calls of Java.
     chosen = frame.alias(letter).selectExpr(*named)
     settings = PackSettings(
         hand=spec.HANDS.index(side.hand),

@@ -81,6 +81,7 @@ class Identity:
     def fingerprint(self) -> str:
         """Returns a short text that differs wherever state would not fit."""
         told = self._told()
+        # No state depends on what comes out; whether less does `differences` tells.
         told["join"].pop("select", None)
         return hashlib.sha256(_canonical(told).encode()).hexdigest()[:16]
 
@@ -129,6 +130,7 @@ def _nameless(manner: object) -> object:
 
 def _canonical(told: object) -> str:
     """Returns the one text of JSON in which a value is written."""
+    # Sorted, without blanks: the same join must have the same hash wherever it is made.
     return json.dumps(told, sort_keys=True, separators=(",", ":"))
 
 
@@ -170,6 +172,7 @@ def read_identity(
         for name, one in zip(names, told["inputs"], strict=True)
     }
     left, right = read_inputs(shapes).values()
+    # One input on both sides stands in the text twice, since names are left out.
     if told["self_join"]:
         right = replace(right, name=left.name)
         join = replace(join, right=replace(join.right, source=join.left.source))
@@ -181,6 +184,7 @@ def read_identity(
         )
     left_idle, right_idle = manner.get("idle", (0, 0))
     left_holds, right_holds = manner.get("holds", (0, 0))
+    # What has its default is not in the text.
     how = Manner(
         spec.Arrival(manner["arrival"]),
         ordered=manner.get("ordered", False),
@@ -241,6 +245,8 @@ def plain(value: object) -> object:
     A mapping's keys are texts; what has no order is sorted.
     """
     match value:
+        # In front of dataclasses, of which it is one: a length is told as people say
+        # it.
         case spec.Span():
             return str(value)
         case Enum():

@@ -97,6 +97,7 @@ def _staged(
     travel_by_value()
     names = tuple(lines.columns)
     known = {field.name: field.dataType for field in lines.schema}
+    # By places: PySpark itself reads a name with a dot as two.
     numbered = lines.toDF(*(f"c{number}" for number in range(len(names))))
     blobs = numbered.mapInArrow(firing.make_lines(names, scope), firing.LINE_DDL)
     results = blobs.groupBy("bucket").transformWithStateInPandas(

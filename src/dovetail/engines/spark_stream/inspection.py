@@ -110,6 +110,7 @@ def _together(parts: Sequence[StateOfSide]) -> StateOfSide:
         return [value for one in parts if (value := getattr(one, name)) is not None]
 
     added = ("rows", "waiting", "bytes", "chunks", "deltas")
+    # A key is in one bucket: those of most rows in all are among those of the buckets.
     hot = sorted((key for one in parts for key in one.hot), key=lambda key: -key[1])
     return StateOfSide(
         **{name: sum(known(name)) for name in added},
@@ -126,6 +127,7 @@ def kept_by_joins(
 ) -> tuple[checkpoints.Checkpoint, list[StateOfJoin]]:
     """Returns what each join of a query keeps, the outermost first."""
     with plain_rules(spark, **STORE):
+        # With the settings by which a query keeps its state.
         checkpoint = checkpoints.read_checkpoint(spark, path)
         _refuse_without_state(checkpoint)
         travel_by_value()
@@ -195,6 +197,7 @@ class _Operator:
             return None
         names = [f"k{number}" for number in range(len(key))]
         ddl = ", ".join(f"{name} string" for name in names)
+        # Spark hashes it, by the plan's own SQL: so it did with the rows that are kept.
         values = self.spark.createDataFrame([tuple(key)], ddl)
         (found,) = values.select(F.expr(keys.code_of(names, types).code)).collect()
         return None if found[0] is None else int(found[0])
@@ -212,6 +215,7 @@ class _Operator:
             found = (
                 self._blobs().groupBy("bucket").applyInArrow(called, looking.FOUND_DDL)
             )
+            # By bucket: tasks end in any order.
             rows = sorted(found.collect())
         except Exception as error:
             raise EngineError(
@@ -235,6 +239,8 @@ class _Operator:
 
     def _blobs(self) -> DataFrame:
         """Returns the blobs of all buckets, each with its directory as one."""
+        # Small blobs lie beside the directory, which goes here as one blob more; large
+        # ones lie by themselves.
         heads = checkpoints.state_of(self.spark, self.path, self.number, "directory")
         numbers = F.concat(
             F.array(F.lit(looking.DIRECTORY).cast("long")), "value.numbers"

@@ -19,6 +19,7 @@ def balanced_labels(buckets: int, partitions: int) -> tuple[int, ...]:
     found: list[list[int]] = [[] for _ in range(partitions)]
     numbers = count()
     for bucket in range(buckets):
+        # Labels that fall into other partitions on the way are kept for their turn.
         wanted = found[bucket % partitions]
         while not wanted:
             label = next(numbers)

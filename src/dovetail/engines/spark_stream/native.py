@@ -143,6 +143,7 @@ def _with_found(side: StreamSide, wanted: lookups.Asked, rows: DataFrame) -> Dat
     known = side.source.schema
     kept = Schema(tuple(known[name] for name in wanted.columns))
     table = lookup.table.narrowed(wanted.columns, wanted.conditions)
+    # A worker has a clock of its own, which counts in seconds.
     lengths = [
         one.microseconds / 1_000_000
         for one in (lookup.ttl, lookup.refresh, lookup.retry)

@@ -304,26 +304,25 @@ class Outlets:
 
         A condition is such a value: Spark takes no aggregate and no window in one.
         """
+        # All at once: only where Spark refuses one of them each is asked by itself.
         known, columns = self._known(raw), self._columns()
         if CHANGE in raw.columns:
-            self._refuse_own_change([name for name, _ in columns])
+            # All outlets have a column of ours of that name, the user's none.
+            sources = [side.source.schema.names for side in self.plan.sides]
+            selected = [name for name, _ in columns]
+            names = [selected, *(sources if self.plan.join.ports > 1 else ())]
+            if any(name.lower() == CHANGE for some in names for name in some):
+                raise SpecError(
+                    f'a column is called "{CHANGE}", as the one that says of each '
+                    "row whether it comes or is taken back",
+                    "another name",
+                    f'rename it: frame.withColumnRenamed("{CHANGE}", "changed")',
+                )
         try:
             _ = known.where(reduce(or_, (_is_null(text) for _, text in columns))).schema
         except AnalysisException:
             for name, text in columns:
                 _refuse_column(known, name, text)
-
-    def _refuse_own_change(self, selected: Sequence[str]) -> None:
-        """Refuses a user's column that is called as ours is, which all outlets have."""
-        sources = [side.source.schema.names for side in self.plan.sides]
-        names = [selected, *(sources if self.plan.join.ports > 1 else ())]
-        if any(name.lower() == CHANGE for some in names for name in some):
-            raise SpecError(
-                f'a column is called "{CHANGE}", as the one that says of each '
-                "row whether it comes or is taken back",
-                "another name",
-                f'rename it: frame.withColumnRenamed("{CHANGE}", "changed")',
-            )
 
     def late_of(self, raw: DataFrame, hand: Hand) -> DataFrame:
         """Returns one side's late rows as they came in, with the reason."""
@@ -351,11 +350,17 @@ class Outlets:
             else F.col(PRESENT[hand])
             for hand in HANDS
         }
+        size, hop = self.plan.join.left.window.hop_length, list[Column]()
+        if size != NO_TIME:
+            # The row time of a window that hops is its end.
+            end = F.col("row_time")
+            length = F.expr(f"INTERVAL {size.microseconds} MICROSECONDS")
+            hop = [(end - length).alias("window_start"), end.alias("window_end")]
         return raw.select(
             *(self._row(hand) for hand in HANDS),
             *(is_met.alias(f"matched_{hand.value}") for hand, is_met in met.items()),
             "row_time",
-            *self._window(),
+            *hop,
             (F.col(REASON) == code(Reason.OVER_LIMIT)).alias(_OVER),
             *(name for name in (COUNTER, CHANGE) if name in raw.columns),
             *(self._together() for name in raw.columns if name == REST),
@@ -370,15 +375,6 @@ class Outlets:
         there = F.filter(F.array(first, second), lambda row: row.isNotNull())
         return F.concat(there, F.col(REST)).alias("rows")
 
-    def _window(self) -> list[Column]:
-        """Returns where the window of a row begins and ends, if windows hop."""
-        window = self.plan.join.left.window
-        if window.hop_length == NO_TIME:
-            return []
-        length = F.expr(f"INTERVAL {window.hop_length.microseconds} MICROSECONDS")
-        start = F.col("row_time") - length
-        return [start.alias("window_start"), F.col("row_time").alias("window_end")]
-
     def leaves_by(self, outlet: Outlet) -> Column:
         """Returns whether a result leaves by an outlet."""
         return F.col(OUTLET).isin([code(one) for one in self.leaving_by(outlet)])
@@ -386,6 +382,7 @@ class Outlets:
     def _row(self, hand: Hand) -> Column:
         """Returns a side's row, or what stands for it where it is absent."""
         letter, absent = hand.letter, self.plan.join.absent(hand)
+        # The row is null by itself where it is absent: nothing need be asked of each.
         if isinstance(absent, NullRow):
             return F.col(letter)
         there = F.struct(*self._own(hand))
@@ -410,6 +407,7 @@ class Outlets:
     def _schema(self, hand: Hand) -> Schema:
         """Returns the columns of a side without one of ours."""
         columns = self.plan.side(hand).source.schema.columns
+        # Of ours are the row time of a join's rows, and what only matching looks at.
         own = (one for one in columns if one.name != TIME)
         return Schema(tuple(one for one in own if not one.name.startswith(HIDDEN)))
 
@@ -418,6 +416,7 @@ def _changes(rows: DataFrame) -> list[Column]:
     """Returns what each row does to the result, as a word, where rows may go again."""
     if CHANGE not in rows.columns:
         return []
+    # Spark counts the places of an array from 1.
     number = F.col(CHANGE).cast("int") + 1
     return [F.element_at(F.array(*map(F.lit, _CHANGES)), number).alias(CHANGE)]
 

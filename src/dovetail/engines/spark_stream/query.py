@@ -64,7 +64,9 @@ PROVIDER = f"{STATE}.providerClass"
 ROCKS_DB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 STORE = {
     PROVIDER: ROCKS_DB,
+    # A batch writes what it has changed, and not all of the state.
     f"{STATE}.rocksdb.changelogCheckpointing.enabled": "true",
+    # Python is on the same machine: to pack what goes there costs more than it saves.
     "spark.sql.execution.arrow.compression.codec": "none",
     # Spark's own choice, INT96, ends in 2262 and is read as nanoseconds elsewhere.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
@@ -121,6 +123,7 @@ class Streaming:
                     "leave partitions out: one core does it all",
                 )
             return 1
+        # 200 is Spark's own default.
         asked = int(self.spark.conf.get(PARTITIONS) or 200)
         return self.partitions or min(asked, cores(self.spark))
 
@@ -185,6 +188,7 @@ class Streaming:
 
     def rows(self, checkpoint: Checkpoint = NO_CHECKPOINT) -> DataFrame:
         """Returns the rows that go on to operators that keep some of them."""
+        # Whoever follows a query that is written looks for counters of this name.
         counters = COUNTERS if checkpoint.path else numbered_counters()
         rows, identities = self.lines(checkpoint, (), counters)
         checkpoint.refuse_other(*identities)
@@ -221,6 +225,8 @@ class Streaming:
 
         def buckets(plan: StreamPlan) -> Buckets:
             own = count if plan.spread.is_wide else 1
+            # One more in front of all, where lives are found that the others are told
+            # of.
             front = bool(plan.spread.told)
             labels = balanced_labels(own + front, own)
             return Buckets(labels[:own], own, labels[own:])
@@ -249,15 +255,8 @@ class Streaming:
     def frame(self, outlet: Outlet) -> DataFrame:
         """Returns the rows of one outlet as a streaming DataFrame."""
         if not self.plan.way.is_native:
+            # The user's own query will run it, with the settings of its session.
             refuse_other_store(self.spark)
-        self._refuse_without_copy()
-        ticks = self.ticks() if self.beats else ()
-        frame, results = self.lay(ticks=ticks, counters=numbered_counters())
-        with plain_rules(self.spark):
-            return results.frame(frame, outlet)
-
-    def _refuse_without_copy(self) -> None:
-        """Refuses a table that our operator would read, where no copy is kept."""
         for table in self.tables:
             is_kept = table.versions or table.side.refresh != NO_TIME
             if self.plan.way.is_native and not is_kept:
@@ -269,9 +268,14 @@ class Streaming:
                 "joined.write(checkpoint=..), which keeps it there",
                 f"Spark does not join it by itself: {self.plan.way.reason or newest}",
             )
+        ticks = self.ticks() if self.beats else ()
+        frame, results = self.lay(ticks=ticks, counters=numbered_counters())
+        with plain_rules(self.spark):
+            return results.frame(frame, outlet)
 
     def ticks(self, *, ends: bool = False) -> tuple[DataFrame, ...]:
         """Returns the heartbeat; it beats where a side may fall idle."""
+        # Without a beat it says the end, and no time.
         beat = SECONDS if self.beats else NO_BEAT
         now = F.expr(BATCH_TIME).alias("now")
         return (ticks(self.spark, beat, ends=ends).select(now, ENDED),)
@@ -304,8 +308,19 @@ def start(
     checkpoint = read_checkpoint(streaming.spark, how.checkpoint)
     if not (how.finish and checkpoint.is_ending):
         checkpoint.refuse_ended()
+    # The first start has decided who joins: state, or none, lies there by it.
     streaming = streaming.of(checkpoint.pin)
-    _refuse_refresh(streaming, how)
+    # A table is read anew by starts alone: a query that goes on would never do it.
+    ends = how.finish or how.trigger in (NOW, AT_ONCE)
+    for table in streaming.tables:
+        if table.side.refresh != NO_TIME and not ends:
+            raise EngineError(
+                f"refresh of the {table.side.hand.value} side, a table, in a query "
+                "that goes on: only a start reads it anew",
+                f"trigger={NOW}, and a start from time to time",
+                "a table that changes while a query runs is dt.table of a streaming "
+                "DataFrame",
+            )
     # What Spark joins by itself has no state that could lie anywhere, or be moved.
     if streaming.plan.way.is_native and streaming.partitions:
         raise EngineError(
@@ -369,6 +384,7 @@ def start_in_row_time(
     def begin(known: Checkpoint, how: Start) -> StreamingQuery:
         if how.finish is not None:
             known.refuse_without_heartbeat()
+        # Spark lets no source be taken away later, whether it is asked any more or not.
         can_end = how.finish is not None or known.has_heartbeat
         # The number of the first start: state is where it was.
         asked = int(spark.conf.get(PARTITIONS) or 200)
@@ -505,20 +521,6 @@ def _refresh(streaming: Streaming, checkpoint: Checkpoint) -> None:
             checkpoint.refuse_other(same.text)
         for table in due:
             table.copy(path, f"from-{checkpoint.batch + 1}")
-
-
-def _refuse_refresh(streaming: Streaming, how: Start) -> None:
-    """Refuses a table that is to be read anew by a query that does not end."""
-    ends = how.finish or how.trigger in (NOW, AT_ONCE)
-    for table in streaming.tables:
-        if table.side.refresh != NO_TIME and not ends:
-            raise EngineError(
-                f"refresh of the {table.side.hand.value} side, a table, in a query "
-                "that goes on: only a start reads it anew",
-                f"trigger={NOW}, and a start from time to time",
-                "a table that changes while a query runs is dt.table of a streaming "
-                "DataFrame",
-            )
 
 
 def _by_thousands(spark: SparkSession) -> Mapping[str, str]:

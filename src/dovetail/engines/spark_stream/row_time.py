@@ -125,6 +125,8 @@ class Layout:
         """Returns a line for each item of the lists of rows; without one it goes by."""
         item = reserved("item")
         with plain_rules(lines.frame.sparkSession):
+            # Outer: else a line without a list would be lost, and with it how far time
+            # is.
             every = lines.frame.withColumn(
                 item, F.explode_outer(F.col(quoted(step.column)))
             )
@@ -173,6 +175,7 @@ class Layout:
             frame = fired_in_time(lines.frame, rows, step, name=name)
             is_late = (F.col(KIND) == int(LineKind.PASSED)) & F.col(MOMENT).isNull()
             late = F.count_if(is_late).alias("late")
+            # Numbered: in one query Spark wants a name of its own for each.
             frame = frame.observe(f"{LATE}{number}", late)
         return Lines(frame, {name: spec.NO_TIME})
 
@@ -184,6 +187,7 @@ class Layout:
         beats: tuple[DataFrame, ...] = ()
         if self.ends is not None or streaming.beats:
             beats = streaming.ticks(ends=bool(self.ends))
+        # The first join has the name for which `follow` looks.
         counters = f"{COUNTERS}.{number}" if self.joins else COUNTERS
         rows, joins = streaming.lines(place, beats, counters)
         self.joins += joins
@@ -343,6 +347,7 @@ class RowTimeQuery:
     def explained(self) -> str:
         """Returns the plan of the stream in words, after Spark has been asked."""
         self.frame(Layout())
+        # By identity: a step that two others take is told once.
         steps = [*{id(one): one for one in _steps(self.step)}.values()]
         told = []
         for one in steps:

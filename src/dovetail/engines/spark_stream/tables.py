@@ -51,6 +51,7 @@ class Pin:
     def keep(self, spark: SparkSession, checkpoint: str) -> None:
         """Writes it beside the checkpoint."""
         told = json.dumps([self.is_native, self.format, self.identity])
+        # One file, which is read back as one line.
         line = spark.createDataFrame([(told,)], "value string").coalesce(1)
         line.write.mode("overwrite").text(f"{checkpoint}/tables/join")
 
@@ -133,6 +134,7 @@ class Table:
                 f"the {self.side.hand.value} side, a table, is not copied into "
                 f'"{checkpoint}/tables": {cause(error)}'
             ) from error
+        # Only of what is written the size is known.
         self._refuse_too_large(checkpoint)
 
     def is_due(self, checkpoint: str) -> bool:
@@ -183,6 +185,7 @@ class Table:
         """Returns the rows with their places in the order of the table."""
         place = self.side.place
         ordered = self.frame.orderBy(F.expr(place)) if place else self.frame
+        # The numbers have gaps, but rise in the order of the rows: only that counts.
         return ordered.withColumn(POSITION, F.monotonically_increasing_id())
 
     @property
@@ -201,6 +204,7 @@ class Table:
         key = (F.col(quoted(name)) for name in self.versions)
         time = self.side.source.time
         newest = [F.desc_nulls_first(quoted(time))] if time else []
+        # Of equal times the row that stands last in the table is the newest.
         order = Window.partitionBy(*key).orderBy(*newest, F.desc(quoted(POSITION)))
         rows = self._numbered().withColumn(EVENT, F.row_number().over(order))
         return rows.where(F.col(quoted(EVENT)) == 1).drop(EVENT)

@@ -53,6 +53,7 @@ def arrow_of(kind: spark.DataType) -> pa.DataType:
             return _VARIANT
         case spark.DayTimeIntervalType():
             return pa.duration("us")
+        # Of a collation Arrow knows nothing: Spark gives the text as it is.
         case spark.StringType():
             return pa.string()
         case _:

@@ -78,6 +78,7 @@ def _punctuated(rows: DataFrame, change: Punctuated) -> DataFrame:
     )
     names = [F.col(quoted(one)) for one in rows.columns if one != relay.EVENT]
     unmarked = rows.where(F.col(relay.EVENT) != mark)
+    # Where nobody looks at marks the old ones go, and no new ones come.
     if not change.has_marks:
         return unmarked
     marked = unmarked.select(*names, F.explode(kinds).alias(relay.EVENT))

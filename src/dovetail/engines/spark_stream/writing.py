@@ -80,9 +80,12 @@ class Writing:
     def write(self, batch: DataFrame, number: int) -> None:
         """Writes a batch."""
         first, *others = self.sinks
+        # Written ahead the first outlet's rows come straight out of the operator, and
+        # on the way all outlets' rows are counted: so no job looks before.
         is_ahead = self.sinks[first].reads_once and (
             self.filled is None or first in self.filled
         )
+        # Read twice without being kept the lines would run the join twice.
         is_kept = bool(others) or not is_ahead
         # Outlets go by their places among all: their names need not be Spark's.
         asked = enumerate(self.batches.has_rows())

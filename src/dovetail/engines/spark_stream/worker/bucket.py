@@ -151,6 +151,7 @@ def read_delivery(
     now, bucket = BEGINNING, 0
     for line in lines:
         now, bucket = max(now, line.now), line.bucket
+        # The highest of the others first: the hand of a side stands on top of each.
         if line.hand == PASSED:
             passed.append(Passed(line.position, line.blob or b""))
         elif line.hand >= ENDS:
@@ -253,10 +254,12 @@ class Ran:
                 *kept[hand],
             )
         ]
+        # Either end of all time is no moment that anybody could be told.
         bounds = [
             watch.bound if BEGINNING < watch.bound < NEVER else None
             for watch in present.watches
         ]
+        # Spark observes the greatest of all buckets: so uneven are they.
         rows = kept[0].alive + kept[1].alive
         return [*sides, matched, self.saved.written, 1, *bounds, rows]
 
@@ -396,6 +399,7 @@ def make_unpack(
         for batch in batches:
             for blob in batch.column(0):
                 if blob.is_valid:
+                    # A buffer of the batch itself: its bytes are copied nowhere.
                     rows = unpacked(blob.as_buffer(), schema)
                     leaves = np.isin(rows.column(OUTLET).to_numpy(), outlets)
                     shown = rows.select(names)

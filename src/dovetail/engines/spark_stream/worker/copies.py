@@ -39,6 +39,7 @@ class Copies:
         """Returns the copy of a blob, if there is one."""
         path = str(self.folder / f"{number:x}")
         try:
+            # Looked at now, so that the sweep leaves it.
             os.utime(path)
             file = pa.memory_map(path)
         except OSError:
@@ -79,8 +80,10 @@ def copies_here() -> Copies | None:
     folders = os.environ.get("SPARK_LOCAL_DIRS", "")
     if not folders:
         return None
+    # Always the first of them: copies are looked for where they were left.
     folder = Path(folders.split(",")[0]) / "dovetail"
     try:
+        # Users' rows lie in it: nobody else of the machine may look.
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError:
         return None

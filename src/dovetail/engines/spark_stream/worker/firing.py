@@ -117,27 +117,22 @@ def run(
     table = pa.Table.from_batches(blobs).combine_chunks()
     order = pc.sort_indices(table, [(name, "ascending") for name in stage.place])
     (lines,) = table.take(order).combine_chunks().to_batches() or [blobs[0]]
-    is_new = _is_new(stage, shelf)
+    # As that of a join it says what it is of; its identity says that it is none.
+    text = f"{stage.known!r} {stage.order!r}" if stage.order else repr(stage.known)
+    now = {"format": FORMAT, "identity": "", "buckets": 0, "fingerprint": text}
+    directory = shelf.directory()
+    is_new = not directory
+    if is_new:
+        shelf.keep_directory(json.dumps(now).encode())
+    elif json.loads(directory) != now:
+        raise _of_another(json.loads(directory)["fingerprint"], text)
+    # First into row time: an operator there must see its rows in that order.
     if stage.order is not None:
         lines = _in_row_time(stage, _Waits(shelf, stage.order, is_new), lines)
     if stage.known is not None:
         keeps = _Keeps(shelf, stage.known, is_new)
         lines = _operated(stage, keeps, lines)
     yield pd.DataFrame({"blob": [write_batch(lines)]})
-
-
-def _is_new(stage: Stage, shelf: Shelf) -> bool:
-    """Tells whether nothing is kept yet; what is kept must be of the same operator."""
-    # As that of a join it says what it is of; its identity says that it is none.
-    text = f"{stage.known!r} {stage.order!r}" if stage.order else repr(stage.known)
-    now = {"format": FORMAT, "identity": "", "buckets": 0, "fingerprint": text}
-    known = shelf.directory()
-    if not known:
-        shelf.keep_directory(json.dumps(now).encode())
-        return True
-    if json.loads(known) != now:
-        raise _of_another(json.loads(known)["fingerprint"], text)
-    return False
 
 
 def _of_another(was: object, now: object) -> ValueError:
@@ -231,13 +226,8 @@ def _operated(stage: Stage, keeps: _Keeps, lines: pa.RecordBatch) -> pa.RecordBa
     else:
         kept, found = advance(keeps.known, kept, own)
     keeps.write(kept)
-    return _with_others(stage, lines, found)
-
-
-def _with_others(
-    stage: Stage, lines: pa.RecordBatch, found: pa.RecordBatch
-) -> pa.RecordBatch:
-    """Returns what comes out as lines again, among those that have gone by."""
+    # What comes out are lines again: each stands behind the one that has let it out,
+    # and those that have gone by stay where they were.
     kinds = lines.column(KIND)
     others = pc.indices_nonzero(pc.invert(pc.is_in(kinds, pa.array(_OWN, pa.int32()))))
     causes = np.concatenate(

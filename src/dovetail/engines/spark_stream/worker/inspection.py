@@ -101,6 +101,7 @@ def looked_at(
     settings: JoinSettings, blobs: dict[int, bytes], codes: tuple[int, ...]
 ) -> tuple[dict[str, Any], list[bytes]]:
     """Returns what is counted of a bucket, and the rows of some codes of each side."""
+    # Columns are asked of new rows alone, and none come here.
     store = Store(settings, (_NO_COLUMNS, _NO_COLUMNS), FoundShelf(blobs))
     state = store.whole()
     sides, shown = [], []

@@ -110,6 +110,7 @@ class SmallShelf:
     def put(self, number: int, data: bytes) -> None:
         """Keeps a blob."""
         small = self.state.small
+        # They are all written again in every batch, so they stay few.
         if sum(map(len, small.values())) + len(data) <= SMALL_BYTES:
             small[number] = data
         else:
@@ -193,6 +194,7 @@ def told_lines(
 ) -> Iterator[Row]:
     """Gives the lines for buckets of joins that one bucket lets by, or writes."""
     rest = iter(rows)
+    # Spark calls for no bucket without a line, and for one at a time.
     first = next(rest)
     every = itertools.chain([first], rest)
     own = finding.get(first["bucket"])

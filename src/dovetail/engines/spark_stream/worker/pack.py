@@ -51,6 +51,7 @@ Unwritten = tuple[
 """A line as `LINE` has it, but for its rows, which are not yet bytes."""
 Whence = tuple[int, int]
 """A scope, and a lasting part of a source there, or WHOLE."""
+# So much of a task's rows lies in memory before it is packed.
 FLUSH_ROWS = 1 << 20
 FLUSH_BYTES = 256 << 20
 ROW, DELETE, BOUND, FINISH, INITIAL, PASSED_ON, ENDED, _ = map(int, LineKind)
@@ -251,8 +252,11 @@ class Packer:
         bound = self.bounds.get(whence, BEGINNING)
         newest = self.newest.get(whence, BEGINNING)
         seen = bool(is_row.any())
-        times = _latest(batch, self.settings), _stopped(batch, events, self.settings)
-        report = (self.settings.hand, first, bound, newest, seen, *times, source)
+        now, stopped = _latest(batch, self.settings), NEVER
+        ends = events == FINISH
+        if self.settings.now and ends.any():
+            stopped = int(_numbers(batch, self.settings.now)[ends].min())
+        report = (self.settings.hand, first, bound, newest, seen, now, stopped, source)
         labels = self._labels(scope)
         parts = [*zip(labels, _parted(rows, len(labels)), strict=True)]
         if self.settings.lives:
@@ -284,7 +288,13 @@ class Packer:
             open_time=timeless,
             barred=_marked(batch, settings.barred),
         )
-        rows = make_rows(code, moment, position, flags, _payload(batch, settings))
+        payload = batch.select(list(settings.payload))
+        if settings.measured:
+            # Kernels compare what is measured as whole numbers, whatever it is.
+            found = measures(batch.column(settings.measured), settings.width)
+            for name, numbers in zip((MEASURE, REACH), found, strict=True):
+                payload = payload.append_column(name, pa.array(numbers, pa.int64()))
+        rows = make_rows(code, moment, position, flags, payload)
         if settings.partition:
             rows = rows.with_arrays(partition=_numbers(batch, settings.partition))
         return (rows if is_row.all() else rows.take(is_row)), is_row
@@ -316,6 +326,8 @@ class Packer:
         if not len(rows):
             yield None
             return
+        # Beside its payload a row has a code, a place, a time and flags: about 40
+        # bytes.
         each = max(1, int(BLOB_BYTES // (rows.payload.nbytes / len(rows) + 40)))
         for start in range(0, len(rows), each):
             part = rows.take(slice(start, start + each))
@@ -335,6 +347,7 @@ def _parted(rows: Rows, buckets: int) -> list[Rows]:
     if buckets == 1:
         return [rows]
     narrow = _bucket_of(rows, buckets)
+    # Stable, so that the rows of a bucket stay in the order in which they came.
     order = np.argsort(narrow, kind="stable")
     edges = np.searchsorted(narrow[order], np.arange(buckets + 1))
     ordered = rows.take(order)
@@ -398,25 +411,6 @@ def _latest(batch: pa.RecordBatch, settings: PackSettings) -> int:
     return int(_numbers(batch, settings.now).max()) if settings.now else BEGINNING
 
 
-def _stopped(batch: pa.RecordBatch, events: Events, settings: PackSettings) -> int:
-    """Returns the processing time at which the side has ended, NEVER before that."""
-    ends = events == FINISH
-    if not settings.now or not ends.any():
-        return NEVER
-    return int(_numbers(batch, settings.now)[ends].min())
-
-
-def _payload(batch: pa.RecordBatch, settings: PackSettings) -> pa.RecordBatch:
-    """Returns the columns that go with rows; values that are measured go as numbers."""
-    payload = batch.select(list(settings.payload))
-    if not settings.measured:
-        return payload
-    found = measures(batch.column(settings.measured), settings.width)
-    for name, numbers in zip((MEASURE, REACH), found, strict=True):
-        payload = payload.append_column(name, pa.array(numbers, pa.int64()))
-    return payload
-
-
 def _written(lines: Sequence[Unwritten]) -> pa.RecordBatch:
     """Returns lines as Spark gets them, their rows as blobs; no rows are null.
 
@@ -434,6 +428,7 @@ def _written(lines: Sequence[Unwritten]) -> pa.RecordBatch:
         elif batch is not None:
             append_batch(sink, batch)
         ends.append(sink.tell())
+    # As Arrow has it: a bit for each line says whether there are bytes.
     there = np.packbits([batch is not None for batch in batches], bitorder="little")
     buffers = [there, np.array(ends, np.int32), sink.getvalue()]
     blobs = pa.Array.from_buffers(
