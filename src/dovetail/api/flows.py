@@ -251,15 +251,12 @@ class Flow:
                         own = replace(own, trigger=running.NOW)
                     yield running.start_plain(self._plain(query), sinks[name], own)
                 case planned.TailQuery(name=name):
-                    # What keeps rows behind a join has columns of ours among its own.
                     shown = partial(_shown, query.schema)
                     streaming = self._streaming(query, partitions)
                     yield running.start_tail(
                         streaming, shown, sink=sinks[name], how=own
                     )
                 case planned.JoinQuery(exits=exits):
-                    # A join is run once, whatever comes out of it: streams of one
-                    # outlet share it.
                     outlets: dict[AnyOutlet, Sink] = {
                         outlet: _Exits(
                             tuple(

@@ -141,7 +141,6 @@ def run(
             raise SpecError("--format without --output", "both", "--output says where")
         if master and engine is Engine.LOCAL:
             raise SpecError("--master with --engine local", "one of them")
-        # Options first: what is wrong with them is so whatever the program says.
         found = read_program(program, job, files=files, modules=modules)
         written, show = written or Format.PARQUET, _SHOWN if show is None else show
         if isinstance(found, JobProgram):
