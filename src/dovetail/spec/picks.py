@@ -16,22 +16,8 @@ from typing import ClassVar
 
 from dovetail.errors import SpecError
 from dovetail.expression import ALWAYS, NEVER, Expression
-from dovetail.spec.fields import (
-    Fields,
-    choice,
-    columns,
-    expression,
-    made,
-    many,
-    number,
-    span,
-    truth,
-    unless,
-    whole,
-    write_columns,
-    write_number,
-    wrong,
-)
+from dovetail.spec import fields
+from dovetail.spec.fields import unless, write_columns, write_number
 from dovetail.spec.spans import Span
 
 
@@ -436,16 +422,16 @@ def write_picks(picks: Picks) -> dict[str, object]:
     }
 
 
-def read_picks(fields: Fields) -> Picks:
+def read_picks(keys: fields.Fields) -> Picks:
     """Reads all picks of a join, among its other keys."""
     return Picks(
-        keep=fields.take(Keep.word, made(_keep, whole), Unlimited()),
-        at_most=fields.take(AtMost.word, _at_most, Unlimited()),
-        limit=fields.take(Limit.word, _limit, Unlimited()),
-        asof=fields.take(AsOf.word, _asof, Unlimited()),
-        strategy=fields.take("strategy", choice(Strategy), Strategy.DEFAULT),
-        left_condition=fields.take("left_condition", expression, ALWAYS),
-        skip_when=fields.take("skip_when", expression, NEVER),
+        keep=keys.take(Keep.word, fields.made(_keep, fields.whole), Unlimited()),
+        at_most=keys.take(AtMost.word, _at_most, Unlimited()),
+        limit=keys.take(Limit.word, _limit, Unlimited()),
+        asof=keys.take(AsOf.word, _asof, Unlimited()),
+        strategy=keys.take("strategy", fields.choice(Strategy), Strategy.DEFAULT),
+        left_condition=keys.take("left_condition", fields.expression, ALWAYS),
+        skip_when=keys.take("skip_when", fields.expression, NEVER),
     )
 
 
@@ -455,7 +441,7 @@ def equality(value: object, where: str) -> Equality:
         case [str(left), str(right)]:
             return Equality(Expression(left), Expression(right))
         case _:
-            raise wrong(where, value, "[left expression, right expression]")
+            raise fields.wrong(where, value, "[left expression, right expression]")
 
 
 # Of every count of candidates, or of pairs, 0 is no limit: so ECL has it.
@@ -466,10 +452,10 @@ def _keep(count: int) -> Keep | Unlimited:
 
 def _at_most(value: object, where: str) -> AtMost | Unlimited:
     """Reads how many candidates a row may have."""
-    fields = Fields.of(value, where, ("n", "on", "optional"))
-    count = fields.need("n", whole)
-    counted = fields.take("on", many(equality), AllHard())
-    optional = fields.take("optional", many(_optional), ())
+    keys = fields.Fields.of(value, where, ("n", "on", "optional"))
+    count = keys.need("n", fields.whole)
+    counted = keys.take("on", fields.many(equality), AllHard())
+    optional = keys.take("optional", fields.many(_optional), ())
     return AtMost(count, counted, optional) if count else Unlimited()
 
 
@@ -479,40 +465,40 @@ def _optional(value: object, where: str) -> OptionalPrefix | OptionalEqual:
         case {"eq": pair, **rest} if not rest:
             return OptionalEqual(equality(pair, f"{where}.eq"))
         case {"prefix": [str(left), str(right), width], **rest} if not rest:
-            length = whole(width, f"{where}.prefix")
+            length = fields.whole(width, f"{where}.prefix")
             return OptionalPrefix(Expression(left), Expression(right), length)
         case _:
             expected = '{"prefix": [left, right, width]} or {"eq": [left, right]}'
-            raise wrong(where, value, expected)
+            raise fields.wrong(where, value, expected)
 
 
 def _limit(value: object, where: str) -> Limit | Unlimited:
     """Reads what becomes of a row with too many candidates."""
-    fields = Fields.of(value, where, ("n", "on_exceed", "transform"))
-    count = fields.need("n", whole)
-    on_exceed = fields.take("on_exceed", choice(OnExceed), OnExceed.FAIL)
-    transform = fields.take("transform", columns, ())
+    keys = fields.Fields.of(value, where, ("n", "on_exceed", "transform"))
+    count = keys.need("n", fields.whole)
+    on_exceed = keys.take("on_exceed", fields.choice(OnExceed), OnExceed.FAIL)
+    transform = keys.take("transform", fields.columns, ())
     return Limit(count, on_exceed, transform) if count else Unlimited()
 
 
 def _asof(value: object, where: str) -> AsOf:
     """Reads how the nearest right row is found."""
-    keys = ("left", "right", "direction", "tolerance", "exact", "tie")
-    fields = Fields.of(value, where, keys)
+    known = ("left", "right", "direction", "tolerance", "exact", "tie")
+    keys = fields.Fields.of(value, where, known)
 
     def distance(value: object, where: str) -> Span | Decimal:
         # A number between numbers, a length of time between times. A number may stand
         # as a text too, so the text alone does not tell.
         try:
-            return number(value, where)
+            return fields.number(value, where)
         except SpecError:
-            return span(value, where)
+            return fields.span(value, where)
 
     return AsOf(
-        left=fields.need("left", expression),
-        right=fields.need("right", expression),
-        direction=fields.take("direction", choice(Direction), Direction.BACKWARD),
-        tolerance=fields.take("tolerance", distance, Unlimited()),
-        exact=fields.take("exact", truth, default=True),
-        tie=fields.take("tie", choice(Tie), Tie.LAST),
+        left=keys.need("left", fields.expression),
+        right=keys.need("right", fields.expression),
+        direction=keys.take("direction", fields.choice(Direction), Direction.BACKWARD),
+        tolerance=keys.take("tolerance", distance, Unlimited()),
+        exact=keys.take("exact", fields.truth, default=True),
+        tie=keys.take("tie", fields.choice(Tie), Tie.LAST),
     )

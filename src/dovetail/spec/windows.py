@@ -15,22 +15,8 @@ from typing import ClassVar, Literal, get_args
 
 from dovetail.errors import SpecError
 from dovetail.expression import Expression
-from dovetail.spec.fields import (
-    Fields,
-    Reader,
-    expression,
-    made,
-    many,
-    number,
-    only,
-    seconds,
-    span,
-    text,
-    whole,
-    write_number,
-    write_seconds,
-    wrong,
-)
+from dovetail.spec import fields
+from dovetail.spec.fields import write_number, write_seconds
 from dovetail.spec.inputs import Clock
 from dovetail.spec.spans import NO_TIME, Span
 
@@ -532,72 +518,73 @@ def read_window(value: object, where: str) -> Window:
     if isinstance(value, str):
         if value in _WORDS:
             return _WORDS[value]
-        raise wrong(where, value, f"one of {', '.join(_WORDS)}, or an object")
-    return only(value, where, _WINDOWS)
+        raise fields.wrong(where, value, f"one of {', '.join(_WORDS)}, or an object")
+    return fields.only(value, where, _WINDOWS)
 
 
 def read_eviction(value: object, where: str) -> Eviction:
     """Reads when whole partitions leave."""
-    return only(value, where, _EVICTIONS)
+    return fields.only(value, where, _EVICTIONS)
 
 
 def _delta(value: object, where: str) -> Delta:
     """Reads how far a column may move on before a row dies."""
-    fields = Fields.of(value, where, ("by", "width"))
-    return Delta(fields.need("by", expression), fields.need("width", number))
+    keys = fields.Fields.of(value, where, ("by", "width"))
+    return Delta(keys.need("by", fields.expression), keys.need("width", fields.number))
 
 
 def _range(value: object, where: str) -> Range:
     """Reads how long before and after its row time a row is alive."""
-    fields = Fields.of(value, where, ("preceding", "following"))
-    preceding = fields.take("preceding", span, NO_TIME)
-    return Range(preceding, fields.take("following", span, NO_TIME))
+    keys = fields.Fields.of(value, where, ("preceding", "following"))
+    preceding = keys.take("preceding", fields.span, NO_TIME)
+    return Range(preceding, keys.take("following", fields.span, NO_TIME))
 
 
 def _rows_preceding(value: object, where: str) -> RowsPreceding:
     """Reads between which later rows of its stream a row is alive."""
     # A number by itself is how many rows precede the row, which ends them.
     if not isinstance(value, Mapping):
-        return RowsPreceding(whole(value, where))
-    fields = Fields.of(value, where, ("from", "to"))
-    return RowsPreceding(fields.need("from", whole), fields.take("to", whole, 0))
+        return RowsPreceding(fields.whole(value, where))
+    keys = fields.Fields.of(value, where, ("from", "to"))
+    first = keys.need("from", fields.whole)
+    return RowsPreceding(first, keys.take("to", fields.whole, 0))
 
 
 def _hop(value: object, where: str) -> HopUnit | HopSize:
     """Reads a unit of the calendar, or windows of one size."""
     if isinstance(value, Mapping):
-        fields = Fields.of(value, where, ("size", "every"))
-        return HopSize(fields.need("size", span), fields.need("every", span))
+        keys = fields.Fields.of(value, where, ("size", "every"))
+        return HopSize(keys.need("size", fields.span), keys.need("every", fields.span))
     units: tuple[HopUnitName, ...] = get_args(HopUnitName)
     for unit in units:
         if unit == value:
             return HopUnit(unit)
-    raise wrong(where, value, f"one of {', '.join(units)}, or size and every")
+    raise fields.wrong(where, value, f"one of {', '.join(units)}, or size and every")
 
 
 def _between(value: object, where: str) -> Between:
     """Reads from which row time to which a row is alive."""
-    match many(expression)(value, where):
+    match fields.many(fields.expression)(value, where):
         case start, end:
             return Between(start, end)
         case _:
-            raise wrong(where, value, "[start expression, end expression]")
+            raise fields.wrong(where, value, "[start expression, end expression]")
 
 
 _WORDS: Mapping[str, Window] = {one.word: one for one in (Inherited(), Forever())}
 # Windows that are objects, by their one key.
-_WINDOWS: Mapping[str, Reader[Window]] = {
-    Rows.word: made(Rows, whole),
-    Seconds.word: made(Seconds, seconds),
-    Latest.word: made(Latest, many(text)),
+_WINDOWS: Mapping[str, fields.Reader[Window]] = {
+    Rows.word: fields.made(Rows, fields.whole),
+    Seconds.word: fields.made(Seconds, fields.seconds),
+    Latest.word: fields.made(Latest, fields.many(fields.text)),
     Delta.word: _delta,
     Range.word: _range,
     RowsPreceding.word: _rows_preceding,
     HopUnit.word: _hop,
     Between.word: _between,
 }
-_EVICTIONS: Mapping[str, Reader[Eviction]] = {
-    EvictAge.word: made(EvictAge, seconds),
-    EvictCount.word: made(EvictCount, whole),
-    EvictTuples.word: made(EvictTuples, whole),
+_EVICTIONS: Mapping[str, fields.Reader[Eviction]] = {
+    EvictAge.word: fields.made(EvictAge, fields.seconds),
+    EvictCount.word: fields.made(EvictCount, fields.whole),
+    EvictTuples.word: fields.made(EvictTuples, fields.whole),
 }
