@@ -22,6 +22,11 @@ def pytest_addoption(parser):
         help="also run soak and chaos tests, and try laws 1000 times",
     )
     parser.addoption(
+        "--wide",
+        action="store_true",
+        help="also run what a build server runs: more of each kind",
+    )
+    parser.addoption(
         "--examples",
         type=int,
         default=0,
@@ -37,12 +42,16 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
+    left_out = {"long": "runs with --long only", "wide": "runs with --wide or --long"}
+    if config.getoption("--wide") or config.getoption("--long"):
+        del left_out["wide"]
     if config.getoption("--long"):
-        return
-    skip = pytest.mark.skip(reason="runs with --long only")
-    for item in items:
-        if "long" in item.keywords:
-            item.add_marker(skip)
+        del left_out["long"]
+    for name, reason in left_out.items():
+        skip = pytest.mark.skip(reason=reason)
+        for item in items:
+            if name in item.keywords:
+                item.add_marker(skip)
 
 
 @pytest.fixture(scope="module")

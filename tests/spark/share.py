@@ -1,4 +1,4 @@
-"""Which cases real Spark plays in every run; `--long` plays them all.
+"""Which cases real Spark plays in every run; `--wide` plays more, `--long` all.
 
 All of them are played by the definition and the engine `local` each time. On Spark a
 case takes about a second, and the tests have to stay short.
@@ -36,16 +36,18 @@ def with_every_feature(features, share):
 
 
 def shared_out(cases, features):
-    """One of forty cases each time and all features, the others with `--long`.
+    """One of forty cases each time, with `--wide` all features, with `--long` all.
 
     `features` tells those of a case.
     """
-    chosen = with_every_feature({case.name: features(case) for case in cases}, 40)
+    chosen = {*with_every_feature({it.name: features(it) for it in cases}, 40)}
     return [
         pytest.param(
             case,
             id=case.name,
-            marks=[] if case.name in chosen else [pytest.mark.long],
+            marks=[]
+            if is_always_played(case.name, 40)
+            else [pytest.mark.wide if case.name in chosen else pytest.mark.long],
         )
         for case in cases
     ]
@@ -56,14 +58,17 @@ def words(case):
     return {*re.findall(r"[A-Z]{3,}", case.join.text)}
 
 
-def texts_shared_out(cases):
+def texts_shared_out(cases, *, wide):
     """Texts that share queries with others, and of those that cannot some.
 
     What is refused costs nothing, and a join little: texts of several steps have
-    queries of their own. Of those each word of the language is played.
+    queries of their own. Of those one of twelve is played, or each word of the language
+    where it may take longer.
     """
     alone = {case.name: words(case) for case in cases if is_played_alone(case)}
-    chosen = {*with_every_feature(alone, 40)}
+    chosen = {name for name in alone if is_always_played(name, 12)}
+    if wide:
+        chosen = {*with_every_feature(alone, 40)}
     return [case for case in cases if case.name not in alone or case.name in chosen]
 
 

@@ -30,7 +30,7 @@ def kill_executors(folder, workers, child, kills):
 @pytest.mark.parametrize(
     ("name", "kills"),
     [
-        ("nested", 5),
+        pytest.param("nested", 5, marks=pytest.mark.wide),
         pytest.param("outer", 10, marks=pytest.mark.long),
         pytest.param("kept", 10, marks=pytest.mark.long),
     ],

@@ -183,6 +183,7 @@ def rows_of_the_oracle(*, ends):
     )
 
 
+@pytest.mark.wide
 @pytest.mark.timeout(3 * PATIENCE)
 def test_joins_run_on_a_server_without_our_package(server, tmp_path):
     write(tmp_path / "orders", LEFT, ORDERS)

@@ -67,6 +67,7 @@ def ids(spark, folder):
     return sorted(row.id for row in found)
 
 
+@pytest.mark.wide
 @pytest.mark.timeout(1200)
 def test_signals_stop_a_job_and_a_later_run_goes_on(spark, tmp_path):
     feed = Feed(tmp_path)

@@ -172,6 +172,7 @@ def test_a_program_with_its_job_is_explained_as_spark_runs_it(folder):
     assert "query  of Out" in found.stdout
 
 
+@pytest.mark.wide
 def test_a_script_gives_the_rows_of_its_run(spark, folder):
     (folder / "join.py").write_text(call(folder, "translate").stdout)
     done = subprocess.run(

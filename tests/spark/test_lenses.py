@@ -1,5 +1,7 @@
 """A query in Lenses SQL on Spark: streams, a table that changes, DataFrames."""
 
+from functools import partial
+
 import pytest
 
 import dovetail as dt
@@ -104,17 +106,21 @@ def test_what_does_not_fit_is_refused(spark):
 
 
 @pytest.mark.parametrize(
-    ("engine", "split"),
+    ("engine", "split", "choose"),
     [
-        (EngineName.STREAM, "random:1"),
-        pytest.param(EngineName.STREAM, "each", marks=pytest.mark.long),
-        (EngineName.BATCH, "whole"),
+        (EngineName.STREAM, "random:1", partial(texts_shared_out, wide=False)),
+        pytest.param(
+            *(EngineName.STREAM, "random:3", partial(texts_shared_out, wide=True)),
+            marks=pytest.mark.wide,
+        ),
+        pytest.param(EngineName.STREAM, "each", list, marks=pytest.mark.long),
+        pytest.param(EngineName.BATCH, "whole", list, marks=pytest.mark.wide),
     ],
 )
 @pytest.mark.usefixtures("spark")
 @pytest.mark.timeout(3600)
-def test_cases(engine, split):
-    scripts = texts_shared_out(CASES) if split == "random:1" else CASES
+def test_cases(engine, split, choose):
+    scripts = choose(CASES)
     verdicts = [*Check(engine, parse_split(split)).verdicts(scripts)]
     told = {it.case.name: it.reason for it in verdicts if it.status is Status.FAIL}
     assert told == {}

@@ -44,6 +44,7 @@ def test_a_case(case):
     )
 
 
+@pytest.mark.wide
 @pytest.mark.usefixtures("spark")
 def test_a_program_by_chance_gives_the_rows_of_the_definition():
     @FEW

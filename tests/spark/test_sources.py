@@ -77,6 +77,7 @@ def test_a_job_of_replays_ends_with_their_last_rows(spark, folder):
     assert ids(spark, folder) == [1, 2, 3, 9]
 
 
+@pytest.mark.wide
 @pytest.mark.timeout(1200)
 def test_a_replay_is_killed_and_goes_on_where_its_clock_stood(spark, folder):
     side = replayed(0.5)

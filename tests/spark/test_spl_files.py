@@ -141,6 +141,7 @@ def test_what_a_line_lacks_is_that_of_the_default_tuple(folder):
     assert rows[2:] == [["10", "?"]]
 
 
+@pytest.mark.wide
 @SPARK
 def test_a_script_reads_what_its_run_reads(folder):
     (folder / "job.toml").write_text('sequence = "n"\n[sinks.Out]\nfolder = "out"\n')

@@ -1,5 +1,6 @@
 """A query in the SQL of streams on Spark: joins in a row, a table beside them."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -107,19 +108,21 @@ def quotes(spark, folder, number):
 
 
 @pytest.mark.parametrize(
-    ("engine", "split"),
+    ("engine", "split", "choose"),
     [
-        (EngineName.STREAM, "random:1"),
-        pytest.param(EngineName.STREAM, "each", marks=pytest.mark.long),
-        pytest.param(EngineName.BATCH, "whole", marks=pytest.mark.long),
+        (EngineName.STREAM, "random:1", partial(texts_shared_out, wide=False)),
+        pytest.param(
+            *(EngineName.STREAM, "random:3", partial(texts_shared_out, wide=True)),
+            marks=pytest.mark.wide,
+        ),
+        pytest.param(EngineName.STREAM, "each", list, marks=pytest.mark.long),
+        pytest.param(EngineName.BATCH, "whole", list, marks=pytest.mark.long),
     ],
 )
 @pytest.mark.usefixtures("spark")
 @pytest.mark.timeout(3600)
-def test_cases(engine, split):
-    scripts = [case for case in CASES if isinstance(case.join, Script)]
-    if split == "random:1":
-        scripts = texts_shared_out(scripts)
+def test_cases(engine, split, choose):
+    scripts = choose([case for case in CASES if isinstance(case.join, Script)])
     verdicts = [*Check(engine, parse_split(split)).verdicts(scripts)]
     told = {it.case.name: it.reason for it in verdicts if it.status is Status.FAIL}
     assert told == {}

@@ -64,11 +64,17 @@ def used_features():
 
 
 USED = used_features()
-SOME = with_every_feature(USED, 24)
+SOME = with_every_feature(USED, 1000)
 """What is played each time."""
 SPLITS = [
     ("random:1", tuple(SOME)),
-    ("each", tuple(FEW)),
+    *(
+        pytest.param(*some, marks=pytest.mark.wide)
+        for some in (
+            ("random:3", tuple(with_every_feature(USED, 24))),
+            ("each", tuple(FEW)),
+        )
+    ),
     pytest.param("random:2", tuple(CASES), marks=pytest.mark.long),
     pytest.param("whole", tuple(CASES), marks=pytest.mark.long),
     pytest.param("random:7", tuple(CASES), marks=pytest.mark.long),
@@ -170,8 +176,9 @@ def plays_of(joins, count):
 
 
 @pytest.mark.timeout(HOUR)
-def test_random_plays_give_the_rows_of_the_oracle(spark):
-    assert differences(spark, plays_of([*JOINS, *SOFT], 3), "random:1") == {}
+@pytest.mark.parametrize("count", [1, pytest.param(3, marks=pytest.mark.wide)])
+def test_random_plays_give_the_rows_of_the_oracle(spark, count):
+    assert differences(spark, plays_of([*JOINS, *SOFT], count), "random:1") == {}
 
 
 @pytest.mark.long
