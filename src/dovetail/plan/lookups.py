@@ -138,7 +138,10 @@ def asked(
 def _key(
     join: spec.JoinSpec, hand: spec.Hand, sources: Sources, *, name: str
 ) -> Expression:
-    """Returns what is equal to a column of the key, over the other side."""
+    """Returns what is equal to a column of the key, over the other side.
+
+    Refuses one that a table might find by another rule than Spark does.
+    """
     scope = Scope.pair(*(sources[each].schema for each in spec.HANDS))
     kind = sources[hand].schema[name].type
     for one in join.hard:
@@ -146,7 +149,19 @@ def _key(
         match spec.plain_reference(parts[hand]):
             case spec.Reference(_, column) if column.lower() == name.lower():
                 other = parse(parts[hand.other], scope).type
-                _refuse_key(name, kind, other)
+                is_exact = all(
+                    one in _WHOLE or isinstance(one, schema.DecimalType)
+                    for one in (kind, other)
+                )
+                is_sure = kind in _SURE or kind is schema.AtomicType.BINARY
+                if not is_exact and not (kind == other and is_sure):
+                    raise SchemaError(
+                        f'the key "{name}" of a lookup is {kind}, and it is equal to a '
+                        f"value of the type {other}",
+                        "one type on both sides: whole numbers, decimals, texts, "
+                        "bytes, dates, timestamps or booleans",
+                        "cast it in the frame of the stream",
+                    )
                 return parts[hand.other]
             case _:
                 pass
@@ -156,22 +171,6 @@ def _key(
         f'on=".." with the columns of the key: {name}',
         "key=.. of dt.lookup names the columns by which the table finds rows",
     )
-
-
-def _refuse_key(name: str, kind: schema.Type, other: schema.Type) -> None:
-    """Refuses a key that a table might find by another rule than Spark does."""
-    is_exact = all(
-        one in _WHOLE or isinstance(one, schema.DecimalType) for one in (kind, other)
-    )
-    is_one = kind == other and (kind in _SURE or kind is schema.AtomicType.BINARY)
-    if not (is_exact or is_one):
-        raise SchemaError(
-            f'the key "{name}" of a lookup is {kind}, and it is equal to a value of '
-            f"the type {other}",
-            "one type on both sides: whole numbers, decimals, texts, bytes, dates, "
-            "timestamps or booleans",
-            "cast it in the frame of the stream",
-        )
 
 
 def _conditions(

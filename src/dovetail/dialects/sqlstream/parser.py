@@ -265,20 +265,16 @@ class Statements:
             whole = tuple(known.values())
             listed = tuple(known.get(one.name.lower(), one) for one in listed)
         filled = Filled(query, listed or tuple(known.values()), title, whole, pump)
-        if name in self.filled:
-            filled = self._together(self.filled[name], filled, target[-1])
+        if before := self.filled.get(name):
+            # What several pumps fill runs together, in row time.
+            columns = [[it.name for it in one.columns] for one in (before, filled)]
+            if declared is None and columns[0] != columns[1]:
+                told = f'a second query that fills other columns of "{title}"'
+                raise self._not_yet(target[-1], told)
+            both = exp.Union(this=before.query, expression=query, distinct=False)
+            parts = (*(before.parts or (before,)), filled)
+            filled = Filled(both, before.whole or before.columns, title, parts=parts)
         self.filled[name] = filled
-
-    def _together(self, first: Filled, second: Filled, at: Token) -> Filled:
-        """Returns what several pumps fill together, in row time."""
-        declared = folded(second.name) in self.declared
-        columns = [[it.name for it in one.columns] for one in (first, second)]
-        if not declared and columns[0] != columns[1]:
-            told = f'a second query that fills other columns of "{second.name}"'
-            raise self._not_yet(at, told)
-        query = exp.Union(this=first.query, expression=second.query, distinct=False)
-        parts = (*(first.parts or (first,)), second)
-        return Filled(query, first.whole or first.columns, second.name, parts=parts)
 
     def results(self) -> tuple[Filled, ...]:
         """Returns what comes out: the queries that no other one reads."""

@@ -17,7 +17,7 @@ select. A row that is skipped has matched and was counted, but is not kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 
@@ -92,7 +92,18 @@ def result_lines(meeting: Meeting) -> DataFrame:
     kind, left, right = meeting.join.kind, spec.Hand.LEFT, spec.Hand.RIGHT
     parts: list[DataFrame] = []
     if not picks.judges(meeting.join):
-        parts += _plain_parts(meeting)
+        # In as few joins as Spark needs for it: an outer one gives rows alone too.
+        kept = [one for one in spec.HANDS if kind.gives_pairs and kind.preserves(one)]
+        if isinstance(meeting.plan.buckets, Buckets):
+            # The other side is copied into buckets: its rows alone would come often.
+            del kept[1:]
+        if kind.gives_pairs:
+            parts.append(_paired(meeting, kept))
+        for hand in spec.HANDS:
+            if kind.gives_once(hand):
+                parts.append(_once(meeting, hand))
+            if kind.preserves(hand) and hand not in kept:
+                parts.append(_alone(meeting, hand))
     else:
         from_left = kind.gives_pairs or kind.preserves(left) or kind.gives_once(left)
         if from_left or meeting.join.picks.transforms:
@@ -105,22 +116,6 @@ def result_lines(meeting: Meeting) -> DataFrame:
     if meeting.join.clock is spec.Clock.EVENT and bound < values.LATEST:
         lines = lines.where(F.col(SETTLED) <= bound)
     return lines.drop(SETTLED)
-
-
-def _plain_parts(meeting: Meeting) -> Iterator[DataFrame]:
-    """Gives the lines in as few joins as Spark needs for them."""
-    kind = meeting.join.kind
-    kept = [hand for hand in spec.HANDS if kind.gives_pairs and kind.preserves(hand)]
-    if isinstance(meeting.plan.buckets, Buckets):
-        # The other side is copied into buckets: its rows alone would come out often.
-        del kept[1:]
-    if kind.gives_pairs:
-        yield _paired(meeting, kept)
-    for hand in spec.HANDS:
-        if kind.gives_once(hand):
-            yield _once(meeting, hand)
-        if kind.preserves(hand) and hand not in kept:
-            yield _alone(meeting, hand)
 
 
 def _paired(meeting: Meeting, kept: list[spec.Hand]) -> DataFrame:
