@@ -64,7 +64,8 @@ def _played(query: RowTimeQuery, how: running.Start) -> list[spec.Row]:
     rows: dict[int, list[spec.Row]] = {}
 
     def take(batch: DataFrame, number: int) -> None:
-        rows.setdefault(number, []).extend(plain_rows(batch.toArrow()))
+        # Set, not added to: a batch that Spark tries again comes twice.
+        rows[number] = list(plain_rows(batch.toArrow()))
 
     try:
         running_query = query.start(Calling(take), how)
