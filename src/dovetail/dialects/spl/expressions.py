@@ -18,7 +18,7 @@ from dovetail.dialects.spl.casts import converted
 from dovetail.dialects.spl.library import FUNCTIONS
 from dovetail.dialects.spl.library.call import Function
 from dovetail.dialects.spl.values import Value
-from dovetail.errors import Place
+from dovetail.errors import DialectError, Place
 from dovetail.expression.functions import build
 from dovetail.expression.functions.casts import cast
 from dovetail.expression.tree import Column, Node
@@ -135,6 +135,8 @@ def _written(node: syntax.Node, scope: Scope) -> Value:
             return elements.listed(word, [bind(one, scope) for one in items], place)
         case syntax.Pairs(values=items):
             return elements.mapped([bind(one, scope) for one in items], place)
+        case syntax.Primitive() | syntax.Collection() | syntax.TupleBody():
+            raise types.refused(place, "a type in the place of a value", "a value")
         case _:
             expected = "a cast that says its type: (list<int32>) []"
             raise types.refused(place, "a list, set or map of nothing", expected)
@@ -395,6 +397,9 @@ def _call(node: syntax.Call, scope: Scope) -> Value:
         else getattr(called, "text", "")
     )
     known = scope.library.get(name)
+    if known is None and len(arguments) == 1 and (kind := _kind_named(called, scope)):
+        # (T) (x + 1) is read as a call first: what T is its place decides.
+        return converted(arguments[0], kind, node.place)
     if known is None:
         raise types.refused(
             called.place,
@@ -403,6 +408,16 @@ def _call(node: syntax.Call, scope: Scope) -> Value:
             "compute it before the join, and bind the stream by its name",
         )
     return known(arguments, node.place)
+
+
+def _kind_named(node: syntax.Node, scope: Scope) -> types.SplType | None:
+    """Returns the type of a name, None where there is none."""
+    if not isinstance(node, syntax.Name):
+        return None
+    try:
+        return scope.read_type(syntax.TypeName(node.place, node.text))
+    except DialectError:
+        return None
 
 
 def _tuple(parts: Sequence[syntax.Assignment], scope: Scope, place: Place) -> Value:

@@ -12,11 +12,12 @@ from functools import partial
 
 from dovetail import spec
 from dovetail.dialects.spl import coded, files, operators, syntax, types, windowed
-from dovetail.dialects.spl.expressions import Scope, bind
+from dovetail.dialects.spl.expressions import PortView, Scope, bind
 from dovetail.dialects.spl.history import with_history
 from dovetail.dialects.spl.joins import join
 from dovetail.dialects.spl.library.call import Function
-from dovetail.dialects.spl.operators import Made, Operator, Stream, fed, made_of
+from dovetail.dialects.spl.operators import ROW, Made, Operator, Stream, fed, made_of
+from dovetail.dialects.spl.parameters import Given, filled
 from dovetail.dialects.spl.values import Value, blank
 from dovetail.errors import Place
 from dovetail.schema import Schema
@@ -72,12 +73,13 @@ class World:
 
 @dataclass(slots=True)
 class Graph:
-    """A composite that is invoked: with the streams and values that it is given."""
+    """A composite that is invoked, without parameters: with the streams it is given."""
 
     world: World
     composite: syntax.Composite
     taken: Mapping[str, Stream]
-    values: Mapping[str, Value]
+    kinds: Mapping[str, types.SplType] = field(default_factory=dict)
+    """Types of where the composite is invoked, by names that no type of its own has."""
     # By identity: two operators that say the same are two all the same.
     _bound: dict[int, list[Stream]] = field(default_factory=dict)
     _busy: list[int] = field(default_factory=list)
@@ -85,7 +87,7 @@ class Graph:
 
     def scope(self) -> Scope:
         """Returns what expressions outside of any operator see."""
-        return Scope(self.read_type, values=self.values, library=self.world.library)
+        return Scope(self.read_type, library=self.world.library)
 
     def stream(self, name: str, place: Place) -> Stream:
         """Returns a stream by its name."""
@@ -192,7 +194,7 @@ class Graph:
         # Where no code changes them, variables are constants.
         if bound not in _WITH_CODE.values() or not coded.is_stateful(call):
             constants = dict(self._state(call))
-            sees = replace(self.scope(), values={**self.values, **constants})
+            sees = replace(self.scope(), values=constants)
             operator = replace(operator, outer=sees)
         if bound and call.heads:
             return bound(operator)
@@ -282,34 +284,35 @@ class Graph:
             source.name: replace(self._fed(port), name=source.name)
             for source, port in zip(inside.inputs, call.ports, strict=True)
         }
-        # A parameter is declared as $x and given as x.
-        given = {f"${one.name}": one for one in call.params}
-        scope = self.scope()
-        # Bound where the composite is invoked, whose names they may use.
-        known: dict[str, Value] = {}
-        for one in inside.declared:
-            values = given.pop(one.name).values if one.name in given else one.values
-            if len(values) != 1:
-                raise types.refused(
-                    call.place, f"no value of {one.name}", f"{one.name[1:]}: .."
-                )
-            known[one.name] = bind(values[0], scope)
-        for setting in given.values():
-            raise types.refused(
-                setting.place, f'no parameter "{setting.name}" of {call.kind}'
-            )
-        graph = Graph(self.world, inside, taken, known)
+        feeds = zip(call.ports, taken.values(), strict=True)
+        ports = tuple(PortView(port.name, feed.type, ROW) for port, feed in feeds)
+        sees = replace(self.scope(), ports=ports)
+        given = Given(call, inside, sees, self._knows)
+        graph = Graph(self.world, filled(inside, given.values()), taken, given.kinds)
+        for source, port in zip(inside.inputs, call.ports, strict=True):
+            graph.check_end(source, taken[source.name], port.place)
         # Sinks inside of it are sinks of the whole text.
         ends = {source.name for source in inside.outputs}
         self.world.sunk += [one for one in graph.outputs() if one.name not in ends]
         streams = []
         for source, wish, head in zip(inside.outputs, made, call.heads, strict=True):
             stream = graph.stream(source.name, source.place)
+            graph.check_end(source, stream, source.place)
             if stream.type != wish.type:
                 found = f"{stream.name} is {stream.type}"
                 raise types.refused(head.place, found, str(wish.type))
             streams.append(replace(stream, name=wish.name))
         return streams
+
+    def _knows(self, operator: str) -> bool:
+        """Tells whether an operator may be given for a parameter."""
+        return operator in self.world.composites or operator in _OPERATORS
+
+    def check_end(self, source: syntax.Source, stream: Stream, place: Place) -> None:
+        """Refuses a stream that a composite takes or gives with another type."""
+        if source.bodies and self._tuple(source.bodies[0]) != stream.type:
+            found = f"{source.name} is {stream.type}"
+            raise types.refused(place, found, str(self._tuple(source.bodies[0])))
 
     def _state(self, call: syntax.Invocation) -> Iterator[tuple[str, Value]]:
         """Yields the variables beside an operator, which no code changes."""
@@ -409,6 +412,8 @@ class Graph:
 
     def _looked_up(self, text: str, place: Place) -> types.SplType:
         """Returns the type of a name."""
+        if text in self.kinds:
+            return self.kinds[text]
         composite, _, last = text.rpartition("::")[2].rpartition(".")
         own = self.composite.types if not composite else ()
         # Main.T is a type of the composite Main, T one of this composite.

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from lark import Token, Transformer, v_args
-from lark.exceptions import UnexpectedInput
+from lark.exceptions import UnexpectedInput, VisitError
 from lark.tree import Meta
 
 from dovetail.dialects.grammar import Source, Stop, parser_of
@@ -33,7 +33,11 @@ def read(text: str) -> syntax.Program:
         tree = parser_of(_GRAMMAR).parse(text)
     except UnexpectedInput as error:
         _refuse(Source(text), error)
-    found: syntax.Program = Nodes(text).transform(tree)
+    try:
+        found: syntax.Program = Nodes(text).transform(tree)
+    except VisitError as error:
+        # What a rule refuses is told as it is, not as a failure of the rule.
+        raise error.orig_exc from error
     return found
 
 
@@ -61,6 +65,9 @@ def _refuse_words(text: str) -> None:
                 _REFUSED[word],
                 place=Source(text).place(found.start(), len(word)),
             )
+
+
+_MODES = ("attribute", "expression", "function", "operator", "type")
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,16 +225,23 @@ class Nodes(Transformer[Token, Any]):
         """Returns a stream that is taken, with its type where it is written."""
         return syntax.Source(self.at(meta), str(parts[-1]), _nodes(parts))
 
+    def arguments(self, _: Meta, parts: Parts) -> _Group:
+        """Returns the types of what a parameter takes."""
+        return _Group("arguments", _nodes(parts))
+
+    def given(self, _: Meta, parts: Parts) -> _Group:
+        """Returns what a parameter stands for where nothing is given."""
+        return _Group("given", _nodes(parts))
+
     def declared(self, meta: Meta, parts: Parts) -> syntax.Declared:
-        """Returns a parameter of a composite; the values come by its name alone."""
-        name = next(word for word in _words(parts) if word.startswith("$"))
-        # expression<int32> $n : 3 has a type and a value, both of them nodes.
-        kinds = (
-            *(syntax.Primitive, syntax.Collection, syntax.TypeName),
-            *(syntax.TupleBody, syntax.Enumeration),
-        )
-        values = [one for one in _nodes(parts) if not isinstance(one, kinds)]
-        return syntax.Declared(self.at(meta), name, tuple(values))
+        """Returns a parameter of a composite."""
+        mode, name = _words(parts)
+        if mode not in _MODES:
+            expected = f"one of {', '.join(_MODES)}"
+            told = f'the mode "{mode}" of a parameter'
+            raise DialectError(told, expected, place=self.at(meta))
+        types, values = (_grouped(parts, group) for group in ("arguments", "given"))
+        return syntax.Declared(self.at(meta), mode, types, name, values)
 
     def invocation(self, _: Meta, parts: Parts) -> syntax.Invocation:
         """Returns an operator with its clauses, whatever their order."""

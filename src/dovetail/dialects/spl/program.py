@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 from dovetail import spec
 from dovetail.dialects.spl import parser, syntax
-from dovetail.dialects.spl.expressions import Scope, bind
+from dovetail.dialects.spl.expressions import Scope
 from dovetail.dialects.spl.files import TextFile, TextSink
 from dovetail.dialects.spl.functions import library
 from dovetail.dialects.spl.graph import Graph, Inputs, World
+from dovetail.dialects.spl.parameters import filled, operators_given
 from dovetail.dialects.spl.types import Tuple, refused
-from dovetail.dialects.spl.values import Value
 
 
 def translate(text: str, inputs: Inputs) -> spec.Program:
@@ -47,12 +47,10 @@ def _whole(text: str, inputs: Inputs) -> tuple[spec.Program, World]:
         # The dict has kept the last of each name: any other is one too many.
         twice = next(one for one in found if composites[one.name] is not one)
         raise refused(twice.place, f'a second composite "{twice.name}"', "one of each")
-    main = _main(found)
+    main = filled(_main(found), {})
     world = World(composites, inputs, whole.types)
     # Functions stand outside of composites, and read types as they do.
-    world.library = library(
-        whole.functions, Scope(Graph(world, main, {}, {}).read_type)
-    )
+    world.library = library(whole.functions, Scope(Graph(world, main, {}).read_type))
     graph = _graph(world, main)
     outputs = [*graph.outputs(), *world.sunk]
     names = [one.name for one in outputs]
@@ -70,6 +68,7 @@ def _whole(text: str, inputs: Inputs) -> tuple[spec.Program, World]:
 def _main(found: tuple[syntax.Composite, ...]) -> syntax.Composite:
     """Returns the composite that nothing in the text invokes."""
     invoked = {call.kind for one in found for call in one.graph}
+    invoked |= {*operators_given(found)}
     free = [one for one in found if one.name not in invoked]
     # Main is the whole if there is one; else what takes no streams.
     named = [one for one in free if one.name == parser.MAIN] or free
@@ -83,13 +82,7 @@ def _main(found: tuple[syntax.Composite, ...]) -> syntax.Composite:
 
 def _graph(world: World, main: syntax.Composite) -> Graph:
     """Returns the graph of the whole; its own inputs come from outside."""
-    bare = Graph(world, main, {}, {})
-    values: dict[str, Value] = {}
-    for one in main.declared:
-        if len(one.values) != 1:
-            hint = f"{one.name} : 10; gives it a value"
-            raise refused(one.place, f"{one.name} has no value", "a default", hint)
-        values[one.name] = bind(one.values[0], bare.scope())
+    bare = Graph(world, main, {})
     taken = {}
     for source in main.inputs:
         if source.bodies:
@@ -100,4 +93,4 @@ def _graph(world: World, main: syntax.Composite) -> Graph:
         else:
             # Without a type the input of its name says which columns it has.
             taken[source.name] = bare.stream(source.name, source.place)
-    return Graph(world, main, taken, values)
+    return Graph(world, main, taken)

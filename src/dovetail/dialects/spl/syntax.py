@@ -7,7 +7,7 @@ values; what they are is decided by where they stand.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from itertools import chain
 from typing import Any
@@ -355,8 +355,14 @@ class Definition(_Placed):
 
 @dataclass(frozen=True, slots=True)
 class Declared(_Placed):
-    """A parameter of a composite, with its default where it has one."""
+    """A parameter of a composite, with its default where it has one.
 
+    Its `mode` says what is given for it: an attribute, an expression, which may have
+    `types`, a function, an operator or a type.
+    """
+
+    mode: str
+    types: tuple[Node, ...]
     name: str
     values: tuple[Node, ...]
 
@@ -464,13 +470,17 @@ def nodes(node: object) -> Iterator[Node]:
             yield from nodes(getattr(node, one.name))
 
 
+def altered(node: Any, alter: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - or a tuple
+    """Returns a node, or several, each part of it altered before its own parts are."""
+    if isinstance(node, tuple):
+        return tuple(altered(one, alter) for one in node)
+    if is_dataclass(node) and not isinstance(node, Place | type):
+        made = alter(node)
+        parts = {it.name: getattr(made, it.name) for it in fields(made)}
+        return replace(made, **{it: altered(one, alter) for it, one in parts.items()})
+    return node
+
+
 def rewritten(node: Any, found: Mapping[int, Node]) -> Any:  # noqa: ANN401 - or a tuple
     """Returns a node, or several, in which others stand for some by their identity."""
-    if isinstance(node, tuple):
-        return tuple(rewritten(one, found) for one in node)
-    if id(node) in found:
-        return found[id(node)]
-    if is_dataclass(node) and not isinstance(node, Place | type):
-        parts = {it.name: getattr(node, it.name) for it in fields(node)}
-        return replace(node, **{it: rewritten(one, found) for it, one in parts.items()})
-    return node
+    return altered(node, lambda one: found.get(id(one), one))
