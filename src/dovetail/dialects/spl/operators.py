@@ -181,6 +181,12 @@ def filtered(operator: Operator) -> list[Stream]:
     ]
 
 
+_MAPPED = (
+    "write the file as a map: logic state : map<rstring, list<int64>> ports = {..}; "
+    "param index : key in ports ? ports[key] : [-1l]"
+)
+
+
 def split(operator: Operator) -> list[Stream]:
     """Returns the streams of a Split: each tuple goes to the port of its index.
 
@@ -188,14 +194,17 @@ def split(operator: Operator) -> list[Stream]:
     to the port of each.
     """
     operator.need_ports("1", "1..")
-    params, feed = operator.params(("index",)), operator.feeds[0]
+    params = operator.params(("index", "file", "key"))
+    for name in ("file", "key"):
+        if name in params:
+            told = f"{name} of a Split, whose ports a file says"
+            raise types.refused(params[name].place, told, "index", _MAPPED)
     if "index" not in params:
-        hint = "param index: hashCode(k); a file of them is read before, not here"
-        raise types.refused(
-            operator.call.place, "a Split without an index", "index", hint
-        )
+        told, hint = "a Split without an index", "param index : (int64) k;"
+        raise types.refused(operator.call.place, told, "index", hint)
     refuse_changes(operator)
-    setting, count = params["index"], len(operator.made)
+    setting, feed = params["index"], operator.feeds[0]
+    count = len(operator.made)
     index = bind(setting.values[0], operator.scope(operator.views()))
     is_list = index.type in {
         types.Holder("list", (one,)) for one in (types.INT64, types.UINT64)
