@@ -27,7 +27,7 @@ from dovetail.expression import (
     references,
 )
 from dovetail.kernels import settings as known
-from dovetail.kernels.firing import Queues, Windows
+from dovetail.kernels.firing import Memory, Queues, Windows
 from dovetail.plan import sets as several
 from dovetail.plan import sides
 from dovetail.plan.keys import key_types
@@ -214,16 +214,18 @@ def _of_sets(join: spec.SetJoinSpec, columns: schema.Schema) -> known.SetSetting
     )
 
 
-def firing_settings(step: spec.Windowed | spec.Aligned) -> Windows | Queues:
+def firing_settings(step: spec.Keeping) -> Windows | Queues | Memory:
     """Returns what the kernel knows of an operator that keeps rows and is no join."""
     match step:
         case spec.Windowed(window=window, gives=gives, by=by, drops=drops):
             return Windows(window, gives, by, drops, step.fires_dropped)
         case spec.Aligned(port=port, parts=parts, by=by):
             return Queues(port, parts, by)
+        case spec.Recognized(column=column, by=by, within=within):
+            return Memory(column, by, within, step.renews, step.forgets)
 
 
-def in_row_time(settings: Windows | Queues) -> Windows:
+def in_row_time(settings: Windows | Queues | Memory) -> Windows:
     """Returns an operator whose clock is row time: nobody looks at marks there."""
     assert isinstance(settings, Windows)  # noqa: S101 - queues have no clock
     return replace(settings, has_marks=False)

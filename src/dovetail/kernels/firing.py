@@ -77,6 +77,17 @@ class Queues:
     by: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What tells rows that repeat others: see `Recognized`, whose words it has."""
+
+    column: str
+    by: tuple[str, ...]
+    within: Policy
+    renews: bool
+    forgets: bool
+
+
 class Found(NamedTuple):
     """What a line lets out: a mark, or a result made of the rows of some places.
 
@@ -118,18 +129,21 @@ class Kept:
 
 
 def advance(
-    known: Windows | Queues, kept: Kept, lines: pa.RecordBatch
+    known: Windows | Queues | Memory, kept: Kept, lines: pa.RecordBatch
 ) -> tuple[Kept, pa.RecordBatch]:
     """Returns what is kept after some lines, and what comes out of them.
 
     Behind the columns of results stand what each is, and the place of its line.
     """
     table = pa.concat_batches([kept.rows, lines.drop_columns([KIND, NOW])])
-    keeper: Keeper = (
-        _Windows.over(known, table, kept.saved)
-        if isinstance(known, Windows)
-        else _Queues.over(known, table, kept.saved)
-    )
+    keeper: Keeper
+    match known:
+        case Windows():
+            keeper = _Windows.over(known, table, kept.saved)
+        case Queues():
+            keeper = _Queues.over(known, table, kept.saved)
+        case Memory():
+            keeper = _Memory.over(known, table, kept.saved)
     told = zip(*(lines.column(name).to_pylist() for name in (KIND, NOW)), strict=True)
     causes: list[int] = []
     found: list[Found] = []
@@ -220,6 +234,108 @@ class _Queues:
             name: _taken(self.table, name, [one.rows[port] for one in found])
             for port, name in enumerate(self.known.parts)
         }
+
+
+@dataclass(slots=True)
+class _Memory:
+    """The keys of rows that have come, the one touched last at the end.
+
+    Beside each stands where its row stood: its number, its value, or when it came.
+    """
+
+    known: Memory
+    table: pa.RecordBatch
+    keys: Sequence[Key]
+    width: Any
+    values: Sequence[Any]
+    seen: dict[Key, Any] = field(default_factory=dict)
+    count: int = 0
+
+    @classmethod
+    def over(cls, known: Memory, table: pa.RecordBatch, saved: _Saved) -> _Memory:
+        """Returns what is remembered, with the keys of what comes."""
+        width, values = _limit(known.within, table)
+        memory = cls(known, table, _tuples(table, known.by), width, values)
+        if saved is not None:
+            pairs, memory.count = saved
+            memory.seen = dict(pairs)
+        return memory
+
+    def come(self, kind: int, now: int, place: int) -> Iterator[Found]:
+        """Yields each row with whether it repeats one, and marks as they come."""
+        match kind:
+            case LineKind.ROW:
+                yield Found([place], [int(self._repeats(place, now))])
+            case LineKind.MARK:
+                if self.known.forgets:
+                    self.seen.clear()
+                yield Found()
+
+    def _repeats(self, place: int, now: int) -> bool:
+        """Returns whether a row repeats another one, and remembers it."""
+        self.count += 1
+        key, here = self.keys[place], self._stands(place, now)
+        # What holds NaN equals nothing, itself neither.
+        if not _equals_itself(key):
+            return False
+        # A place that is no number, NaN, is above none, and drives all out.
+        found = key in self.seen and not here - self.seen[key] > self.width
+        if not found or self.known.renews:
+            # A dict keeps the order in which keys were put in.
+            self.seen.pop(key, None)
+            self.seen[key] = here
+        while self.seen:
+            first = next(iter(self.seen))
+            if here - self.seen[first] <= self.width:
+                break
+            del self.seen[first]
+        return found
+
+    def _stands(self, place: int, now: int) -> Any:  # noqa: ANN401 - as measured
+        """Returns where a row stands."""
+        match self.known.within:
+            case ByCount():
+                return self.count
+            case ByDelta():
+                return self.values[place]
+            case _:
+                return now
+
+    def kept(self) -> list[int]:
+        """Returns no place: what is remembered are keys."""
+        return []
+
+    def saved(self, _: Mapping[int, int]) -> _Saved:
+        """Returns what is remembered, in its order."""
+        return [*self.seen.items()], self.count
+
+    def columns(self, found: Sequence[Found]) -> dict[str, pa.Array]:
+        """Returns the rows themselves, with whether each repeats one."""
+        places = [one.rows[0] if one.rows else None for one in found]
+        names = self.table.schema.names
+        rows = {name: _taken(self.table, name, places) for name in names}
+        told = [bool(one.counts[0]) if one.rows else None for one in found]
+        return rows | {self.known.column: pa.array(told, pa.bool_())}
+
+
+def _limit(within: Policy, table: pa.RecordBatch) -> tuple[Any, Sequence[Any]]:
+    """Returns how far a row may be above one that it repeats, and by which values."""
+    match within:
+        case ByCount(count):
+            return count, ()
+        case ByTime(length):
+            return length.microseconds, ()
+        case _:
+            measure = _Measure.of(within, table)
+            assert measure is not None  # noqa: S101 - other policies remember nothing
+            return measure.width, measure.values
+
+
+def _equals_itself(value: Any) -> bool:  # noqa: ANN401 - a part of a key
+    """Tells whether nothing in a key is NaN."""
+    if isinstance(value, tuple):
+        return all(map(_equals_itself, value))
+    return bool(value == value)  # noqa: PLR0124 - NaN alone is not
 
 
 @total_ordering

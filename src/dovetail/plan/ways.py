@@ -24,7 +24,7 @@ from dovetail.schema import Schema
 from dovetail.spec.code import most_submitted
 from dovetail.spec.firing import Arranged, ByMark, ByTime, Lists, Sliding, Tumbling
 from dovetail.spec.inputs import Outlet
-from dovetail.spec.program import Coded, Windowed
+from dovetail.spec.program import Coded, Recognized, Windowed
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Punctuated:
 class Fired:
     """Rows go on as an operator gives them that keeps some for a while."""
 
-    step: spec.Windowed | spec.Aligned | spec.Coded
+    step: spec.Keeping | spec.Coded
 
     @property
     def looks_at_marks(self) -> bool:
@@ -70,6 +70,8 @@ class Fired:
         step = self.step
         if isinstance(step, Coded):
             return bool(step.code.on_mark)
+        if isinstance(step, Recognized):
+            return True
         until_mark = Tumbling(ByMark())
         return isinstance(step, Windowed) and step.window == until_mark
 
@@ -278,15 +280,20 @@ def ways_to(step: spec.Step, numbers: Mapping[int, int]) -> Iterator[Way]:
                 yield replace(
                     way, changes=(*way.changes, change), numbers=(*way.numbers, own)
                 )
-        case spec.Marked() | spec.Windowed() | spec.Aligned() | spec.Coded():
+        case (
+            spec.Windowed()
+            | spec.Aligned()
+            | spec.Recognized()
+            | spec.Marked()
+            | spec.Coded()
+        ):
             yield from _kept_on(step, numbers)
         case _:
             raise UnsupportedError.not_yet("stream", f"{type(step).__name__} of a text")
 
 
 def _kept_on(
-    step: spec.Marked | spec.Windowed | spec.Aligned | spec.Coded,
-    numbers: Mapping[int, int],
+    step: spec.Marked | spec.Keeping | spec.Coded, numbers: Mapping[int, int]
 ) -> Iterator[Way]:
     """Yields the ways behind a step that marks rows, or keeps some."""
     own = numbers[id(step)]

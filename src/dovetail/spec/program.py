@@ -398,6 +398,29 @@ class Aligned:
 
 
 @dataclass(frozen=True, slots=True)
+class Recognized:
+    """The same rows that come one by one, with whether one repeats an earlier one.
+
+    It does where a row of the same values in the columns `by` is remembered, which is
+    `within` so many rows, so little below it by a column, or so long before it. Each
+    row is remembered; one that repeats only where it `renews` what it repeats. A mark
+    goes on, and may have all forgotten. Values that hold NaN are remembered by nobody.
+    """
+
+    source: Step
+    schema: Schema
+    column: str
+    by: tuple[str, ...]
+    within: firing.Policy
+    renews: bool = True
+    forgets: bool = False
+
+
+Keeping = Windowed | Aligned | Recognized
+"""Steps that remember rows, and are neither joins nor code."""
+
+
+@dataclass(frozen=True, slots=True)
 class Marked:
     """The same rows, with a mark before or behind each of which a condition is true.
 
@@ -560,6 +583,7 @@ Step = (
     | Unfolded
     | Windowed
     | Aligned
+    | Recognized
     | Marked
     | Coded
     | InRowTime

@@ -28,7 +28,7 @@ _KINDS = {
 
 
 def fire(
-    step: spec.Windowed | spec.Aligned, given: Sequence[firing.Given]
+    step: spec.Keeping, given: Sequence[firing.Given]
 ) -> Iterator[tuple[int, firing.Content]]:
     """Yields what comes out, each with the number of what has come just then."""
     lines = _lines(step.source.schema, given)

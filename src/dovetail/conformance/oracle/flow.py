@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from dovetail import spec
-from dovetail.conformance.oracle import code, firing
+from dovetail.conformance.oracle import code, firing, repeats
 from dovetail.conformance.oracle.firing import Sign
 from dovetail.conformance.oracle.program import JoinPlayer, changed_by
 from dovetail.spec.rules import checked
@@ -39,7 +39,7 @@ class Item:
 
 
 Firer = Callable[
-    [spec.Windowed | spec.Aligned, Sequence[firing.Given]],
+    [spec.Keeping, Sequence[firing.Given]],
     Iterable[tuple[int, firing.Content]],
 ]
 """Plays an operator that keeps rows; what comes out has the number of its cause."""
@@ -61,12 +61,16 @@ class Players:
 
 
 def fire(
-    step: spec.Windowed | spec.Aligned, given: Sequence[firing.Given]
+    step: spec.Keeping, given: Sequence[firing.Given]
 ) -> Iterator[tuple[int, firing.Content]]:
     """Plays an operator that keeps rows, as the definition has it."""
-    if isinstance(step, spec.Aligned):
-        return firing.aligned(step, given)
-    return firing.fired(step, given)
+    match step:
+        case spec.Aligned():
+            return firing.aligned(step, given)
+        case spec.Recognized():
+            return repeats.recognized(step, given)
+        case spec.Windowed():
+            return firing.fired(step, given)
 
 
 def play_flow(
@@ -127,7 +131,7 @@ class _Player:
                 return self._of_port(step.join, step.outlet, found)
             case spec.Marked():
                 return self._punctuated(step)
-            case spec.Windowed() | spec.Aligned():
+            case spec.Windowed() | spec.Aligned() | spec.Recognized():
                 return self._fired(step)
             case spec.Coded():
                 handed = self._carried_out(step)
@@ -172,7 +176,7 @@ class _Player:
                 mark = replace(mark, place=(*item.place, number, 2))
             yield from (own, mark) if has_mark else (own,)
 
-    def _fired(self, step: spec.Windowed | spec.Aligned) -> Iterator[Item]:
+    def _fired(self, step: spec.Keeping) -> Iterator[Item]:
         """Yields what an operator gives that keeps rows; it is played alone."""
         number = self.numbers[id(step)]
         came: list[tuple[Place, firing.Given]] = [

@@ -90,7 +90,13 @@ class _Player:
                 | spec.Unfolded()
             ):
                 return self._regrouped(step)
-            case spec.Windowed() | spec.Aligned() | spec.Marked() | spec.Coded():
+            case (
+                spec.Windowed()
+                | spec.Aligned()
+                | spec.Recognized()
+                | spec.Marked()
+                | spec.Coded()
+            ):
                 raise TypeError(step)  # of rows that come one by one
             case spec.InRowTime() | spec.Retimed() | spec.JoinedInRowTime():
                 raise TypeError(step)  # of streams

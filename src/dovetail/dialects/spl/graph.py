@@ -38,6 +38,7 @@ _OPERATORS: Mapping[str, Callable[[Operator], list[Stream]]] = {
     "Sort": windowed.sort,
     "Punctor": windowed.punctor,
     "Barrier": windowed.barrier,
+    "DeDuplicate": windowed.deduplicate,
 }
 # Those whose logic clauses are carried out.
 _WITH_CODE: Mapping[str, Callable[[Operator], list[Stream]]] = {
@@ -46,6 +47,11 @@ _WITH_CODE: Mapping[str, Callable[[Operator], list[Stream]]] = {
     "Functor": coded.functor,
     "Punctor": coded.punctor,
 }
+_REFUSED = {
+    "Gate": "leave it out, as nothing waits here: each tuple has gone all its way, "
+    "and is acknowledged, before the next one comes",
+}
+"""What is refused before its streams are looked at: one of them goes back to it."""
 _OUTSIDE = "bind its result by name: leave the operator out, and give an input {}"
 
 
@@ -151,6 +157,9 @@ class Graph:
 
     def _streams(self, call: syntax.Invocation) -> list[Stream]:
         """Returns the streams of an operator, bound once."""
+        if call.kind in _REFUSED and call.kind not in self.world.composites:
+            told = f"the operator {call.operator} is not supported"
+            raise types.refused(call.place, told, "none", _REFUSED[call.kind])
         # An operator that is asked for while it is bound waits for itself.
         if id(call) in self._busy:
             raise types.refused(

@@ -1,13 +1,15 @@
 """Operators that keep tuples for a while and are no joins.
 
-Aggregate and Sort have a window, Barrier waits for a tuple of each port. A Punctor
-keeps nothing, but its marks are what windows last until.
+Aggregate and Sort have a window, Barrier waits for a tuple of each port, DeDuplicate
+remembers what has come. A Punctor keeps nothing, but its marks are what windows last
+until.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 
 from dovetail import spec
 from dovetail.dialects.spl import aggregates, syntax, types, values
@@ -25,7 +27,12 @@ from dovetail.dialects.spl.operators import (
 )
 from dovetail.dialects.spl.types import refused
 from dovetail.dialects.spl.values import Value
-from dovetail.dialects.spl.windows import FiringWindow, firing_window
+from dovetail.dialects.spl.windows import (
+    FiringWindow,
+    firing_window,
+    span_of,
+    width_of,
+)
 from dovetail.errors import Place
 from dovetail.expression import Expression
 from dovetail.expression.tree import Column
@@ -34,7 +41,7 @@ from dovetail.schema import Column as SchemaColumn
 
 # No attribute of SPL has a blank in its name: so these meet none.
 _BY, _GROUP, _SORT, _VALUE, _DELTA = "by {}", "group {}", "sort {}", "value {}", "delta"
-_COUNTS = "counts"
+_COUNTS, _REPEATS = "counts", "is repeated"
 
 
 @dataclass(slots=True)
@@ -387,3 +394,105 @@ def _parted_ports(operator: Operator, ports: Sequence[PortView]) -> list[list[Va
         place = operator.call.place
         raise refused(place, "what the ports are parted by", expected)
     return by
+
+
+_WITHIN = ("timeOut", "count", "deltaAttribute")
+"""What says how long a DeDuplicate remembers a tuple: one of these."""
+_USUAL_TIME = spec.Span(0, 600_000_000)
+
+
+def deduplicate(operator: Operator) -> list[Stream]:
+    """Returns the streams of a DeDuplicate: what is new, and what repeats it."""
+    operator.need_ports("1", "1..2")
+    known = (*_WITHIN, "delta", "key", "resetOnDuplicate", "flushOnPunctuation")
+    params = operator.params(known)
+    columns, feed, view = _Columns(), operator.feeds[0], operator.views()[0]
+    for name in feed.type.names:
+        columns.found[name] = view.attribute(name, operator.call.place)
+    # Without a key the whole tuple is the key.
+    keys = _values(operator, params.get("key")) or [*columns.found.values()]
+    for one in keys:
+        _refuse_unordered(one)
+    by = [columns.add(_BY, one) for one in keys] if "key" in params else feed.type.names
+    within = _remembered(operator, params, columns)
+    renews = "resetOnDuplicate" not in params or (
+        _truth(params, "resetOnDuplicate", operator)
+    )
+    source = columns.projected(feed.step, operator.call.place)
+    told = SchemaColumn(_REPEATS, types.stored(types.BOOLEAN))
+    schema = Schema((*source.schema.columns, told))
+    forgets = _truth(params, "flushOnPunctuation", operator)
+    step = spec.Recognized(source, schema, _REPEATS, tuple(by), within, renews, forgets)
+    _check_repeated(operator)
+    repeats = Column(ROW, _REPEATS, types.stored(types.BOOLEAN))
+    streams = []
+    for number, test in zip(range(len(operator.made)), ("NOT x", "x"), strict=False):
+        goes = values.of_type(types.BOOLEAN, test, operator.call.place, x=repeats)
+        own = spec.Filtered(step, goes.expression)
+        streams.append(projected(operator, number, own, [view]))
+    return streams
+
+
+def _refuse_unordered(key: Value) -> None:
+    """Refuses a key of a set or a map, whose elements have no order to compare by."""
+    kinds: list[types.SplType] = [key.type]
+    while kinds:
+        match kinds.pop():
+            case types.Holder(word, of):
+                if word in {"set", "map"}:
+                    hint = "param key : .. names other attributes"
+                    raise refused(key.place, f"a key with a {word}", "none", hint)
+                kinds += of
+            case types.Tuple(attributes):
+                kinds += [kind for _, kind in attributes]
+            case _:
+                pass
+
+
+def _remembered(
+    operator: Operator, params: Mapping[str, syntax.Setting], columns: _Columns
+) -> spec.firing.Policy:
+    """Returns how long tuples are remembered: 600 seconds where nothing says it."""
+    said = [params[name] for name in _WITHIN if name in params]
+    if len(said) > 1:
+        told = f"{said[1].name} beside {said[0].name}"
+        raise refused(said[1].place, told, "one of them")
+    has_delta = "deltaAttribute" in params
+    if has_delta is not ("delta" in params):
+        alone = params["deltaAttribute" if has_delta else "delta"]
+        expected = "both: deltaAttribute : ts; delta : 10.0;"
+        raise refused(alone.place, f"{alone.name} alone", expected)
+    if not said:
+        return spec.firing.ByTime(_USUAL_TIME)
+    scope, setting = operator.scope(()), said[0]
+    if has_delta:
+        by = bind(setting.values[0], operator.scope(operator.views()))
+        width = bind(params["delta"].values[0], scope)
+        # A timestamp may be above another by a timestamp, or by seconds.
+        if by.type == width.type == types.TIMESTAMP:
+            width = replace(width, type=types.FLOAT64)
+        name = columns.add(f"{_DELTA} {{}}", by)
+        return spec.firing.ByDelta(name, width_of(by, width))
+    kind = types.UINT64 if setting.name == "count" else types.FLOAT64
+    value = bind(setting.values[0], scope)
+    if value.type != kind:
+        found = f"{setting.name} is {value.type}"
+        raise refused(value.place, found, str(kind))
+    most = Decimal(str(value.constant(setting.name)))
+    if kind == types.UINT64:
+        return spec.firing.ByCount(int(most))
+    return spec.firing.ByTime(span_of(most))
+
+
+def _check_repeated(operator: Operator) -> None:
+    """Refuses a port of repeated tuples that gives others than come in."""
+    (feed,) = operator.feeds
+    for head, made in zip(operator.call.heads[1:], operator.made[1:], strict=True):
+        if made.type != feed.type:
+            found, expected = f"{made.name} is {made.type}", f"that of {feed.name}"
+            raise refused(head.place, found, f"{expected}: {feed.type}")
+        for clause in operator.call.outputs:
+            if clause.name in {head.name, head.alias}:
+                found = f"assignments to {clause.name}"
+                expected = "none: its tuples leave as they came in"
+                raise refused(clause.place, found, expected)

@@ -136,7 +136,7 @@ def _policy(node: syntax.Node, scope: Scope) -> spec.firing.Policy:
                 raise refused(node.place, f"count({count}) here", "1 or more")
             return spec.firing.ByCount(count)
         case "time":
-            seconds = _span(_number(node, scope, _COUNTS | {FLOAT64}))
+            seconds = span_of(_number(node, scope, _COUNTS | {FLOAT64}))
             if seconds.microseconds <= 0:
                 raise refused(node.place, "a time of no length", "more than 0 seconds")
             return spec.firing.ByTime(seconds)
@@ -230,7 +230,7 @@ def _eviction(node: syntax.Node, port: PortView, scope: Scope) -> spec.Window:
                 return spec.Rows(int(_number(node, scope, _COUNTS)))
             case "time":
                 seconds = _number(node, scope, _COUNTS | {FLOAT64})
-                return spec.Seconds(_span(seconds))
+                return spec.Seconds(span_of(seconds))
             case "delta":
                 by, width = _measured(node, port, scope)
                 return spec.Delta(by.own, width)
@@ -240,7 +240,7 @@ def _eviction(node: syntax.Node, port: PortView, scope: Scope) -> spec.Window:
     raise refused(node.place, "a window until a punctuation", expected)
 
 
-def _span(seconds: Decimal) -> spec.Span:
+def span_of(seconds: Decimal) -> spec.Span:
     """Returns seconds as a length of time, to the microsecond."""
     return spec.Span(0, int((seconds * 1_000_000).to_integral_value()))
 
@@ -258,7 +258,11 @@ def _measured(node: syntax.Node, port: PortView, scope: Scope) -> tuple[Value, D
         case _:
             expected = f"an attribute of {port.name}, and how far it may be below"
             raise refused(node.place, "the arguments of delta", expected)
-    value = bind(width, scope)
+    return by, width_of(by, bind(width, scope))
+
+
+def width_of(by: Value, value: Value) -> Decimal:
+    """Returns how far apart the values of an attribute may be."""
     # Between two timestamps are seconds, which are a float64.
     wanted = FLOAT64 if by.type == TIMESTAMP else by.type
     if by.type not in {TIMESTAMP, *INTEGERS, *FLOATS, *DECIMALS}:
@@ -267,13 +271,13 @@ def _measured(node: syntax.Node, port: PortView, scope: Scope) -> tuple[Value, D
         found = f"delta of {by.type} with a width of {value.type}"
         hint = "a number's suffix says its type: 10l is an int64, 10ul a uint64"
         raise refused(value.place, found, f"a width of {wanted}", hint)
-    return by, Decimal(str(value.constant("the width of delta")))
+    return Decimal(str(value.constant("the width of delta")))
 
 
 _PARTITION_POLICIES: Mapping[str, Callable[[syntax.Node, Scope], spec.Eviction]] = {
     # IBM counts whole seconds of an age.
     "partitionAge": lambda node, scope: spec.EvictAge(
-        _span(Decimal(int(_number(node, scope, frozenset({FLOAT64})))))
+        span_of(Decimal(int(_number(node, scope, frozenset({FLOAT64})))))
     ),
     "partitionCount": lambda node, scope: spec.EvictCount(
         int(_number(node, scope, _COUNTS))

@@ -118,7 +118,13 @@ def _rows(book: lines.Book, step: spec.Step, sources: list[lines.Rows]) -> lines
             return steps.sets_joined(book, sources, step)
         case spec.Appended():
             return steps.appended(book, sources, step)
-        case spec.Windowed() | spec.Aligned() | spec.Marked() | spec.Coded():
+        case (
+            spec.Windowed()
+            | spec.Aligned()
+            | spec.Recognized()
+            | spec.Marked()
+            | spec.Coded()
+        ):
             raise TypeError(step)  # of rows that come one by one
         case spec.InRowTime() | spec.Retimed() | spec.JoinedInRowTime():
             raise TypeError(step)  # of streams
@@ -228,6 +234,7 @@ def _asks(step: spec.Step, source: spec.Step, *, asks: bool) -> bool:
             | spec.Windowed()
             | spec.Coded()
             | spec.Aligned()
+            | spec.Recognized()
             | spec.Marked()
             | spec.InRowTime()
             | spec.Retimed()

@@ -13,7 +13,14 @@ from typing import cast
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
-from pyspark.sql.types import ArrayType, DataType, IntegerType, StructField, StructType
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    DataType,
+    IntegerType,
+    StructField,
+    StructType,
+)
 
 from dovetail import spec
 from dovetail.bind.travel import Carried, travel_by_value
@@ -42,7 +49,7 @@ class Riding:
 
 
 def fired(
-    frame: DataFrame, step: spec.Windowed | spec.Aligned | spec.Coded, riding: Riding
+    frame: DataFrame, step: spec.Keeping | spec.Coded, riding: Riding
 ) -> DataFrame:
     """Returns rows as an operator gives them."""
     own, beside = step.source.schema.names, riding.columns
@@ -117,7 +124,7 @@ def _staged(
 
 
 def _types(
-    step: spec.Windowed | spec.Aligned | spec.Coded, known: dict[str, DataType]
+    step: spec.Keeping | spec.Coded, known: dict[str, DataType]
 ) -> dict[str, DataType]:
     """Returns the types of what an operator gives."""
     match step:
@@ -129,6 +136,9 @@ def _types(
             return lists | {gives.counts: ArrayType(IntegerType())} | last
         case spec.Windowed():
             return {name: known[name] for name in step.source.schema.names}
+        case spec.Recognized(source=source, column=column):
+            own = {name: known[name] for name in source.schema.names}
+            return own | {column: BooleanType()}
         case spec.Coded(schema=schema):
             whole = cast("StructType", StructType.fromDDL(schema.to_sql()))
             return {one.name: one.dataType for one in whole.fields}

@@ -28,6 +28,7 @@ from dovetail.kernels.firing import (
     NOW,
     ORDER,
     Kept,
+    Memory,
     Queues,
     Windows,
     advance,
@@ -68,7 +69,7 @@ class Stage:
     there may be none.
     """
 
-    known: Windows | Queues | Coding | None
+    known: Windows | Queues | Memory | Coding | None
     place: tuple[str, ...]
     riding: tuple[str, ...]
     order: RowOrder | None = None
@@ -197,7 +198,7 @@ class _Keeps:
     """The rows that an operator keeps, on a shelf."""
 
     shelf: Shelf
-    known: Windows | Queues | Coding
+    known: Windows | Queues | Memory | Coding
     is_new: bool
 
     def read(self, schema: pa.Schema) -> Kept:
