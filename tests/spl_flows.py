@@ -28,6 +28,7 @@ def random_text(chance, count):
         made = (
             *(_joined, _joined, _filtered, _changed, _united, _custom, _split),
             *(_aggregated, _sorted, _punctuated, _barred, _coded, _counting),
+            _repeated,
         )
         text, names = chance.choice(made)(chance, streams, f"S{number}")
         texts.append(text)
@@ -211,17 +212,30 @@ def _barred(chance, streams, name):
     )
 
 
+def _repeated(chance, streams, name, times=("timeOut: 600.0;",)):
+    source = chance.choice(streams)
+    body = chance.choice(("count: 3ul;", "deltaAttribute: v; delta: 1;", *times))
+    body += chance.choice(("", " key: k;", " key: v % 2, k;"))
+    body += chance.choice(("", " resetOnDuplicate: false;"))
+    body += chance.choice(("", " flushOnPunctuation: true;"))
+    heads = f"(stream<{TYPE}> {name}; stream<{TYPE}> {name}A)"
+    return f"{heads} = DeDuplicate({source}) {{ param {body} }}", [name, f"{name}A"]
+
+
 def random_windows(seed, events=30):
-    """An Aggregate with a window of time, and events that stand apart."""
+    """An operator that looks at the time, and events that stand apart."""
     chance, times = Random(seed), ("time(2)", "time(3)")
-    text, _ = _aggregated(
-        chance,
-        ["A"],
-        "S",
-        tumbling=(*times, *TUMBLING),
-        evictions=(*times, *EVICTIONS),
-        triggers=(*(f", {one}" for one in times), *TRIGGERS),
-    )
+    if seed % 3:
+        text, _ = _aggregated(
+            chance,
+            ["A"],
+            "S",
+            tumbling=(*times, *TUMBLING),
+            evictions=(*times, *EVICTIONS),
+            triggers=(*(f", {one}" for one in times), *TRIGGERS),
+        )
+    else:
+        text, _ = _repeated(chance, ["A"], "S", ("timeOut: 1.0;", "timeOut: 4.0;"))
     clock, given = 0, []
     for _ in range(events):
         clock += chance.choice((0, 0, 1, 2, 5))
