@@ -17,6 +17,12 @@ FOLDED = """int32 folded(int32 v, int32 k) {
   if (k > 0) { most--; if (v > 4) return v - 4; }
   if (made < 3) made += made; else made -= 1;
   return made > most ? made - most : made;
+}
+int32 turned(int32 v, int32 k) {
+  mutable int32 left = v, found = 0;
+  while (left > 0) { left -= 2; if (left == 1) continue; found += k + 1; }
+  for (int32 x in [3, k, 1, v]) { if (x > v) break; if (x == 0) return k; found++; }
+  return found;
 }"""
 
 
@@ -74,7 +80,7 @@ def _filtered(chance, streams, name):
 def _changed(chance, streams, name):
     source, plus = chance.choice(streams), chance.randrange(1, 4)
     said = f"k = (k + {plus}) % 2, v = " + chance.choice(
-        ("v * 2", "folded(v, k)", f"(v + {source}[1].v) % 5")
+        ("v * 2", "folded(v, k)", "turned(v, k)", f"(v + {source}[1].v) % 5")
     )
     text = f"stream<{TYPE}> {name} = Functor({source}) {{ output {name}: {said}; }}"
     return text, [name]

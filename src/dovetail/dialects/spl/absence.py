@@ -31,6 +31,7 @@ _BY_ZERO = "a division by 0"
 _NO_ELEMENT = "an element that is not there"
 _NO_OPTION = "an optional without a value"
 _NO_ROOM = "a decimal of more than 20 digits before its point, or no number"
+_NO_END = "a loop of more than 32768 turns"
 _NO_NUMBER = "a text that is no value of the type"
 _NO_FLOAT = "a float that is no number"
 
@@ -60,6 +61,8 @@ def _failure(node: Node) -> str:
             return "" if isinstance(simple, Literal) and simple.value else _BY_ZERO
         case Call("[]", (Call("array", (part,)), _)) if node == unwrapped(part):
             return _NO_OPTION
+        case Call("[]", (Call("array"), at)) if Literal(WAY, TEXT) in walk(at):
+            return _NO_END
         case Call("[]"):
             return _NO_ELEMENT
         # What is written out has been looked at when it was read.
@@ -116,6 +119,15 @@ def unwrapped(node: Node) -> Node:
     """Returns the value of an optional; null is none, and stops what needs it."""
     # The second element of one: like all that has no value it is null until then.
     return compose("array(x)[IF(x IS NULL, 1, 0)]", x=node)
+
+
+WAY = "way"
+"""The part of what a loop knows that says how it goes on; 0 while it is not left."""
+
+
+def ended(node: Node, way: Node) -> Node:
+    """Returns a value behind a loop; of a loop that has not ended there is none."""
+    return compose("array(x)[IF(y = 0, 1, 0)]", x=node, y=way)
 
 
 # What asks for its second part only where the first does not decide.

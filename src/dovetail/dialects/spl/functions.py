@@ -6,18 +6,20 @@
     }
 
 Branches become choices between values, and a variable stands for the value that it has
-where it is read. So nothing is carried out at a call, and a call may stand wherever a
-value may. What would have to be carried out, a loop or a change of what a function is
-called with, is refused.
+where it is read. A loop folds a list into the variables that it changes, and makes what
+stands behind it of them. So nothing is carried out at a call, and a call may stand
+wherever a value may. What would change what a function is called with is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 
 from dovetail.dialects.spl import syntax, types, values
+from dovetail.dialects.spl.absence import WAY
 from dovetail.dialects.spl.expressions import (
     Scope,
     bind,
@@ -28,10 +30,12 @@ from dovetail.dialects.spl.expressions import (
 )
 from dovetail.dialects.spl.library import FUNCTIONS
 from dovetail.dialects.spl.library.call import Function, first_that_takes
-from dovetail.dialects.spl.types import SplType, refused
+from dovetail.dialects.spl.turns import RESULT, Turns, Way, part
+from dovetail.dialects.spl.types import BOOLEAN, SplType, refused
 from dovetail.dialects.spl.values import Value
 from dovetail.errors import Place
-from dovetail.expression.tree import Column, walk
+from dovetail.expression.reader import compose, variable
+from dovetail.expression.tree import Column, Node, Variable, walk
 
 MOST_NODES = 20_000
 """How large a call may be when it is written out: each variable that is read twice
@@ -45,6 +49,10 @@ class _Local:
     type: SplType
     is_mutable: bool
     value: Value
+
+    def with_tree(self, tree: Node) -> _Local:
+        """Returns the name with another value."""
+        return replace(self, value=replace(self.value, type=self.type, tree=tree))
 
 
 _Names = Mapping[str, _Local]
@@ -66,6 +74,50 @@ class _Left:
         """Returns the names behind the block."""
         outer = {name: one for name, one in names.items() if name not in self.hidden}
         return {**outer, **{name: one for name, one in self.hidden.items() if one}}
+
+
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """What is given where statements return, end, or break, with the names there."""
+
+    returned: Callable[[Value, _Names], Value]
+    behind: Callable[[_Names], Value]
+    broken: Callable[[_Names], Value]
+    in_loop: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    """A loop: the variables of its `own` that it changes, by the names around it."""
+
+    turns: Turns
+    own: tuple[str, ...]
+    names: _Names
+    place: Place
+
+    def known(self, way: Way, names: _Names, *result: Value) -> Value:
+        """Returns what is known behind a turn."""
+        own = [names[it].value.tree for it in self.own]
+        kind = dict(self.turns.kind.attributes)[RESULT]
+        (value, *_) = (*result, values.blank(kind, self.place))
+        made = self.turns.made(way, own, value.tree)
+        return Value(self.turns.kind, made, self.place)
+
+    def inside(self, state: Variable) -> _Names:
+        """Returns the names where a loop knows something."""
+        own = {
+            name: self.names[name].with_tree(part(state, f"v{at}"))
+            for at, name in enumerate(self.own)
+        }
+        return {**self.names, **own}
+
+    def ends(self) -> _Ends:
+        """Returns what is known where statements inside of it end a turn."""
+        return _Ends(
+            lambda value, names: self.known(Way.RETURNED, names, value),
+            partial(self.known, Way.ON),
+            partial(self.known, Way.BROKEN),
+        )
 
 
 @dataclass(slots=True)
@@ -122,10 +174,20 @@ class _Body:
             names[formal] = _Local(kind, is_mutable=False, value=passed)
         self.is_busy = True
         try:
-            value = self._value(syntax.listed(self.function.body), names)
+            value = self._value(syntax.listed(self.function.body), names, self._ends())
         finally:
             self.is_busy = False
         return Value(types.loose(value.type), value.tree, place)
+
+    def _ends(self) -> _Ends:
+        """Returns what the function gives where no loop is around a statement."""
+        name, place = self.function.name, self.function.place
+
+        def behind(_: _Names) -> Value:
+            told = f"{name} may end without a value"
+            raise refused(place, told, "return with a value on every way")
+
+        return _Ends(lambda value, _: value, behind, behind, in_loop=False)
 
     def _sees(self, names: _Names) -> Scope:
         """Returns what an expression of the body sees."""
@@ -135,33 +197,103 @@ class _Body:
         }
         return replace(self.scope, variables=known)
 
-    def _value(self, statements: Sequence[syntax.Node | _Left], names: _Names) -> Value:
-        """Returns what statements give, one after the other, until one returns."""
+    def _value(
+        self, statements: Sequence[syntax.Node | _Left], names: _Names, ends: _Ends
+    ) -> Value:
+        """Returns what statements give, one after the other, until one leaves them."""
         for at, one in enumerate(statements):
             rest = statements[at + 1 :]
             match one:
                 case syntax.Jump(word="return", values=(node,)):
                     told = f"what {self.function.name} returns"
-                    return self._small(
-                        given(node, self.result(), self._sees(names), told)
-                    )
+                    value = given(node, self.result(), self._sees(names), told)
+                    return self._small(ends.returned(value, _outside(rest, names)))
+                case syntax.Jump(word="break" | "continue") if ends.in_loop:
+                    leave = ends.broken if one.word == "break" else ends.behind
+                    return leave(_outside(rest, names))
                 case syntax.Jump():
                     raise refused(one.place, f"{one.word} here", "return with a value")
-                case syntax.Block() if _returns(one):
+                case syntax.Block() if _leaves(one):
                     # The block is opened up, so that what it returns ends the function.
                     end = _Left.of(one, names)
-                    return self._value((*syntax.listed(one), end, *rest), names)
-                case syntax.Choice() if _returns(one):
+                    return self._value((*syntax.listed(one), end, *rest), names, ends)
+                case syntax.Choice() if _leaves(one):
                     # What stands behind it comes behind both of its branches.
                     ways = (*one.branches, _EMPTY)[:2]
-                    found = [self._value((way, *rest), names) for way in ways]
+                    found = [self._value((it, *rest), names, ends) for it in ways]
                     return self._small(chosen(self._holds(one, names), *found))
+                case syntax.Loop() | syntax.Each():
+                    return self._small(self._looped(one, names, rest=rest, ends=ends))
                 case _Left():
                     names = one.of_names(names)
                 case _:
                     names = self._behind(one, names)
-        told = f"{self.function.name} may end without a value"
-        raise refused(self.function.place, told, "return with a value on every way")
+        return ends.behind(names)
+
+    def _looped(
+        self,
+        node: syntax.Loop | syntax.Each,
+        names: _Names,
+        *,
+        rest: Sequence[syntax.Node | _Left],
+        ends: _Ends,
+    ) -> Value:
+        """Returns what stands behind a loop, made of what the loop leaves."""
+        changes = _assigned(node)
+        own = [name for name, it in names.items() if it.is_mutable and name in changes]
+        kinds = [names[it].type for it in own]
+        loop = _Loop(Turns.of(kinds, self.result()), tuple(own), names, node.place)
+        behind = self._behind_loop(node, loop, rest=rest, ends=ends)
+        start, inside = loop.known(Way.ON, names).tree, loop.inside(loop.turns.so_far)
+        if isinstance(node, syntax.Loop):
+            # It is left with the turn in which its condition does not hold.
+            branches = (node.body, syntax.Jump(node.place, "break", ()))
+            body = syntax.Choice(node.place, node.condition, branches)
+            turn = self._value((body,), inside, loop.ends()).tree
+            return replace(behind, tree=loop.turns.repeated(start, turn, behind.tree))
+        elements, kind = self._elements(node, names)
+        item = variable(node.name, types.stored(kind))
+        value = Value(kind, item, node.place)
+        local = _Local(kind, is_mutable=False, value=value)
+        inside = {**inside, node.name: local}
+        turn = self._value((node.body,), inside, loop.ends()).tree
+        tree = loop.turns.folded(
+            elements, item, start=start, turn=turn, behind=behind.tree
+        )
+        return replace(behind, tree=tree)
+
+    def _behind_loop(
+        self,
+        node: syntax.Loop | syntax.Each,
+        loop: _Loop,
+        *,
+        rest: Sequence[syntax.Node | _Left],
+        ends: _Ends,
+    ) -> Value:
+        """Returns what stands behind a loop, or what the loop has returned."""
+        names, state = loop.inside(loop.turns.ended), loop.turns.ended
+        value = self._value(rest, names, ends)
+        jumps = [it for it in syntax.nodes(node) if isinstance(it, syntax.Jump)]
+        if not any(it.word == "return" for it in jumps):
+            return value
+        way, place = part(state, WAY), node.place
+        has_returned = values.of_type(BOOLEAN, f"x = {Way.RETURNED:d}", place, x=way)
+        found = Value(self.result(), part(state, RESULT), place)
+        return chosen(has_returned, ends.returned(found, _outside(rest, names)), value)
+
+    def _elements(self, node: syntax.Each, names: _Names) -> tuple[Node, SplType]:
+        """Returns the list through which a `for` goes; of a map it is its keys."""
+        whole = bind(node.elements, self._sees(names))
+        kind = whole.type
+        if not isinstance(kind, types.Holder) or kind.word == "optional":
+            found = f"a for over {kind}"
+            raise refused(node.elements.place, found, "a list, a set or a map")
+        declared = self.scope.read_type(node.type)
+        if declared != types.loose(kind.of[0]):
+            found, expected = f"{node.name} is {declared}", str(kind.of[0])
+            raise refused(node.type.place, found, expected)
+        is_map = kind.word == "map"
+        return compose("map_keys(x)" if is_map else "x", x=whole.tree), declared
 
     def _holds(self, node: syntax.Choice, names: _Names) -> Value:
         """Returns the condition of an `if`."""
@@ -201,11 +333,18 @@ class _Body:
                 }
             case syntax.Action(name=name) if name in syntax.SILENT:
                 return names
-            case syntax.Loop() | syntax.Each():
-                hint = "code of a Custom has loops"
-                raise refused(node.place, "a loop in a function", "if and return", hint)
+            case syntax.Action(name="appendM", arguments=(target, value)):
+                local = self._target(target, names)
+                longer = syntax.Call(
+                    node.place,
+                    syntax.Name(node.place, "concat"),
+                    (target, syntax.Items(value.place, (value,))),
+                )
+                made = given(longer, local.type, self._sees(names), node.name)
+                assert isinstance(target, syntax.Name)  # noqa: S101 - as _target looked
+                return {**names, target.text: replace(local, value=self._small(made))}
             case _:
-                expected = "type x = ..;, x = ..;, if, return"
+                expected = "type x = ..;, x = ..;, if, for, while, return"
                 raise refused(node.place, "this statement in a function", expected)
 
     def _declared(self, node: syntax.Variable, names: _Names) -> _Local:
@@ -239,9 +378,30 @@ class _Body:
 _EMPTY = syntax.Block(Place("", 1, 1), ())
 
 
-def _returns(node: syntax.Node) -> bool:
-    """Tells whether a statement may leave the function."""
-    return any(isinstance(one, syntax.Jump) for one in syntax.nodes(node))
+def _leaves(node: syntax.Node) -> bool:
+    """Tells whether a statement may go on elsewhere than with the next one."""
+    ways = (syntax.Jump, syntax.Loop, syntax.Each)
+    return any(isinstance(one, ways) for one in syntax.nodes(node))
+
+
+def _outside(rest: Sequence[syntax.Node | _Left], names: _Names) -> _Names:
+    """Returns the names behind all blocks that are left by a jump."""
+    for one in rest:
+        if isinstance(one, _Left):
+            names = one.of_names(names)
+    return names
+
+
+def _assigned(node: syntax.Node) -> set[str]:
+    """Returns the names of the variables that a statement may change."""
+    targets: list[object] = []
+    for one in syntax.nodes(node):
+        match one:
+            case syntax.Change(target=target) | syntax.Stepped(of=target):
+                targets.append(target)
+            case syntax.Action(arguments=(target, *_)):
+                targets.append(target)
+    return {one.text for one in targets if isinstance(one, syntax.Name)}
 
 
 def library(
