@@ -157,5 +157,5 @@ def test_every_stream_of_an_example_has_rows(name):
 
 
 def test_examples_are_as_many_as_pages_say():
-    assert NAMES == ["document", "orders", "plant"]
+    assert NAMES == ["document", "market", "orders", "plant"]
     assert all(Path(FOLDER / f"{name}.toml").is_file() for name in NAMES)
