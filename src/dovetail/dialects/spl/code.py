@@ -18,6 +18,7 @@ from dovetail.dialects.spl import syntax, types, values
 from dovetail.dialects.spl.expressions import (
     PortView,
     Scope,
+    begun,
     bind,
     changed,
     given,
@@ -94,7 +95,7 @@ class Writer:
         kind = self.sees.read_type(one.type)
         found = self.variable(one.name, kind, is_mutable=one.is_mutable)
         if one.values:
-            value = given(one.values[0], kind, self.scope(names), one.name)
+            value = begun(one.values[0], kind, self.scope(names), one.name)
         elif one.is_mutable:
             value = values.blank(kind, one.place)
         else:
@@ -146,7 +147,7 @@ class Writer:
             case syntax.Action() | syntax.Change():
                 steps, plain = self.lifted(node, names)
                 if isinstance(plain, syntax.Change):
-                    done = [self._change(plain, names)]
+                    done = [*self._changes(plain, names)]
                 else:
                     assert isinstance(plain, syntax.Action)  # noqa: S101 - as it was
                     done = [*self._action(plain, names)]
@@ -261,6 +262,24 @@ class Writer:
             case kind:
                 found = f"an element of {kind} by {key.type}"
                 raise refused(at.place, found, "the key of a map, or an int32")
+
+    def _changes(self, node: syntax.Change, names: Names) -> Iterator[code.Statement]:
+        """Yields an assignment; of a whole tuple each attribute gets its part."""
+        target = node.target
+        named = target.text if isinstance(target, syntax.Name) else ""
+        view = self.sees.port(named)
+        if view is None or named in names or node.sign != "=":
+            yield self._change(node, names)
+            return
+        # As a whole first: what it is made of is what the tuple was before.
+        whole = self.variable("", view.type, is_mutable=False)
+        value = given(node.value, view.type, self.scope(names), named)
+        yield code.Assigned(whole.target, value.expression)
+        for name, kind in view.type.attributes:
+            part = build("field", read(whole).tree, values.text(name))
+            made = Value(kind, part, node.place)
+            target_part = self._attribute(view, name, target.place).target
+            yield code.Assigned(target_part, made.expression)
 
     def _change(
         self, node: syntax.Change | syntax.Stepped, names: Names

@@ -209,6 +209,7 @@ _NUMBER = re.compile(
     r"(?P<suffix>\w*)"
 )
 _WIDTHS = {"b": 8, "h": 16, "w": 32, "l": 64, "": 32}
+_LETTERS = {f"int{width}": letter for letter, width in _WIDTHS.items() if letter}
 _DECIMAL_WIDTHS = {"w": "decimal32", "l": "decimal64", "q": "decimal128"}
 
 
@@ -360,6 +361,17 @@ def given(node: syntax.Node, kind: types.SplType, scope: Scope, what: str) -> Va
     if is_empty and isinstance(loose, types.Holder) and loose.word != "optional":
         return values.blank(kind, node.place)
     return values.assigned(bind(node, replace(scope, wanted=(kind,))), kind, what)
+
+
+def begun(node: syntax.Node, kind: types.SplType, scope: Scope, what: str) -> Value:
+    """Returns the first value of a variable: a bare whole number is of its type."""
+    match node:
+        case syntax.Number(text=text) if text.isdigit() and kind in types.INTEGERS:
+            # Of int64 the suffix is l, of uint64 it is ul.
+            unsigned = "u" if kind in types.UNSIGNED else ""
+            letter = _LETTERS[str(kind).removeprefix("u")]
+            node = replace(node, text=f"{text}{unsigned}{letter}")
+    return given(node, kind, scope, what)
 
 
 def changed(

@@ -22,6 +22,7 @@ from dovetail.dialects.spl import syntax, types, values
 from dovetail.dialects.spl.absence import WAY
 from dovetail.dialects.spl.expressions import (
     Scope,
+    begun,
     bind,
     changed,
     chosen,
@@ -354,7 +355,7 @@ class _Body:
             raise refused(node.place, f"{node.name} has no value", f"{node.name} = ..")
         value = values.blank(kind, node.place)
         if node.values:
-            value = given(node.values[0], kind, self._sees(names), node.name)
+            value = begun(node.values[0], kind, self._sees(names), node.name)
         return _Local(kind, node.is_mutable, value)
 
     def _target(self, node: syntax.Node, names: _Names) -> _Local:

@@ -12,7 +12,7 @@ from functools import partial
 
 from dovetail import spec
 from dovetail.dialects.spl import coded, files, operators, syntax, types, windowed
-from dovetail.dialects.spl.expressions import PortView, Scope, bind
+from dovetail.dialects.spl.expressions import PortView, Scope, begun
 from dovetail.dialects.spl.history import with_history
 from dovetail.dialects.spl.joins import join
 from dovetail.dialects.spl.library.call import Function
@@ -336,8 +336,7 @@ class Graph:
                 kind = self.read_type(one.type)
                 value = blank(kind, one.place)
                 if one.values:
-                    scope = self.scope()
-                    value = bind(one.values[0], scope)
+                    value = begun(one.values[0], kind, self.scope(), one.name)
                 if value.type != kind:
                     raise types.refused(
                         value.place, f"{one.name} is {value.type}", str(kind)
