@@ -124,7 +124,18 @@ def _replaced(arguments: Sequence[Value], place: Place) -> Value:
     return values.of_type(text.type, "regexp_replace(x, y, z)", place, **parts)
 
 
+def _submitted(arguments: Sequence[Value], place: Place) -> Value:
+    """Returns the value of a submission, of which there is none: its default."""
+    if len(arguments) != 2:  # noqa: PLR2004 - the name, and the default
+        told = "a value of the submission without a default"
+        hint = 'getSubmissionTimeValue("limit", "10")'
+        raise types.refused(place, told, "a default", hint)
+    call.checked(arguments, place, call.only(types.RSTRING), call.only(types.RSTRING))
+    return arguments[1]
+
+
 FUNCTIONS: Mapping[str, call.Function] = {
+    "getSubmissionTimeValue": _submitted,
     "length": _length,
     "lower": call.of(
         None, f"translate(x, '{_LETTERS}', '{_LETTERS.lower()}')", types.STRINGS
