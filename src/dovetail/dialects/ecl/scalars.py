@@ -6,6 +6,7 @@ same whatever blanks end them, and decimals keep all digits until they are assig
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
@@ -48,9 +49,21 @@ def _whole(node: syntax.Number, value: int) -> types.Scalar:
     return types.whole(trees.literal(value))
 
 
+_ANYTHING = re.compile(".*", re.DOTALL), ""
+# Of at most 32 digits, as the longest DECIMAL has.
+_DECIMAL = re.compile(r"[+-]?(?=(\.?\d){1,32}\.?$)\d*\.?\d*")
+_WRITTEN = {
+    "x": (re.compile("[0-9A-Fa-f]*"), "digits from 0 to F"),
+    "e": (_DECIMAL, "a number of up to 32 digits"),
+}
+
+
 # 'abc'   x'0A0B' and D'abc' are bytes   e'1.50' is a DECIMAL3_2
 def read_text(_: Context, node: syntax.Text) -> types.Scalar:
     """Returns a text; the letter before it may make it bytes or a decimal."""
+    fits, expected = _WRITTEN.get(node.prefix, _ANYTHING)
+    if not fits.fullmatch(node.value):
+        raise refusal(node, f"the text {node.prefix}'{node.value}'", expected)
     match node.prefix:
         case "x" | "d":
             is_hex = node.prefix == "x"
