@@ -140,6 +140,7 @@ def test_a_broken_file_is_told_in_a_sentence(explain, content, options, says):
     assert says in found.stderr
 
 
+@pytest.mark.wide
 def test_all_cases_of_the_project_are_explained():
     words = ["explain", str(TOP / "tests/cases")]
     assert "Traceback" not in CliRunner().invoke(app, words).stdout

@@ -144,6 +144,7 @@ def moves(source):
     return source.is_timed and source.kind is not InputKind.DATASET
 
 
+@pytest.mark.wide
 @given(CLOCKS.flatmap(plays))
 def test_each_kind_is_made_of_others(play):
     play = plain(ended(play))

@@ -72,7 +72,10 @@ CASES = (*neutral_cases(TESTS / "cases"), *neutral_cases(SAMPLES))
 TOLD = [case for case in CASES if is_told(case)]
 
 
-@pytest.mark.parametrize(("split", "count"), [("each", 2), ("random:1", 7)])
+@pytest.mark.parametrize(
+    ("split", "count"),
+    [pytest.param("each", 2, marks=pytest.mark.wide), ("random:1", 7)],
+)
 def test_cases_of_which_buckets_are_told_give_what_they_expect(split, count):
     faults = {}
     for case in TOLD:

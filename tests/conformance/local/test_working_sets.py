@@ -103,7 +103,15 @@ def agree(play, seed):
 
 
 @pytest.mark.parametrize("clock", MOVING)
-@pytest.mark.parametrize("kind", PLAYS)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(
+            kind, marks=[] if kind in {"plays", "streams"} else pytest.mark.wide
+        )
+        for kind in PLAYS
+    ],
+)
 @pytest.mark.parametrize("chunk", chunks(1, 50))
 def test_the_working_set_gives_what_all_rows_give(chunk, kind, clock):
     wrong = [
