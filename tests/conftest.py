@@ -44,7 +44,7 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(config, items):
     left_out = {"long": "runs with --long only", "wide": "runs with --wide or --long"}
     if config.getoption("--wide") or config.getoption("--long"):
-        del left_out["wide"]
+        left_out = {"long": left_out["long"], "narrow": "more of its kind is played"}
     if config.getoption("--long"):
         del left_out["long"]
     for name, reason in left_out.items():

@@ -129,8 +129,8 @@ def kills(name, count, *marks):
 @pytest.mark.parametrize(
     ("name", "count"),
     [
-        kills("outer", 1),
-        kills("outer", 2, pytest.mark.wide),
+        kills("outer", 1, pytest.mark.narrow),
+        kills("outer", 3, pytest.mark.wide),
         kills("kept", 1, pytest.mark.wide),
         kills("nested", 1, pytest.mark.wide),
         kills("outer", 20, pytest.mark.long),

@@ -108,9 +108,12 @@ def test_what_does_not_fit_is_refused(spark):
 @pytest.mark.parametrize(
     ("engine", "split", "choose"),
     [
-        (EngineName.STREAM, "random:1", partial(texts_shared_out, wide=False)),
         pytest.param(
-            *(EngineName.STREAM, "random:3", partial(texts_shared_out, wide=True)),
+            *(EngineName.STREAM, "random:1", partial(texts_shared_out, wide=False)),
+            marks=pytest.mark.narrow,
+        ),
+        pytest.param(
+            *(EngineName.STREAM, "random:1", partial(texts_shared_out, wide=True)),
             marks=pytest.mark.wide,
         ),
         pytest.param(EngineName.STREAM, "each", list, marks=pytest.mark.long),

@@ -110,9 +110,12 @@ def quotes(spark, folder, number):
 @pytest.mark.parametrize(
     ("engine", "split", "choose"),
     [
-        (EngineName.STREAM, "random:1", partial(texts_shared_out, wide=False)),
         pytest.param(
-            *(EngineName.STREAM, "random:3", partial(texts_shared_out, wide=True)),
+            *(EngineName.STREAM, "random:1", partial(texts_shared_out, wide=False)),
+            marks=pytest.mark.narrow,
+        ),
+        pytest.param(
+            *(EngineName.STREAM, "random:1", partial(texts_shared_out, wide=True)),
             marks=pytest.mark.wide,
         ),
         pytest.param(EngineName.STREAM, "each", list, marks=pytest.mark.long),

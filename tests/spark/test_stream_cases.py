@@ -67,11 +67,11 @@ USED = used_features()
 SOME = with_every_feature(USED, 1000)
 """What is played each time."""
 SPLITS = [
-    ("random:1", tuple(SOME)),
+    pytest.param("random:1", tuple(SOME), marks=pytest.mark.narrow),
     *(
         pytest.param(*some, marks=pytest.mark.wide)
         for some in (
-            ("random:3", tuple(with_every_feature(USED, 24))),
+            ("random:1", tuple(with_every_feature(USED, 24))),
             ("each", tuple(FEW)),
         )
     ),
@@ -176,7 +176,13 @@ def plays_of(joins, count):
 
 
 @pytest.mark.timeout(HOUR)
-@pytest.mark.parametrize("count", [1, pytest.param(3, marks=pytest.mark.wide)])
+@pytest.mark.parametrize(
+    "count",
+    [
+        pytest.param(1, marks=pytest.mark.narrow),
+        pytest.param(3, marks=pytest.mark.wide),
+    ],
+)
 def test_random_plays_give_the_rows_of_the_oracle(spark, count):
     assert differences(spark, plays_of([*JOINS, *SOFT], count), "random:1") == {}
 
