@@ -17,6 +17,8 @@ from dovetail.engines.spark_program import frames
 from dovetail.errors import DialectError, EngineError
 from dovetail.schema import Schema
 
+# An index of many files is written in each; a busy machine takes its time.
+pytestmark = pytest.mark.timeout(1200)
 CASES = Path(__file__).parents[1] / "cases" / "ecl_keyed.json"
 ROWS = 20_000
 INDEX = """
