@@ -58,16 +58,16 @@ def words(case):
     return {*re.findall(r"[A-Z]{3,}", case.join.text)}
 
 
-def texts_shared_out(cases, *, wide):
+def texts_shared_out(cases, *, every_word):
     """Texts that share queries with others, and of those that cannot some.
 
     What is refused costs nothing, and a join little: texts of several steps have
     queries of their own. Of those one of twelve is played, or each word of the language
-    where it may take longer.
+    where that is asked for.
     """
     alone = {case.name: words(case) for case in cases if is_played_alone(case)}
     chosen = {name for name in alone if is_always_played(name, 12)}
-    if wide:
+    if every_word:
         chosen = {*with_every_feature(alone, 40)}
     return [case for case in cases if case.name not in alone or case.name in chosen]
 

@@ -105,16 +105,21 @@ def test_what_does_not_fit_is_refused(spark):
         dt.sql(TABLE, {"customers": dt.table(people, key="_key")}, dialect="lenses")
 
 
+FEW = partial(texts_shared_out, every_word=False)
+MORE = partial(texts_shared_out, every_word=True)
+
+
 @pytest.mark.parametrize(
     ("engine", "split", "choose"),
     [
+        (EngineName.STREAM, "random:1", partial(texts_shared_out, every_word=False)),
         pytest.param(
-            *(EngineName.STREAM, "random:1", partial(texts_shared_out, wide=False)),
-            marks=pytest.mark.narrow,
-        ),
-        pytest.param(
-            *(EngineName.STREAM, "random:1", partial(texts_shared_out, wide=True)),
-            marks=pytest.mark.wide,
+            *(
+                EngineName.STREAM,
+                "random:1",
+                partial(texts_shared_out, every_word=True),
+            ),
+            marks=pytest.mark.long,
         ),
         pytest.param(EngineName.STREAM, "each", list, marks=pytest.mark.long),
         pytest.param(EngineName.BATCH, "whole", list, marks=pytest.mark.wide),

@@ -64,17 +64,15 @@ def used_features():
 
 
 USED = used_features()
-SOME = with_every_feature(USED, 1000)
+SOME, MORE = (with_every_feature(USED, share) for share in (1000, 24))
 """What is played each time."""
 SPLITS = [
     pytest.param("random:1", tuple(SOME), marks=pytest.mark.narrow),
     *(
         pytest.param(*some, marks=pytest.mark.wide)
-        for some in (
-            ("random:1", tuple(with_every_feature(USED, 24))),
-            ("each", tuple(FEW)),
-        )
+        for some in (("random:1", tuple(with_every_feature(USED, 24))),)
     ),
+    pytest.param("each", tuple(FEW), marks=pytest.mark.long),
     pytest.param("random:2", tuple(CASES), marks=pytest.mark.long),
     pytest.param("whole", tuple(CASES), marks=pytest.mark.long),
     pytest.param("random:7", tuple(CASES), marks=pytest.mark.long),
