@@ -5,10 +5,12 @@ case takes about a second, and the tests have to stay short.
 """
 
 import re
+from functools import partial
 from zlib import crc32
 
 import pytest
 
+from dovetail.conformance.engines import EngineName
 from dovetail.conformance.flows import JoinPlay, NamedJoin
 from dovetail.conformance.languages import play_of
 from dovetail.errors import DovetailError
@@ -70,6 +72,19 @@ def texts_shared_out(cases, *, every_word):
     if every_word:
         chosen = {*with_every_feature(alone, 40)}
     return [case for case in cases if case.name not in alone or case.name in chosen]
+
+
+STREAMED = [
+    (EngineName.STREAM, "random:1", partial(texts_shared_out, every_word=False)),
+    *(
+        pytest.param(EngineName.STREAM, split, choose, marks=pytest.mark.long)
+        for split, choose in (
+            ("random:1", partial(texts_shared_out, every_word=True)),
+            ("each", list),
+        )
+    ),
+]
+"""How texts of a language run as streams: the engine, the cut, and which of them."""
 
 
 def is_played_alone(case):

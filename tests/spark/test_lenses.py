@@ -1,14 +1,12 @@
 """A query in Lenses SQL on Spark: streams, a table that changes, DataFrames."""
 
-from functools import partial
-
 import pytest
 
 import dovetail as dt
 from dovetail.conformance.check import Check, Status
 from dovetail.conformance.engines import EngineName, parse_split
 from tests.dialects.lenses.test_cases import CASES
-from tests.spark.share import texts_shared_out
+from tests.spark.share import STREAMED
 
 TABLE = """
 WITH t AS (SELECT TABLE * FROM customers);
@@ -105,23 +103,10 @@ def test_what_does_not_fit_is_refused(spark):
         dt.sql(TABLE, {"customers": dt.table(people, key="_key")}, dialect="lenses")
 
 
-FEW = partial(texts_shared_out, every_word=False)
-MORE = partial(texts_shared_out, every_word=True)
-
-
 @pytest.mark.parametrize(
     ("engine", "split", "choose"),
     [
-        (EngineName.STREAM, "random:1", partial(texts_shared_out, every_word=False)),
-        pytest.param(
-            *(
-                EngineName.STREAM,
-                "random:1",
-                partial(texts_shared_out, every_word=True),
-            ),
-            marks=pytest.mark.long,
-        ),
-        pytest.param(EngineName.STREAM, "each", list, marks=pytest.mark.long),
+        *STREAMED,
         pytest.param(EngineName.BATCH, "whole", list, marks=pytest.mark.wide),
     ],
 )

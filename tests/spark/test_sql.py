@@ -1,6 +1,5 @@
 """A query in the SQL of streams on Spark: joins in a row, a table beside them."""
 
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from dovetail.conformance.case import Script
 from dovetail.conformance.check import Check, Status
 from dovetail.conformance.engines import EngineName, parse_split
 from tests.dialects.sqlstream.test_cases import CASES
-from tests.spark.share import is_played_alone, texts_shared_out
+from tests.spark.share import STREAMED, is_played_alone
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -107,23 +106,10 @@ def quotes(spark, folder, number):
     return dt.stream(stream, time="at", lateness="10 seconds")
 
 
-FEW = partial(texts_shared_out, every_word=False)
-MORE = partial(texts_shared_out, every_word=True)
-
-
 @pytest.mark.parametrize(
     ("engine", "split", "choose"),
     [
-        (EngineName.STREAM, "random:1", partial(texts_shared_out, every_word=False)),
-        pytest.param(
-            *(
-                EngineName.STREAM,
-                "random:1",
-                partial(texts_shared_out, every_word=True),
-            ),
-            marks=pytest.mark.long,
-        ),
-        pytest.param(EngineName.STREAM, "each", list, marks=pytest.mark.long),
+        *STREAMED,
         pytest.param(EngineName.BATCH, "whole", list, marks=pytest.mark.long),
     ],
 )
