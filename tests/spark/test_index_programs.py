@@ -52,12 +52,15 @@ def test_a_built_index_is_read_where_left_rows_ask(spark, base, shelf):
     assert found == outputs(spark, base, HALF)
     assert len(found["Result 1"]) == 5
     [reading] = shelf.readings
-    files, groups = reading.read.of.files, reading.read.of.groups
+    parts, of = reading.read.parts, reading.read.of
     assert reading.told() == (
         "JOIN in line 4, left outer: of the index keys::by_k "
-        f"2 of {files} files and 2 of {groups} row groups are read"
+        f"{parts.files} of {of.files} files and "
+        f"{parts.groups} of {of.groups} row groups are read"
     )
-    assert files >= 19
+    # Spark samples where files begin, so the two rows of a key may lie in two of them.
+    assert 2 <= parts.files <= parts.groups <= 4
+    assert of.files >= 19
     assert Path(shelf.folder, "keys", "by_k", "manifest").is_dir()
 
 
@@ -67,7 +70,7 @@ def test_an_index_that_is_there_is_read_by_a_later_program(spark, base, shelf):
     later = base.unionAll(spark.sql("SELECT 7L, 'new', -1L"))
     found = outputs(spark, later, HALF, shelf)
     assert found == outputs(spark, base, HALF)
-    assert [one.read.parts.files for one in shelf.readings] == [2]
+    assert [2 <= one.read.parts.files <= 4 for one in shelf.readings] == [True]
     built = outputs(spark, later, f"BUILD(i, OVERWRITE); {HALF}", shelf)
     assert built == outputs(spark, later, HALF) != found
 
@@ -139,9 +142,10 @@ def test_a_fetch_of_few_rows_reads_few_files(spark, base, shelf):
     assert [row[2] for row in found["Result 1"]] == [5, 12_430, 12_431]
     fetches = [one for one in shelf.readings if one.title.startswith("FETCH")]
     assert [one.file for one in fetches] == ["base", "base"]
-    assert [one.read.parts.files for one in fetches] == [2, 1]
-    # Where a file begins Spark says by a sample, so neighbours may lie in two groups.
-    assert sum(one.read.parts.groups for one in fetches) <= 4
+    # Where a file begins Spark says by a sample, so neighbours may lie in two.
+    some, one = (each.read.parts for each in fetches)
+    assert 2 <= some.files <= some.groups <= 3
+    assert (one.files, one.groups) == (1, 1)
     assert fetches[0].read.of.files >= 19
 
 
