@@ -1,4 +1,4 @@
-"""Texts with a mistake: letters and words dropped, put in, changed with each other."""
+"""Texts with a mistake: letters, words and arguments dropped, put in, exchanged."""
 
 from dovetail.errors import DialectError, UnsupportedError
 
@@ -11,18 +11,25 @@ def exchanged(chance, text, between):
     return between.join(parts)
 
 
+def without_one(chance, text, between):
+    """A text of which a part is gone."""
+    parts = text.split(between)
+    del parts[chance.randrange(len(parts))]
+    return between.join(parts)
+
+
 def mutated(chance, text, signs, between):
     """A text with a mistake in it: one of the signs, or clauses swapped."""
     place = chance.randrange(len(text))
-    words = text.split(" ")
-    del words[chance.randrange(len(words))]
     return chance.choice(
         [
             text[:place] + text[place + 1 :],
             text[:place] + chance.choice(signs) + text[place:],
             text[:place],
-            " ".join(words),
+            without_one(chance, text, " "),
+            without_one(chance, text, ","),
             exchanged(chance, text, " "),
+            exchanged(chance, text, ","),
             exchanged(chance, text, between),
         ]
     )

@@ -62,11 +62,14 @@ def _as_if(node: syntax.Call) -> syntax.Call:
             others = (subject, *rest)
         case _:
             return node
-    last = others[-1]
+    last = others[-1:]
     if any(isinstance(it, syntax.Arrow) for it in others):
-        last = _as_if(replace(node, arguments=others))
+        last = (_as_if(replace(node, arguments=others)),)
+    elif node.word == "case":
+        # The first is what is compared, so that it is no other value.
+        last = others[1:]
     word = syntax.Name(node.of.place, "IF")
-    return syntax.Call(node.place, word, (condition, value, last))
+    return syntax.Call(node.place, word, (condition, value, *last))
 
 
 def _is_dataset(context: Context, node: syntax.Node) -> bool:

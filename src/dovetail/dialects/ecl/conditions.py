@@ -95,6 +95,8 @@ def terms(
             marks = is_keyed or node.word == "keyed"
             yield from terms(context, inside, is_keyed=marks)
         case syntax.Call() if node.word == "wild":
+            if len(node.arguments) != 1:
+                raise refusal(node, "this WILD", "WILD(field)")
             yield Term(node, context, is_wild=True)
         case syntax.Call() if found := [*routine_of(context, node)]:
             inner, body = parameters_of(context, node, found[0])

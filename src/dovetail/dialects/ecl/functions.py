@@ -25,6 +25,8 @@ from dovetail.dialects.ecl.context import (
 from dovetail.dialects.ecl.rows import row_of, struct_of
 from dovetail.dialects.ecl.trees import Node, sql
 from dovetail.dialects.ecl.values import Made, RowValue
+from dovetail.errors import DovetailError
+from dovetail.expression.functions.patterns import regular
 from dovetail.expression.tables import entered
 
 _MANY = 1 << 30
@@ -142,7 +144,8 @@ def chosen(
             found.append((condition, node, inside.scalar(node)))
         seen = (*seen, sql("NOT x", x=condition))
     if not found:
-        raise refusal(branches[0][1], "SKIP in every branch", "a value in one")
+        written = (*(node for _, node in branches), *otherwise)
+        raise refusal(written[0], "no value in any branch", "a value in one")
     kind = reduce(types.common, [value.type for _, _, value in found])
     whens: list[Node] = []
     for condition, node, value in found:
@@ -402,12 +405,9 @@ def _random(context: Context, node: syntax.Call) -> types.Scalar:
     return types.Scalar(sql("crc32(CAST(x AS BINARY))", x=place), _UNSIGNED4)
 
 
-def _literal(context: Context, node: syntax.Node, refused: str) -> Node:
-    """Returns a text that the program knows, without a sign that is refused."""
-    found = str(known_value(node, context.typed(node, types.STRING)))
-    if refused and refused in found:
-        raise refusal(node, f'"{refused}" in what replaces a match', "plain letters")
-    return trees.literal(found)
+def _literal(context: Context, node: syntax.Node) -> str:
+    """Returns a text that the program knows."""
+    return str(known_value(node, context.typed(node, types.STRING)))
 
 
 # REGEXFIND('(\d+)-(\d+)', '12-34', 2) is '34'.
@@ -423,14 +423,26 @@ def _matches(context: Context, node: syntax.Call) -> types.Scalar:
         if is_word(one, "nocase"):
             raise refusal(one, "NOCASE", "nothing", "[Aa] matches both of a letter")
     text = context.typed(second, types.STRING).tree
-    pattern = _literal(context, first, "")
+    written = _literal(context, first)
+    try:
+        known = regular(written)
+    except DovetailError as error:
+        raise refusal(
+            first, error.found, "a pattern that Spark and Python have"
+        ) from error
+    pattern = trees.literal(written)
     if node.word == "regexreplace":
-        instead = _literal(context, rest[0], "$")
-        found = trees.build("regexp_replace", text, pattern, instead)
+        instead = _literal(context, rest[0])
+        if "$" in instead:
+            raise refusal(rest[0], '"$" in what replaces a match', "plain letters")
+        found = trees.build("regexp_replace", text, pattern, trees.literal(instead))
         return types.Scalar(found, types.STRING)
     if not rest:
         return types.truth(trees.build("rlike", text, pattern))
     number = context.count(rest[0])
+    if number > known.groups:
+        # A group that the pattern does not have matches nothing.
+        return types.Scalar(trees.literal(""), types.STRING)
     group = sql(f"regexp_extract(x, pattern, {number})", x=text, pattern=pattern)
     return types.Scalar(group, types.STRING)
 

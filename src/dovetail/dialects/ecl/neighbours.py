@@ -77,7 +77,7 @@ def _rollup(context: Context, node: Call) -> values.DatasetValue:
     if is_word(second, "group"):
         return _of_groups(context, node, source)
     along = aggregates.Along.of(source.record, source.record)
-    if is_transform(context, second):
+    if rest and is_transform(context, second):
         transform, same = second, _by_last(context, along, rest)
     elif rest and is_transform(context, rest[0]):
         transform, *options = rest
@@ -86,7 +86,7 @@ def _rollup(context: Context, node: Call) -> values.DatasetValue:
     else:
         raise refusal(
             node,
-            "a ROLLUP without a transform",
+            "a ROLLUP without a transform, or by nothing",
             "ROLLUP(rows, condition, transform) or ROLLUP(rows, transform, fields)",
         )
     made, totals = made_along(context, transform, along)

@@ -181,14 +181,14 @@ def _set_kind(parts: SetParts, options: SetOptions, node: syntax.Node) -> None:
     options.kind = spec.SetKind.M_OF_N
     numbers = [parts.inside.count(one) for one in node.arguments]
     # Without a second number: up to all of them.
-    least, most = (*numbers, count)[:2]
-    if not 1 <= least <= most:
+    bounds = (*numbers, count) if len(numbers) == 1 else tuple(numbers)
+    if len(bounds) != 2 or not 1 <= bounds[0] <= bounds[1]:  # noqa: PLR2004
         raise refusal(
             node,
             f"MOFN({', '.join(map(str, numbers))}) of {count} sets",
             "MOFN(min, max), 1 <= min <= max",
         )
-    options.bounds = (least, most)
+    options.bounds = bounds
 
 
 def _join(parts: SetParts, node: syntax.Node, options: SetOptions) -> spec.SetJoinSpec:
