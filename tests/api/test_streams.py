@@ -431,7 +431,7 @@ REFUSALS = {
     "lateness": (
         lambda: orders(lateness="10 parsecs"),
         (
-            'lateness="10 parsecs"; expected a length of time\n'
+            'lateness="10 parsecs"; expected a length of time, at most 10,000 years\n'
             'hint: write for example lateness="10 minutes", or a timedelta'
         ),
     ),

@@ -77,14 +77,22 @@ def unnested(
         for hand in spec.HANDS
     }
     left, right = (
-        replace(join.side(hand), source=spec.Named(rows[hand].name))
-        if hand in rows
-        else join.side(hand)
+        _side_of(join.side(hand), rows[hand]) if hand in rows else join.side(hand)
         for hand in spec.HANDS
     )
     select = spec.Columns(tuple(spec.selected_columns(join, schemas)))
     flat = replace(join, left=left, right=right, select=select)
     return flat, {**inputs, **{source.name: source for source in rows.values()}}
+
+
+def _side_of(side: spec.Side, rows: spec.Input) -> spec.Side:
+    """Returns a side of a join inside as one of its rows, as an input.
+
+    Those of a data set hand no ends on: they never die.
+    """
+    is_endless = side.window.is_inherited and rows.kind is spec.InputKind.DATASET
+    window = spec.Forever() if is_endless else side.window
+    return replace(side, source=spec.Named(rows.name), window=window)
 
 
 DataSets = Mapping[str, spec.Nested]
@@ -110,11 +118,9 @@ def with_data_sets(
         if spec.is_batch_inside(join, side, inputs) and not waits:
             while name in inputs:
                 name = f"the {name}"
-            inputs = {**inputs, name: spec.data_set_of(source, inputs, name)}
-            known, side = (
-                {**known, name: source},
-                replace(side, source=spec.Named(name)),
-            )
+            rows = spec.data_set_of(source, inputs, name)
+            inputs, known = {**inputs, name: rows}, {**known, name: source}
+            side = _side_of(side, rows)
         else:
             inner, inputs, known = with_data_sets(source.join, inputs, known)
             side = replace(side, source=spec.Nested(inner, name))

@@ -66,7 +66,11 @@ def to_microseconds(moment: datetime) -> int:
 
 def from_microseconds(count: int) -> datetime:
     """Returns the moment so many microseconds after 1970, in UTC."""
-    return _EPOCH + count * _MICROSECOND
+    try:
+        return _EPOCH + count * _MICROSECOND
+    except OverflowError as error:
+        found = f"the moment {count} microseconds after 1970"
+        raise SchemaError(found, "one of the years 1 to 9999, as Python has") from error
 
 
 def read_row(row: object, schema: Schema, where: str = "the row") -> dict[str, object]:

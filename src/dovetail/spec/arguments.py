@@ -30,7 +30,7 @@ from typing import ParamSpec, TypeVar
 
 from dovetail.errors import MissingNameError, SchemaError, SpecError
 from dovetail.schema import Schema
-from dovetail.spec.spans import Span, parse_span
+from dovetail.spec.spans import WHAT_FITS, Span, parse_span, whole_span
 
 Choice = TypeVar("Choice", bound=Enum)
 Given = ParamSpec("Given")
@@ -115,16 +115,16 @@ def no_column(name: str, value: object, column: str, schema: Schema) -> SchemaEr
 def length(name: str, value: object, *, least: Span | None = None) -> Span:
     """Returns a length of time: of a text with units, or of a timedelta."""
     hint = f'write for example {name}="10 minutes", or a timedelta'
-    match value:
-        case timedelta():
-            found = Span(0, value // timedelta(microseconds=1))
-        case str():
-            try:
-                found = parse_span(value)
-            except SpecError as error:
-                raise wrong(name, value, "a length of time", hint) from error
-        case _:
-            raise wrong(name, value, "a length of time", hint)
+    if not isinstance(value, str | timedelta):
+        raise wrong(name, value, WHAT_FITS, hint)
+    try:
+        if isinstance(value, str):
+            found = parse_span(value)
+        else:
+            count = Decimal(value // timedelta(microseconds=1))
+            found = whole_span(str(value), Decimal(0), count)
+    except SpecError as error:
+        raise wrong(name, value, WHAT_FITS, hint) from error
     # On every date: a month may be 28 days long, so that days make up for none.
     if least is not None and (
         found.months < least.months

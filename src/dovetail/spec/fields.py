@@ -17,7 +17,7 @@ from dovetail.errors import SpecError
 from dovetail.expression import Expression
 from dovetail.schema import cited
 from dovetail.spec.arguments import near
-from dovetail.spec.spans import SECOND, Span, parse_span
+from dovetail.spec.spans import SECOND, WHAT_FITS, Span, parse_span, whole_span
 
 Taken = TypeVar("Taken")
 Made = TypeVar("Made")
@@ -138,9 +138,14 @@ def seconds(value: object, where: str) -> Span:
     """Reads a number of seconds, 0 or more, exact to the microsecond."""
     # Exact: a number of JSON is read by its digits.
     length = number(value, where) * SECOND
-    if length < 0 or length % 1:
-        raise wrong(where, value, "seconds, 0 or more, with at most six places")
-    return Span(0, int(length))
+    expected = "seconds, 0 or more, with at most six places"
+    try:
+        found = whole_span(str(value), Decimal(0), length)
+    except SpecError as error:
+        raise wrong(where, value, expected) from error
+    if found.microseconds < 0:
+        raise wrong(where, value, expected)
+    return found
 
 
 def span(value: object, where: str) -> Span:
@@ -149,7 +154,7 @@ def span(value: object, where: str) -> Span:
         return parse_span(text(value, where))
     except SpecError as error:
         hint = 'write for example "10 minutes" or "1 day 2 hours"'
-        raise wrong(where, value, "a length of time", hint) from error
+        raise wrong(where, value, WHAT_FITS, hint) from error
 
 
 def expression(value: object, where: str) -> Expression:

@@ -15,6 +15,8 @@ from decimal import Decimal
 from dovetail.errors import SpecError
 
 SECOND = 1_000_000
+WHAT_FITS = "a length of time, at most 10,000 years"
+"""What is expected where a length of time stands."""
 _UNITS = {
     "microsecond": (0, 1),
     "millisecond": (0, 1000),
@@ -28,6 +30,9 @@ _UNITS = {
 }
 _PART = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s*([a-zA-Z]+)\s*")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# Every 400 years the calendar is the same again.
+_CYCLE = 146_097 * 86_400 * SECOND
+_MONTHS_OF_A_CYCLE = 400 * 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +57,12 @@ class Span:
             return moment + self.microseconds
         # The same day and time of day, or that month's last day. Counted from January
         # of the year 0: a month is the rest of twelve.
-        then = _date(moment)
-        year, month = divmod(then.year * 12 + then.month - 1 + self.months, 12)
+        cycle, then = _date(moment)
+        cycles, months = divmod(self.months, _MONTHS_OF_A_CYCLE)
+        year, month = divmod(then.year * 12 + then.month - 1 + months, 12)
         day = min(then.day, calendar.monthrange(year, month + 1)[1])
         shifted = then.replace(year=year, month=month + 1, day=day)
-        return _moment(shifted) + self.microseconds
+        return (cycle + cycles) * _CYCLE + _moment(shifted) + self.microseconds
 
     def least_after(self, moment: int) -> int:
         """Returns the least moment this span after a moment or any later one.
@@ -68,11 +74,13 @@ class Span:
         # 29 January 00:00 --1 month--> 28 February 00:00, later and yet less
         moments = [moment]
         if self.months:
-            then = _date(moment)
+            cycle, then = _date(moment)
             midnight = then.replace(hour=0, minute=0, second=0, microsecond=0)
             last = calendar.monthrange(then.year, then.month)[1]
             days = range(then.day + 1, last + 1)
-            moments += [_moment(midnight.replace(day=day)) for day in days]
+            moments += [
+                cycle * _CYCLE + _moment(midnight.replace(day=day)) for day in days
+            ]
         return min(map(self.after, moments))
 
     def in_words(self) -> str:
@@ -107,6 +115,8 @@ class Span:
 
 
 NO_TIME = Span()
+# Longer than all that dates can be apart, and short enough to be added to any of them.
+_LONGEST = Span(10_000 * 12, 10_000 * 366 * 86_400 * SECOND)
 
 
 def parse_span(text: str) -> Span:
@@ -124,6 +134,13 @@ def parse_span(text: str) -> Span:
         place = part.end()
     if place == 0 or place != len(text):
         raise _no_span(f'"{text}" is not a length of time', "numbers with units")
+    return whole_span(text, months, microseconds)
+
+
+def whole_span(text: str, months: Decimal, microseconds: Decimal) -> Span:
+    """Returns the span of so many months and microseconds, which a text names."""
+    if abs(months) > _LONGEST.months or abs(microseconds) > _LONGEST.microseconds:
+        raise _no_span(f'"{text}" is too long', "at most 10,000 years")
     # Half an hour is exact; half a month, or half a microsecond, is no length.
     if months % 1 or microseconds % 1:
         raise _no_span(f'"{text}" ends between two microseconds', "whole ones")
@@ -136,9 +153,13 @@ def _no_span(found: str, expected: str) -> SpecError:
     return SpecError(found, expected, hint, rule="span")
 
 
-def _date(moment: int) -> datetime:
-    """Returns the date and time of a moment."""
-    return _EPOCH + timedelta(microseconds=moment)
+def _date(moment: int) -> tuple[int, datetime]:
+    """Returns how many cycles after 1970 a moment lies, and its date in the first one.
+
+    Whatever the year, so is one of the 400 that Python surely knows.
+    """
+    cycle, within = divmod(moment, _CYCLE)
+    return cycle, _EPOCH + timedelta(microseconds=within)
 
 
 def _moment(date: datetime) -> int:

@@ -87,13 +87,16 @@ def matches(
     return _where(found, of_pairs(soft, sides, found, {}))
 
 
-def _where(found: Matches, truth: pa.BooleanArray) -> Matches:
+def _where(found: Matches, truth: pa.Array) -> Matches:
     """Returns the pairs of which something is true, neither false nor null."""
+    holds = is_true(truth)
     # Where all are, which is common, the pairs are not copied.
-    return found if truth.true_count == len(truth) else found.take(is_true(truth))
+    return found if holds.all() else found.take(holds)
 
 
 def is_true(truth: pa.Array) -> Mask:
     """Tells where something is true, neither false nor null."""
-    known: Mask = pc.fill_null(truth, fill_value=False).to_numpy(zero_copy_only=False)
-    return known
+    # What is null whatever the rows are has a type of its own.
+    known = pc.fill_null(truth.cast(pa.bool_()), fill_value=False)
+    holds: Mask = known.to_numpy(zero_copy_only=False)
+    return holds
