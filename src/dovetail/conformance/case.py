@@ -127,6 +127,10 @@ class Neutral:
     def play(self) -> spec.Play:
         """Returns the play, checked against every law, its windows written out."""
         inputs = self.given.inputs()
+        for name, source in inputs.items():
+            if not source.schema.columns:
+                found = f'the input "{name}" has no columns'
+                raise SpecError(found, 'its "schema"', rule="columns")
         return self.given.play(read_join(self.data), inputs, self.given.settings())
 
 

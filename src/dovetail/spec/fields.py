@@ -24,6 +24,8 @@ Made = TypeVar("Made")
 Otherwise = TypeVar("Otherwise")
 Choice = TypeVar("Choice", bound=Enum)
 Reader = Callable[[object, str], Taken]
+_MOST = (1 << 31) - 1
+"""The largest of Spark's integers, so that what is counted by them fits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +120,12 @@ def truth(value: object, where: str) -> bool:
 def whole(value: object, where: str) -> int:
     """Reads a whole number that is not negative."""
     # For Python true is a number, and 3.0 a whole one.
+    expected = "a whole number, 0 or more"
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-        return value
-    raise wrong(where, value, "a whole number, 0 or more")
+        if value <= _MOST:
+            return value
+        expected += f", at most {_MOST:,}"
+    raise wrong(where, value, expected)
 
 
 def number(value: object, where: str) -> Decimal:
@@ -159,7 +164,10 @@ def span(value: object, where: str) -> Span:
 
 def expression(value: object, where: str) -> Expression:
     """Reads an expression, which stays the text that it is."""
-    return Expression(text(value, where))
+    found = text(value, where)
+    if not found.strip():
+        raise wrong(where, value, "an expression of Spark SQL, or no such key")
+    return Expression(found)
 
 
 def choice(names: type[Choice]) -> Reader[Choice]:

@@ -20,6 +20,8 @@ from dovetail.spec import fields
 from dovetail.spec.fields import unless, write_columns, write_number
 from dovetail.spec.spans import Span
 
+_LONGEST_PREFIX = 10_000
+
 
 def _need_count(name: str, count: int) -> None:
     """Refuses a count below 1: no limit at all is the case Unlimited."""
@@ -127,8 +129,14 @@ class OptionalPrefix:
     width: int
 
     def __post_init__(self) -> None:
-        """Refuses a prefix without a letter."""
+        """Refuses a prefix without a letter, and one for which no text is padded."""
         _need_count("a prefix", self.width)
+        if self.width > _LONGEST_PREFIX:
+            raise SpecError(
+                f"a prefix of {self.width}",
+                f"at most {_LONGEST_PREFIX:,} letters",
+                rule="pick_count",
+            )
 
     @property
     def compared(self) -> Compared:

@@ -527,6 +527,13 @@ def read_eviction(value: object, where: str) -> Eviction:
     return fields.only(value, where, _EVICTIONS)
 
 
+def _key(value: object, where: str) -> tuple[str, ...]:
+    """Reads the columns of a key."""
+    if names := fields.many(fields.text)(value, where):
+        return names
+    raise fields.wrong(where, value, "at least one column")
+
+
 def _delta(value: object, where: str) -> Delta:
     """Reads how far a column may move on before a row dies."""
     keys = fields.Fields.of(value, where, ("by", "width"))
@@ -576,7 +583,7 @@ _WORDS: Mapping[str, Window] = {one.word: one for one in (Inherited(), Forever()
 _WINDOWS: Mapping[str, fields.Reader[Window]] = {
     Rows.word: fields.made(Rows, fields.whole),
     Seconds.word: fields.made(Seconds, fields.seconds),
-    Latest.word: fields.made(Latest, fields.many(fields.text)),
+    Latest.word: fields.made(Latest, _key),
     Delta.word: _delta,
     Range.word: _range,
     RowsPreceding.word: _rows_preceding,
