@@ -168,9 +168,9 @@ def by_time(drawn, joined):
     return bag(rows)
 
 
-@pytest.mark.wide
+@pytest.mark.long
 @pytest.mark.timeout(HOUR)
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
+@pytest.mark.parametrize("seed", [1, 2])
 def test_rows_of_a_join_come_with_those_that_let_them_out_in_any_cut(
     spark, tmp_path, seed
 ):

@@ -236,6 +236,7 @@ def test_the_printed_program_gives_the_same_rows(spark):
     assert {name: rows(frame) for name, frame in found.items()} == expected
 
 
+@pytest.mark.wide
 @pytest.mark.usefixtures("spark")
 def test_a_printed_program_by_chance_gives_the_same_rows(spark):
     @settings(FEW, max_examples=3)

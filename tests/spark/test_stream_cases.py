@@ -175,7 +175,7 @@ def plays_of(joins, count):
     "count",
     [
         pytest.param(1, marks=pytest.mark.narrow),
-        pytest.param(3, marks=pytest.mark.wide),
+        pytest.param(2, marks=pytest.mark.wide),
     ],
 )
 def test_random_plays_give_the_rows_of_the_oracle(spark, count):
