@@ -62,7 +62,7 @@ def argument_of(function: exp.Expr, text: Text) -> exp.Expr:
     """Returns of what a function looks at the values; of COUNT(*) it is 1."""
     value: exp.Expr = function.this
     # sqlglot reads SUM() as it stands.
-    if isinstance(function, exp.AggFunc) and value is None:
+    if isinstance(function, _VALUES) and value is None:
         raise text.wrong(function, f"{function.key.upper()} of nothing", "a value")
     match function:
         case exp.Count(this=exp.Star()):

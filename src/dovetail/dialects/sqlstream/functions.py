@@ -108,6 +108,9 @@ class _Spark:
             case ((exp.DType.VARBINARY | exp.DType.BINARY), [_, *_]):
                 # Spark's bytes have no length to name; none are cut here.
                 return exp.Cast(this=value, to=exp.DataType.build("binary"))
+            case exp.DType.TIME, _:
+                hint = "TIMESTAMP_TO_CHAR('HH:mm:ss', t) is the time of day as a text"
+                raise not_yet(self.text.at(part), "CAST AS TIME", hint)
             case _:
                 return part
 

@@ -642,7 +642,11 @@ class Query:
             if merged is not None:
                 return merged
             hand, one = self._meant(part, pair)
-            return sided(one.value, hand)
+            found = sided(one.value, hand)
+            # What is wrong with its value is told where its name stands.
+            for name in found.find_all(exp.Identifier):
+                name.meta.update(part.this.meta)
+            return found
 
         left, right = (self.schema_of(pair.side(hand), hand) for hand in spec.HANDS)
         scope = Scope.pair(left, right)

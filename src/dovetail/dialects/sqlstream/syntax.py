@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from sqlglot import TokenType, exp, parser
 from sqlglot.dialects.dialect import Dialect
+from sqlglot.dialects.spark import Spark
 from sqlglot.tokenizer_core import Token
 
 WINDOW = "window"
@@ -29,16 +30,29 @@ STAGGERED = "WINDOWED BY"
 CEIL_TO, TIME_BETWEEN = "ceil to", "time between"
 """Functions that are written in other ways than functions."""
 _UNITS = frozenset({"SECOND", "MINUTE", "HOUR", "DAY", "MONTH", "YEAR"})
+# Which sqlglot would read as another data base means them, though Spark writes them.
+_OF_SPARK = (
+    *("ARRAY_APPEND", "ARRAY_PREPEND", "CONCAT_WS", "DATE_DIFF", "DATE_TRUNC"),
+    *("DATEDIFF", "ILIKE", "LIKE", "MAP", "REGEXP_EXTRACT", "RLIKE", "SPLIT"),
+)
 
 
 class SqlStream(Dialect):
     """SQL as s-Server and Kinesis Analytics write it."""
 
     NULL_ORDERING = "nulls_are_large"
+    # What functions of Spark do by themselves is known to who reads them.
+    REGEXP_EXTRACT_DEFAULT_GROUP = Spark.REGEXP_EXTRACT_DEFAULT_GROUP
+    ARRAY_FUNCS_PROPAGATES_NULLS = Spark.ARRAY_FUNCS_PROPAGATES_NULLS
+    CONCAT_WS_COALESCE = Spark.CONCAT_WS_COALESCE
 
     class Parser(parser.Parser):
         """Reads what sqlglot's own parser does not know."""
 
+        FUNCTIONS: ClassVar[dict[str, Callable[..., object]]] = {
+            **parser.Parser.FUNCTIONS,
+            **{name: Spark.Parser.FUNCTIONS[name] for name in _OF_SPARK},
+        }
         FUNCTION_PARSERS: ClassVar[dict[str, Callable[..., object]]] = {
             **parser.Parser.FUNCTION_PARSERS,
             "FLOOR": lambda self: self._parse_whole(exp.Floor, exp.TimestampTrunc),
@@ -178,6 +192,10 @@ def tokens_of(text: str) -> list[Token]:
         last, word = (tokens[-1] if tokens else None), one.text.upper()
         behind_select = last is not None and last.token_type is TokenType.SELECT
         if behind_select and word == "STREAM":
+            continue
+        # OVER WINDOW w, as the grammar has it, is OVER w, as its examples have it.
+        behind_over = last is not None and last.token_type is TokenType.OVER
+        if behind_over and one.token_type is TokenType.WINDOW:
             continue
         is_by = last is not None and last.text.upper() == "WINDOWED" and word == "BY"
         if is_by and last is not None:

@@ -21,6 +21,8 @@ from dovetail.dialects.sqlstream.parser import ROWTIME, Text, not_yet
 
 _SECONDS = {"SECOND": 1, "MINUTE": 60, "HOUR": 3600, "DAY": 86_400}
 _MONTHS = {"MONTH": 1, "YEAR": 12}
+# Of a unit behind a longer one there are fewer than make one of that.
+_MOST = {"SECOND": 60, "MINUTE": 60, "HOUR": 24, "MONTH": 12}
 # From the longest to the shortest, as the parts of a long interval stand.
 _DAY_TO_SECOND = ("DAY", "HOUR", "MINUTE", "SECOND")
 _HOPS = ("MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR")
@@ -244,6 +246,9 @@ class Windows:
                 hint = "none is below 0"
                 raise self.text.wrong(interval, told, "a number for each unit", hint)
             whole, rest = number.group(1), number.group(2) or ""
+            if name != first and int(whole) >= _MOST[name]:
+                told = f"{whole} {name} behind a {first}"
+                raise self.text.wrong(interval, told, f"at most {_MOST[name] - 1}")
             months += int(whole) * _MONTHS.get(name, 0)
             # Digits behind the point are a part of a second: six of them are micros.
             micros += int(whole + rest.ljust(6, "0")) * _SECONDS.get(name, 0)
