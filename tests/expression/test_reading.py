@@ -279,6 +279,7 @@ def test_what_does_not_fit_breaks_a_rule(text):
         "l.`Odd name` RLIKE '[a&&b]'",
         "regexp_replace(l.`Odd name`, 'x*', '')",
         "regexp_replace(l.`Odd name`, 'x', '$1')",
+        "regexp_replace(l.`Odd name`, '(x)', '$12')",
         "regexp_replace(l.`Odd name`, 'x', l.`Odd name`)",
         "regexp_extract(l.`Odd name`, 'x', l.id)",
         "split(l.`Odd name`, '')",

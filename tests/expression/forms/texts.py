@@ -144,6 +144,7 @@ FORMS = {
     "regexp_replace": (
         form("text", "regexp_replace({0}, '[a-c]+', '<>')", "text"),
         form("text", "regexp_replace({0}, 'x+|a.', '-')", "text"),
+        form("text", "regexp_replace({0}, '([a-c])|( )', '<$2$1$0>')", "text"),
     ),
     "regexp_count": (form("whole", r"regexp_count({0}, r'\D')", "text"),),
     "split": (

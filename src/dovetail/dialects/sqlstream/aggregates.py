@@ -10,8 +10,10 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dovetail.dialects.sqlstream.functions import refusal
-from dovetail.dialects.sqlstream.parser import Text, not_yet
-from dovetail.schema import AtomicType, DecimalType, Type
+from dovetail.dialects.sqlstream.parser import ROWTIME, Text, not_yet
+from dovetail.dialects.sqlstream.syntax import ExpAvg
+from dovetail.dialects.sqlstream.windows import Windows
+from dovetail.schema import AtomicType, DecimalType, StructType, Type
 
 _WHOLE = {AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BIGINT}
 _FLOATS = {AtomicType.FLOAT, AtomicType.DOUBLE}
@@ -42,7 +44,22 @@ _WRITTEN: dict[type[exp.Expr], str] = {
 _PLACED = "IF(size({x}) >= {place}, element_at({x}, {sign}{place}), {none})"
 _NAMES = (
     "COUNT, SUM, AVG, MIN, MAX, STDDEV_POP, STDDEV_SAMP, VAR_POP, VAR_SAMP, "
-    "FIRST_VALUE, LAST_VALUE, NTH_VALUE and LAG"
+    "FIRST_VALUE, LAST_VALUE, NTH_VALUE, LAG, GROUP_CONCAT and EXP_AVG"
+)
+_JOINED = (
+    "IF(size({known}) = 0, NULL, "
+    "array_join(transform({known}, item -> CAST(item AS STRING)), {sign}))"
+)
+# Each value has its time beside it; the row itself is the last one.
+_AGED = "filter({x}, item -> item.value IS NOT NULL)"
+_WEIGHT = (
+    "power(0.5D, CAST((unix_micros(element_at({x}, -1).time) - unix_micros(item.time))"
+    " div {length} AS DOUBLE))"
+)
+_FADING = (
+    "IF(size({aged}) = 0, NULL, aggregate({aged}, CAST(0 AS DOUBLE), (total, item) -> "
+    "total + CAST(item.value AS DOUBLE) * {weight}) / aggregate({aged}, "
+    "CAST(0 AS DOUBLE), (total, item) -> total + {weight}))"
 )
 _SPREADS: dict[type[exp.Expr], tuple[str, int]] = {
     exp.Stddev: ("sqrt({})", 1),
@@ -54,7 +71,7 @@ _SPREADS: dict[type[exp.Expr], tuple[str, int]] = {
 _VALUES: tuple[type[exp.Expr], ...] = (
     *_WRITTEN,
     *_SPREADS,
-    *[exp.Sum, exp.Avg, exp.NthValue, exp.Lag],
+    *[exp.Sum, exp.Avg, exp.NthValue, exp.Lag, exp.GroupConcat, ExpAvg],
 )
 
 
@@ -63,12 +80,16 @@ def argument_of(function: exp.Expr, text: Text) -> exp.Expr:
     value: exp.Expr = function.this
     # sqlglot reads SUM() as it stands.
     if isinstance(function, _VALUES) and value is None:
-        raise text.wrong(function, f"{function.key.upper()} of nothing", "a value")
+        raise text.wrong(function, f"{function.sql_name()} of nothing", "a value")
     match function:
         case exp.Count(this=exp.Star()):
             return exp.Literal.number(1)
         case exp.IgnoreNulls() | exp.RespectNulls():
             return argument_of(value, text)
+        case ExpAvg():
+            parts = zip(("value", "time"), (value, exp.column(ROWTIME)), strict=True)
+            named = (it for name, one in parts for it in (exp.Literal.string(name), one))
+            return exp.Anonymous(this="named_struct", expressions=[*named])
         case _ if isinstance(function, _VALUES):
             if isinstance(value, exp.Distinct):
                 first, *others = value.expressions
@@ -81,7 +102,7 @@ def argument_of(function: exp.Expr, text: Text) -> exp.Expr:
             name = function.name if isinstance(function, exp.Anonymous) else ""
             if refused := refusal(name, function, text):
                 raise refused
-            what = f"{name or function.key.upper()}: known are {_NAMES}"
+            what = f"{name or function.sql_name()}: known are {_NAMES}"
             raise not_yet(text.at(function), what)
 
 
@@ -92,6 +113,10 @@ def computed(function: exp.Expr, values: str, kind: Type, *, text: Text) -> exp.
         known = f"array_distinct({known})"
     if isinstance(function, exp.IgnoreNulls | exp.RespectNulls):
         seen = known if isinstance(function, exp.IgnoreNulls) else values
+        if seen is known and isinstance(function.this, exp.Lag):
+            # From the row itself it looks back, whatever that has.
+            older = f"slice({values}, 1, greatest(size({values}) - 1, 0))"
+            seen = f"concat({_KNOWN.format(x=older)}, slice({values}, -1, 1))"
         return computed(function.this, seen, kind, text=text)
     template = _WRITTEN.get(type(function), "").format(known=known, x=values)
     if not template:
@@ -122,10 +147,20 @@ def _template(
             # Further back than the window reaches there is nothing.
             none, usual = "NULL", function.args.get("default")
             if usual is not None:
-                if usual.find(exp.Column):
-                    raise not_yet(text.at(function), "LAG with a column for none")
                 none = f"CAST({usual.sql(dialect='spark')} AS {kind})"
             return _PLACED.format(x=values, place=back, sign="-", none=none)
+        case exp.GroupConcat():
+            sign = function.args.get("separator") or exp.Literal.string(",")
+            if not isinstance(sign, exp.Literal) or not sign.is_string:
+                raise text.wrong(function, "a separator that is no text", "','")
+            return _JOINED.format(known=known, sign=sign.sql(dialect="spark"))
+        case ExpAvg() if isinstance(kind, StructType):
+            _refuse_no_number(function, kind.fields[0][1], text)
+            length = Windows(text).length(function.args["length"])
+            if not length.is_exact or not length.microseconds:
+                raise text.wrong(function, "EXP_AVG by months, or by nothing", "HOUR")
+            weight = _WEIGHT.format(x=values, length=length.microseconds)
+            return _FADING.format(aged=_AGED.format(x=values), weight=weight)
         case _:
             written, less = _SPREADS[type(function)]
             _refuse_no_number(function, kind, text)
@@ -139,7 +174,7 @@ def _number(function: exp.Expr, name: str, text: Text) -> int:
         return 1
     if not isinstance(offset, exp.Literal) or not offset.this.isdigit():
         raise text.wrong(
-            function, f"{function.key.upper()} by this", "a number of rows"
+            function, f"{function.sql_name()} by this", "a number of rows"
         )
     return int(offset.this)
 
@@ -147,7 +182,7 @@ def _number(function: exp.Expr, name: str, text: Text) -> int:
 def _refuse_no_number(function: exp.Expr, kind: Type, text: Text) -> None:
     """Refuses values that are no numbers."""
     if kind not in _WHOLE and kind not in _FLOATS and not isinstance(kind, DecimalType):
-        what = f"{function.key.upper()} of values of the type {kind}"
+        what = f"{function.sql_name()} of values of the type {kind}"
         raise text.wrong(function, what, "numbers")
 
 

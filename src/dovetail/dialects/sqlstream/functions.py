@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
-from dovetail.dialects.sqlstream import syntax
+from dovetail.dialects.sqlstream import logs, syntax
 from dovetail.dialects.sqlstream.parser import Text, not_yet
 from dovetail.dialects.sqlstream.windows import Windows, exact_unit
 from dovetail.dialects.trees import type_of
@@ -35,13 +35,9 @@ _REFUSED = {
     "HOTSPOTS": "a step of your own behind the query can look for dense regions",
     "RANDOM_CUT_FOREST": "score rows in a step of your own, as pandas functions do",
     "RANDOM_CUT_FOREST_WITH_EXPLANATION": "score rows in a step of your own",
-    "REGEX_LOG_PARSE": "REGEXP_EXTRACT takes a part of a text",
-    "FIXED_COLUMN_LOG_PARSE": "SUBSTRING takes a part of a text",
-    "VARIABLE_COLUMN_LOG_PARSE": "SPLIT_PART takes a part of a text",
-    "W3C_LOG_PARSE": "SPLIT_PART takes a part of a text",
-    "FAST_REGEX_LOG_PARSER": "REGEXP_EXTRACT takes a part of a text",
+    "FAST_REGEX_LOG_PARSE": "REGEX_LOG_PARSE takes patterns of Java",
+    "FAST_REGEX_LOG_PARSER": "REGEX_LOG_PARSE takes patterns of Java",
     "GROUP_RANK": "TOP_K_ITEMS_TUMBLING gives the most frequent values",
-    "EXP_AVG": "AVG over a window of time is near it",
     "RANDOM": "a value of chance is another one when a batch runs again",
 }
 
@@ -280,6 +276,14 @@ class _Spark:
 
 
 Written = Callable[[_Spark, Sequence[exp.Expr]], exp.Expr]
+
+
+def _parsed(record: logs.Parser) -> Written:
+    """Returns how a line of a log is written as a record."""
+    # A field is cast as any other value is: to VARCHAR(3) it is cut.
+    return lambda known, values: record(values, known.text).written(known.cast)
+
+
 _WRITTEN: dict[str, tuple[int, int, Written]] = {
     "TIMESTAMPADD": (3, 3, _Spark.added),
     "TIMESTAMPDIFF": (3, 3, _Spark.difference),
@@ -292,6 +296,11 @@ _WRITTEN: dict[str, tuple[int, int, Written]] = {
     "DATE_TO_CHAR": (2, 2, _Spark.told),
     "REGEX_REPLACE": (3, 5, _Spark.replaced),
     "MONOTONIC": (1, 1, _Spark.same),
+    "REGEX_LOG_PARSE": (2, 3, _parsed(logs.by_pattern)),
+    "W3C_LOG_PARSE": (2, 2, _parsed(logs.by_format)),
+    "SYS_LOG_PARSE": (1, 1, _parsed(logs.of_syslog)),
+    "FIXED_COLUMN_LOG_PARSE": (2, 2, _parsed(logs.by_places)),
+    "VARIABLE_COLUMN_LOG_PARSE": (3, 5, _parsed(logs.by_delimiter)),
     syntax.CEIL_TO.upper(): (2, 2, _Spark.ceiled),
     syntax.TIME_BETWEEN.upper(): (3, 3, _Spark.between),
 }

@@ -101,8 +101,10 @@ class Hourly:
         found = f"exists(l.`{_ITEMS}`, {_ITEM} -> {partner})"
         # A condition that is null makes nobody a partner.
         holds = [f"NOT coalesce({found}, false)"]
-        own = [sided(one, spec.Hand.RIGHT) for one in self._side(self.table).kept]
-        holds += [one.sql(dialect="spark") for one in own]
+        scope = Scope.pair(self._schema(self.stream), self._schema(self.table))
+        for one in self._side(self.table).kept:
+            own = sided(one, spec.Hand.RIGHT)
+            holds.append(self.query.spelled(own, scope, one))
         if where := self.query.query.args.get("where"):
             holds.append(f"({self._said(where.this, self._of_nobody)})")
         columns = tuple(
@@ -131,12 +133,11 @@ class Hourly:
         assert isinstance(rows.source, spec.Named)  # noqa: S101 - a stream has a name
         step = self.known.step(rows.source.name)
         for one in rows.kept:
-            holds = sided(one, spec.Hand.LEFT).sql(dialect="spark")
-            step = spec.Filtered(step, Expression(holds))
+            step = spec.Filtered(step, Expression(self._of_stream(one)))
         parts = ", ".join(f"'{name}', {text}" for text, name in self.fields.items())
         time = next(one.value for one in rows.columns if one.is_time)
         columns = (
-            (ROWTIME, Expression(sided(time, spec.Hand.LEFT).sql(dialect="spark"))),
+            (ROWTIME, Expression(self._of_stream(time))),
             (_ITEMS, Expression(f"named_struct({parts})")),
         )
         match rows.window:
@@ -176,15 +177,20 @@ class Hourly:
         """Returns the columns of one side's rows."""
         return self.query.schema_of(self._side(hand), hand)
 
+    def _of_stream(self, value: exp.Expr) -> str:
+        """Returns a value over the columns of the stream's own rows."""
+        scope = Scope.pair(self._schema(self.stream), steps.NOBODY)
+        return self.query.spelled(sided(value, spec.Hand.LEFT), scope, value)
+
     def _of_item(self, value: exp.Expr) -> exp.Expr:
         """Returns what an item of the list has of a value."""
-        text = sided(value, spec.Hand.LEFT).sql(dialect="spark")
+        text = self._of_stream(value)
         name = self.fields.setdefault(text, f"f{len(self.fields)}")
         return exp.column(name, table=_ITEM)
 
     def _of_nobody(self, value: exp.Expr) -> exp.Expr:
         """Returns what stands for a value of a row that has not come."""
-        text = sided(value, spec.Hand.LEFT).sql(dialect="spark")
+        text = self._of_stream(value)
         scope = Scope.pair(self._schema(self.stream), steps.NOBODY)
         kind = parse(Expression(text), scope).type
         return exp.maybe_parse(f"CAST(NULL AS {kind})", dialect="spark")

@@ -8,7 +8,7 @@ CREATE FUNCTION f (a INTEGER) RETURNS .. RETURN ..    an expression under a name
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 
@@ -18,7 +18,7 @@ from sqlglot.tokenizer_core import Token
 
 from dovetail.dialects import trees
 from dovetail.dialects.grammar import Source
-from dovetail.dialects.sqlstream.syntax import SqlStream, tokens_of
+from dovetail.dialects.sqlstream.syntax import SqlStream, spelled_out, tokens_of
 from dovetail.errors import DialectError, Place, UnsupportedError
 from dovetail.schema import AtomicType, Column, Schema, parse_type
 
@@ -327,17 +327,38 @@ class Statements:
         except ParseError as error:
             raise trees.stopped(self.source, tokens, error) from error
         tree = found[0]
-        return tree if tree is None else tree.transform(self._called, copy=False)
+        if tree is None:
+            return None
+        tree = tree.transform(self._called, copy=False)
+        for query in tree.find_all(exp.Select):
+            _name_parts(query)
+        return tree
 
     def _called(self, node: exp.Expr) -> exp.Expr:
         """Returns what a function of the text is, of all else the node itself."""
+        if isinstance(node, exp.UnicodeString):
+            try:
+                return spelled_out(node)
+            except ValueError as error:
+                told = f'"{node.name}" has the number of no letter'
+                place = trees.place_of(self.source, node)
+                raise DialectError(told, r"\0041, or \+01F600", place=place) from error
+        place = trees.place_of(self.source, node)
+        match node:
+            case exp.Filter(this=exp.AggFunc()):
+                return _counting_some(node, place)
+            case exp.Filter() | exp.WithinGroup():
+                raise not_yet(place, f"{node.sql()}")
+            case exp.GroupConcat(this=exp.Distinct(expressions=[_, sign])):
+                # The sign stands behind the value, which alone is distinct.
+                node.set("separator", sign)
+                node.this.set("expressions", node.this.expressions[:1])
         known = self.functions.get(folded(node.name))
         if known is None or not isinstance(node, exp.Anonymous):
             return node
         values = node.expressions
         if len(values) != len(known.arguments):
             told = f"{len(values)} values for {len(known.arguments)} arguments"
-            place = trees.place_of(self.source, node)
             raise DialectError(told, "a value for each", place=place)
         return known.called(values)
 
@@ -348,6 +369,52 @@ class Statements:
     def _not_yet(self, token: Token, what: str) -> UnsupportedError:
         """Returns that a statement is not there yet, with its place."""
         return not_yet(self._place(token), what)
+
+
+def _counting_some(node: exp.Filter, place: Place) -> exp.Expr:
+    """Returns a function of some rows: of the others its value is null, as it counts.
+
+    SUM(x) FILTER (WHERE y) is SUM(CASE WHEN y THEN x END).
+    """
+    function, condition = node.this, node.expression.this
+    # To these nulls are values like others.
+    if isinstance(function, exp.FirstValue | exp.LastValue | exp.NthValue | exp.Lag):
+        raise not_yet(place, f"FILTER behind {function.sql_name()}")
+    value = function.this
+    inner = value.expressions[0] if isinstance(value, exp.Distinct) else value
+    one = exp.Literal.number(1) if isinstance(inner, exp.Star) else inner
+    some = exp.Case(ifs=[exp.If(this=condition, true=one)])
+    if isinstance(value, exp.Distinct):
+        value.set("expressions", [some, *value.expressions[1:]])
+    else:
+        function.set("this", some)
+    return function
+
+
+def _name_parts(query: exp.Select) -> None:
+    """Makes parts of columns of names that begin with no table: `t.record.COLUMN1`."""
+    first, joins = query.args.get("from_"), query.args.get("joins") or ()
+    tables = [one.this for one in (first, *joins) if one is not None]
+    known = {one.alias_or_name.lower() for one in tables}
+    inner = (node for node in query.walk(prune=_is_other(query)))
+    for column in [it for it in inner if isinstance(it, exp.Column)]:
+        names = [column.args.get(it) for it in ("catalog", "db", "table", "this")]
+        given = [one for one in names if isinstance(one, exp.Identifier)]
+        # A table may stand behind its schema; without one the column is the first.
+        place = next((n for n, it in enumerate(given) if it.name.lower() in known), -1)
+        if len(given) < 2 or 0 <= place >= len(given) - 2:  # noqa: PLR2004 - table and column
+            continue
+        table, name, *parts = (None, *given) if place < 0 else given[place:]
+        whole: exp.Expr = exp.Column(this=name, table=table)
+        whole.meta["whole"] = column.sql()
+        for part in parts:
+            whole = exp.Dot(this=whole, expression=part)
+        column.replace(whole)
+
+
+def _is_other(query: exp.Select) -> Callable[[exp.Expr], bool]:
+    """Returns what tells a query inside of another one, which has tables of its own."""
+    return lambda node: isinstance(node, exp.Select) and node is not query
 
 
 def _closed(kinds: Sequence[TokenType], name: int) -> int | None:

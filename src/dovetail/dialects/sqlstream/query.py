@@ -468,7 +468,7 @@ class Query:
                 hard.append(equal)
         kind = self.kind(written)
         for hand in spec.HANDS:
-            soft += [self._own(one, hand) for one in pair.side(hand).kept]
+            soft += [self.own(one, hand, pair) for one in pair.side(hand).kept]
         if kind is spec.Kind.INNER and not hard and not soft:
             kind = spec.Kind.CROSS
         streams = [hand for hand in spec.HANDS if pair.side(hand).is_stream]
@@ -536,7 +536,9 @@ class Query:
             if join.kind.preserves(hand):
                 drops += [
                     f"(matched_{hand.value} AND NOT coalesce({own}, false))"
-                    for own in (self._own(one, hand) for one in pair.side(hand).kept)
+                    for own in (
+                        self.own(one, hand, pair) for one in pair.side(hand).kept
+                    )
                 ]
         if not drops:
             return join
@@ -549,7 +551,7 @@ class Query:
         # No user's column has such a name: with blanks, and numbered.
         for place, (hand, one) in enumerate(pair.columns()):
             name = f"{one.table} {one.name} {place}"
-            columns.append((name, Expression(self._own(one.value, hand))))
+            columns.append((name, Expression(self.own(one.value, hand, pair))))
             shown.append(replace(one, value=own_column(name)))
         inner = replace(join, select=spec.Columns(tuple(columns)))
         is_stream = join.clock is spec.Clock.EVENT
@@ -600,7 +602,7 @@ class Query:
                     yield from self._star(pair, node.table)
                 case exp.Alias():
                     yield node.alias, node.this
-                case exp.Column():
+                case exp.Column() | exp.Dot():
                     yield node.name, node
                 case _:
                     yield f"EXPR${number}", node
@@ -648,9 +650,7 @@ class Query:
                 name.meta.update(part.this.meta)
             return found
 
-        left, right = (self.schema_of(pair.side(hand), hand) for hand in spec.HANDS)
-        scope = Scope.pair(left, right)
-        return self.spelled(replaced(node, meant), scope, node)
+        return self.spelled(replaced(node, meant), self.scope(pair), node)
 
     def spelled(self, tree: exp.Expr, scope: Scope, node: exp.Expr) -> str:
         """Returns a tree as Spark writes it, or tells at its node what is wrong."""
@@ -667,9 +667,14 @@ class Query:
             raise self.text.wrong(node, error.found, *told) from error
         return text
 
-    def _own(self, value: exp.Expr, hand: spec.Hand) -> str:
+    def own(self, value: exp.Expr, hand: spec.Hand, pair: Pair) -> str:
         """Returns an expression over the columns of one side's rows."""
-        return sided(value, hand).sql(dialect="spark")
+        return self.spelled(sided(value, hand), self.scope(pair), value)
+
+    def scope(self, pair: Pair) -> Scope:
+        """Returns the columns that the rows of both sides have themselves."""
+        left, right = (self.schema_of(pair.side(hand), hand) for hand in spec.HANDS)
+        return Scope.pair(left, right)
 
     def _merged(self, column: exp.Column, pair: Pair) -> exp.Expr | None:
         """Returns what a column of USING is: that of the side that is always there."""
@@ -690,7 +695,8 @@ class Query:
         found = pair.named(column)
         if not found:
             tables = sorted({one.table for _, one in pair.columns()})
-            told = f'no column "{column.sql()}" in {" or ".join(tables)}'
+            name = column.meta.get("whole") or column.sql()
+            told = f'no column "{name}" in {" or ".join(tables)}'
             raise self.text.wrong(column, told, "", clock_hint(column))
         return found
 

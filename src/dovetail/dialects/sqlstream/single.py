@@ -298,6 +298,10 @@ class Single:
         # Of one whose nulls are ignored the whole counts, and is no part of itself.
         around = exp.IgnoreNulls | exp.RespectNulls
         functions = [it for it in found if not isinstance(it.parent, around)]
+        for one in functions:
+            if isinstance(one, exp.Lag | syntax.ExpAvg):
+                told = f"{one.sql_name()} of a group"
+                raise self._wrong(one, told, "OVER and a window")
         lists = {id(one): self._value(one) for one in functions}
         fired, end = self._groups(group, tuple(groups.values()), lists)
         source = fired.source
@@ -370,12 +374,14 @@ class Single:
             tuple[spec.firing.Sliding, tuple[str, ...]], list[tuple[exp.Window, Seen]]
         ] = {}
         values: dict[int, str] = {}
+        computed: dict[int, exp.Expr] = {}
         for node in (it for _, one in nodes for it in one.find_all(exp.Window)):
             seen = self.query.windows.of_function(node)
             texts = (self.query.written(one, self.pair) for one in seen.parts)
             by = tuple(self._added(_PART, text) for text in texts)
             apart.setdefault((seen.window, by), []).append((node, seen))
             values[id(node)] = self._value(node.this)
+            computed[id(node)] = self._with_usual(node.this)
             if seen.micros:
                 self._added(_VALUE, self.time)
         results = {one: f"{_RESULT} {number}" for number, one in enumerate(values)}
@@ -392,7 +398,8 @@ class Single:
         source = self._in_front((ROWTIME, self.time))
         for (window, by), some in apart.items():
             named = {
-                results[id(node)]: (node, seen, values[id(node)]) for node, seen in some
+                results[id(node)]: (computed[id(node)], seen, values[id(node)])
+                for node, seen in some
             }
             source = self._behind(source, window, by, named)
         # The windows have given rows in row time: nothing must sort them again.
@@ -401,12 +408,23 @@ class Single:
             f"l.{ROWTIME}"
         )
 
+    def _with_usual(self, function: exp.Expr) -> exp.Expr:
+        """Returns a function whose value where there is no row is a column of ours."""
+        usual = function.find(exp.Lag) and function.find(exp.Lag).args.get("default")
+        if usual is None or not usual.find(exp.Column):
+            return function
+        # It is what the row itself has, not the one that is looked for.
+        own = own_column(self._added(_GROUP, self.query.written(usual, self.pair)))
+        new = function.copy()
+        new.find(exp.Lag).set("default", own)
+        return new
+
     def _behind(
         self,
         source: spec.InRowTime,
         window: spec.firing.Sliding,
         by: tuple[str, ...],
-        functions: Mapping[str, tuple[exp.Window, Seen, str]],
+        functions: Mapping[str, tuple[exp.Expr, Seen, str]],
     ) -> spec.InRowTime:
         """Returns rows behind a window, with functions of columns under their names."""
         seen_by_time = (seen for _, seen, _ in functions.values() if seen.micros)
@@ -422,9 +440,9 @@ class Single:
             own: exp.Expr = exp.maybe_parse(last, dialect="spark")
             columns.append((name, self._text(own, fired)))
         moments = own_column(times[0]).sql(dialect="spark") if times else ""
-        for name, (node, seen, column) in functions.items():
+        for name, (function, seen, column) in functions.items():
             text = seen.of_list(own_column(column).sql(dialect="spark"), moments)
-            value = self._result(node.this, text, source.schema[column].type)
+            value = self._result(function, text, source.schema[column].type)
             columns.append((name, self._text(value, fired)))
         return spec.InRowTime(steps.projected(fired, tuple(columns)), ROWTIME)
 

@@ -9,10 +9,11 @@ WINDOWED BY STAGGER (..)        groups that begin with their first row
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from sqlglot import TokenType, exp, parser
+from sqlglot import TokenType, exp, parser, tokens
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.dialects.spark import Spark
 from sqlglot.tokenizer_core import Token
@@ -37,6 +38,12 @@ _OF_SPARK = (
 )
 
 
+class ExpAvg(exp.Expression, exp.AggFunc):
+    """A mean in which values count half as much for each length of time they are old."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True, "length": True}
+
+
 class SqlStream(Dialect):
     """SQL as s-Server and Kinesis Analytics write it."""
 
@@ -46,12 +53,19 @@ class SqlStream(Dialect):
     ARRAY_FUNCS_PROPAGATES_NULLS = Spark.ARRAY_FUNCS_PROPAGATES_NULLS
     CONCAT_WS_COALESCE = Spark.CONCAT_WS_COALESCE
 
+    class Tokenizer(tokens.Tokenizer):
+        """Knows texts with numbers of letters: U&'\\0009' is a tab."""
+
+        UNICODE_STRINGS: ClassVar[list[tuple[str, str]]] = [("U&'", "'"), ("u&'", "'")]
+
     class Parser(parser.Parser):
         """Reads what sqlglot's own parser does not know."""
 
         FUNCTIONS: ClassVar[dict[str, Callable[..., object]]] = {
             **parser.Parser.FUNCTIONS,
             **{name: Spark.Parser.FUNCTIONS[name] for name in _OF_SPARK},
+            "EXP_AVG": ExpAvg.from_arg_list,
+            "LISTAGG": exp.GroupConcat.from_arg_list,
         }
         FUNCTION_PARSERS: ClassVar[dict[str, Callable[..., object]]] = {
             **parser.Parser.FUNCTION_PARSERS,
@@ -177,6 +191,20 @@ class SqlStream(Dialect):
             return join
 
 
+def spelled_out(text: exp.UnicodeString) -> exp.Literal:
+    """Returns a text whose letters are given by their numbers as it reads.
+
+    Raises a ValueError where there is no such letter.
+    """
+    sign = text.args.get("escape")
+    sign = re.escape(sign.name if sign else "\\")
+    pattern = rf"{sign}(?:({sign})|\+([0-9A-Fa-f]{{6}})|([0-9A-Fa-f]{{4}}))"
+    read = re.sub(pattern, lambda it: it[1] or chr(int(it[2] or it[3], 16)), text.name)
+    # Halves of a letter are no letters either.
+    read.encode()
+    return exp.Literal.string(read)
+
+
 def _ceil_to(this: exp.Expr, unit: exp.Expr) -> exp.Expr:
     """Returns the end of the unit in which a time falls."""
     return exp.Anonymous(this=CEIL_TO, expressions=[this, unit])
@@ -187,9 +215,9 @@ def tokens_of(text: str) -> list[Token]:
 
     Without the word STREAM: what keeps coming is known of what stands behind FROM.
     """
-    tokens: list[Token] = []
+    found: list[Token] = []
     for one in SqlStream().tokenize(text):
-        last, word = (tokens[-1] if tokens else None), one.text.upper()
+        last, word = (found[-1] if found else None), one.text.upper()
         behind_select = last is not None and last.token_type is TokenType.SELECT
         if behind_select and word == "STREAM":
             continue
@@ -200,7 +228,7 @@ def tokens_of(text: str) -> list[Token]:
         is_by = last is not None and last.text.upper() == "WINDOWED" and word == "BY"
         if is_by and last is not None:
             whole = (TokenType.GROUP_BY, STAGGERED, last.line, last.col, last.start)
-            tokens[-1] = Token(*whole, one.end)
+            found[-1] = Token(*whole, one.end)
         else:
-            tokens.append(one)
-    return tokens
+            found.append(one)
+    return found

@@ -23,6 +23,7 @@ Pattern = re.Pattern[str]
 
 # What Java takes for the end of a line: a dot is any letter but these.
 _ENDS = r"\n\r\u0085\u2028\u2029"
+_REFERENCE = re.compile(r"\$([0-9])")
 _CLASSES = {"d": "0-9", "w": "a-zA-Z0-9_", "s": r" \t\n\x0b\f\r"}
 _PIECE = re.compile(
     r"""
@@ -119,17 +120,30 @@ def _counting(text: str) -> entry.Rule:
 
 
 def _replacing_rule(arguments: entry.Arguments) -> entry.Signature | None:
-    """Types REGEXP_REPLACE: what stands instead is written, without references."""
+    """Types REGEXP_REPLACE: what stands instead is written, groups by one digit."""
     signature = _counting("string, string, string -> string")(arguments)
     if signature is None:
         return None
-    instead = arguments[2]
-    # `$1` is a group to Java, `\1` to Python: neither may stand there
+    instead, pattern = arguments[2], _pattern(arguments[1])
     if not isinstance(instead, Literal):
         raise UnsupportedError("a replacement that is no constant")
-    if instead.value is not None and re.search(r"[\\$]", str(instead.value)):
-        raise UnsupportedError(f'references in the replacement "{instead.value}"')
+    told = str(instead.value or "")
+    # Java takes digits into `$12` as long as there is such a group, and a `\` for itself
+    known = re.fullmatch(r"(?:[^\\$]|\$[0-9](?![0-9]))*", told)
+    numbers = [int(one) for one in _REFERENCE.findall(told)]
+    if not known or any(one > (pattern.groups if pattern else 9) for one in numbers):
+        raise UnsupportedError(f'references in the replacement "{told}"')
     return signature
+
+
+def _replaced(pattern: Pattern, text: str, instead: str) -> str:
+    """Returns a text with what stands instead, groups where it names them."""
+
+    def filled(found: re.Match[str]) -> str:
+        # a group that took no part is nothing
+        return _REFERENCE.sub(lambda sign: found[int(sign[1])] or "", instead)
+
+    return pattern.sub(filled, text)
 
 
 def _group_rule(arguments: entry.Arguments) -> entry.Signature | None:
@@ -205,8 +219,7 @@ FUNCTIONS: tuple[entry.Entry, ...] = (
     entry.typed(
         "regexp_replace",
         _replacing_rule,
-        # as a function what stands instead is taken letter by letter
-        _compiled(lambda pattern, text, instead: pattern.sub(lambda _: instead, text)),
+        _compiled(_replaced),
         takes=3,
     ),
     entry.typed(
