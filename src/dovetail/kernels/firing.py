@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import total_ordering
-from itertools import takewhile
+from itertools import islice, takewhile
 from operator import itemgetter
 from typing import Any, NamedTuple, Protocol
 
@@ -27,6 +27,7 @@ from dovetail.spec.firing import (
     ByCount,
     ByDelta,
     ByMark,
+    ByCalendar,
     ByTime,
     FiringWindow,
     FromFirst,
@@ -497,17 +498,16 @@ class _Windows:
         """Yields what windows give as time passes, at each multiple of their length."""
         before, self.clock = self.clock, now
         window = self.known.window
-        if isinstance(window.fires, ByTime) and before is not None:
-            length = window.fires.length.microseconds
-            ticks = range(before // length + 1, now // length + 1)
+        if isinstance(window.fires, ByTime | ByCalendar) and before is not None:
+            ticks = window.fires.ticks(before, now)
             # The first one empties a tumbling window: of the others come marks alone.
             if isinstance(window, Tumbling) and not self.known.has_marks:
-                ticks = ticks[:1]
+                ticks = islice(ticks, 1)
             for tick in ticks:
                 # Of a sliding window nothing is left some time after the last row.
                 if isinstance(window, Sliding) and not self.parts:
                     break
-                self._outlive(tick * length)
+                self._outlive(tick)
                 if isinstance(window, Tumbling):
                     yield from self._all()
                 else:

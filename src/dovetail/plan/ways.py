@@ -22,7 +22,15 @@ from dovetail.schema import Schema
 
 # What of a plan travels to workers names single nodes: see `stream.py`.
 from dovetail.spec.code import most_submitted
-from dovetail.spec.firing import Arranged, ByMark, ByTime, Lists, Sliding, Tumbling
+from dovetail.spec.firing import (
+    Arranged,
+    ByCalendar,
+    ByMark,
+    ByTime,
+    Lists,
+    Sliding,
+    Tumbling,
+)
 from dovetail.spec.inputs import Outlet
 from dovetail.spec.program import Coded, Recognized, Windowed
 
@@ -93,7 +101,7 @@ class Fired:
         if not isinstance(step, Windowed):
             return False
         policies = (step.window.keeps, step.window.fires)
-        return any(isinstance(one, ByTime) for one in policies)
+        return any(isinstance(one, ByTime | ByCalendar) for one in policies)
 
     @property
     def operator(self) -> int:

@@ -9,10 +9,14 @@ it fires stands a mark, which a window that lasts until a mark looks at.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from decimal import Decimal
 
-from dovetail.spec.spans import Span
+from dovetail.spec.spans import SECOND, Span
+
+_DAY = 86_400 * SECOND
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,44 @@ class ByTime:
 
     length: Span
 
+    def ticks(self, before: int, until: int) -> Iterator[int]:
+        """Yields when it fires behind a moment, until another one and then too."""
+        every = self.length.microseconds
+        return (it * every for it in range(before // every + 1, until // every + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class ByCalendar:
+    """Rows of a week from Monday on, or of so many months, in UTC: it fires as one ends.
+
+    No months: a week. Stretches of months begin with a January.
+    """
+
+    months: int
+
+    def ticks(self, before: int, until: int) -> Iterator[int]:
+        """Yields when it fires behind a moment, until another one and then too."""
+        if not self.months:
+            # 1970 began on a Thursday, three days behind a Monday.
+            past = 3 * _DAY
+            week = ByTime(Span(0, 7 * _DAY))
+            yield from (it - past for it in week.ticks(before + past, until + past))
+            return
+        then = datetime.fromtimestamp(before // SECOND, UTC)
+        first = (then.year * 12 + then.month - 1) // self.months + 1
+        # No time is behind the year 9999.
+        for number in range(first, 120_000 // self.months):
+            year, month = divmod(number * self.months, 12)
+            moment = int(datetime(year, month + 1, 1, tzinfo=UTC).timestamp()) * SECOND
+            if moment > until:
+                return
+            yield moment
+
+    @property
+    def longest(self) -> int:
+        """Returns the microseconds of its longest stretch."""
+        return (31 * self.months or 7) * _DAY
+
 
 @dataclass(frozen=True, slots=True)
 class FromFirst:
@@ -56,7 +98,7 @@ class ByMark:
     """Rows up to the next mark."""
 
 
-Policy = ByCount | ByDelta | ByTime | FromFirst | FromLast | ByMark
+Policy = ByCount | ByDelta | ByTime | ByCalendar | FromFirst | FromLast | ByMark
 """What a window looks at."""
 
 

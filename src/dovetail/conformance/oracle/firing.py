@@ -96,11 +96,10 @@ class _Windows:
         before, self.clock = self.clock, clock
         over: list[tuple[int, tuple[object, ...]]] = []
         match self.step.window.fires:
-            case firing.ByTime(length) if before is not None:
+            case (firing.ByTime() | firing.ByCalendar()) as own if before is not None:
                 # All that passes between two events passes before the second one comes.
-                every = length.microseconds
-                for tick in range(before // every + 1, clock // every + 1):
-                    yield from self._tick(tick * every)
+                for tick in own.ticks(before, clock):
+                    yield from self._tick(tick)
             case firing.FromFirst(length):
                 last = clock - length.microseconds
                 began = [(one.rows[0][1], key) for key, one in self.parts.items()]

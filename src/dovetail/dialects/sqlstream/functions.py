@@ -13,7 +13,12 @@ from sqlglot import exp
 
 from dovetail.dialects.sqlstream import logs, syntax
 from dovetail.dialects.sqlstream.parser import Text, not_yet
-from dovetail.dialects.sqlstream.windows import Windows, exact_unit
+from dovetail.dialects.sqlstream.windows import (
+    Windows,
+    end_of_calendar,
+    exact_unit,
+    unit_of_calendar,
+)
 from dovetail.dialects.trees import type_of
 from dovetail.errors import DovetailError
 from dovetail.expression import Scope
@@ -262,6 +267,14 @@ class _Spark:
         """Returns the end of the unit in which a time falls."""
         value, unit = values
         length = exact_unit(unit.name)
+        of_calendar = unit_of_calendar(exp.TimestampTrunc(this=value, unit=unit))
+        if of_calendar:
+            text = value.sql(dialect="spark")
+            start = f"date_trunc('{of_calendar}', {text})"
+            end = end_of_calendar(text, of_calendar)
+            whole = f"IF({start} = {text}, {text}, {end})"
+            tree: exp.Expr = exp.maybe_parse(whole, dialect="spark")
+            return tree
         if length is None:
             raise not_yet(self.text.at(unit), f"CEIL to {unit.name}")
         # The start of a unit is its own end, as of whole numbers.

@@ -22,7 +22,11 @@ from dovetail.dialects.sqlstream import steps, syntax
 from dovetail.dialects.sqlstream.aggregates import argument_of, computed
 from dovetail.dialects.sqlstream.parser import ROWTIME, Text
 from dovetail.dialects.sqlstream.query import Pair, Query, Rows
-from dovetail.dialects.sqlstream.windows import Seen
+from dovetail.dialects.sqlstream.windows import (
+    Seen,
+    end_of_calendar,
+    unit_of_calendar,
+)
 from dovetail.dialects.trees import conjuncts, own_column, sided
 from dovetail.expression import Expression, Scope
 from dovetail.schema import Type
@@ -30,7 +34,10 @@ from dovetail.schema import Type
 _GROUP, _VALUE, _PART, _RESULT = "group", "value", "part", "result"
 """How columns of ours begin, while a query is made of steps; numbers follow."""
 _KEY, _OWN_TIME = "key", "own time"
+# Units of the calendar in months, from the shortest on; a week is none.
+_MONTHS = {"WEEK": 0, "MONTH": 1, "QUARTER": 3, "YEAR": 12}
 _AT_ITS_END = "one FLOOR or STEP of ROWTIME, at whose end a group comes out"
+_DAY = 86_400 * spec.SECOND
 Columns = list[tuple[str, Expression]]
 Node = tuple[str, exp.Expr]
 
@@ -205,7 +212,7 @@ class Single:
         # Of several stretches rows are alike within the shortest alone.
         within = spec.NO_TIME
         if not own and stretches:
-            lengths = map(self.query.windows.stretch, stretches)
+            lengths = map(self.query.windows.longest, stretches)
             within = min(lengths, key=lambda span: span.microseconds)
         return steps.first_of_each(made, by, within)
 
@@ -349,20 +356,37 @@ class Single:
             micros = f"unix_micros(element_at(l.`{first}`, 1)) + {length.microseconds}"
             fired = steps.windowed(source, until, lists=each, by=keys)
             return fired, f"timestamp_micros({micros})"
-        nodes = group.expressions
-        times = [it for one in nodes if (it := self._stretch_of(one)) is not None]
-        stretches = map(self.query.windows.stretch, times)
-        lengths = sorted(one.microseconds for one in stretches)
-        # Of several the shortest counts, which ends with each end of the longer ones.
-        if not lengths or any(one % lengths[0] for one in lengths):
+        policy, end = self._ended(group)
+        source = self._in_front((ROWTIME, self.time))
+        each = tuple(dict.fromkeys(lists.values()))
+        until = spec.firing.Tumbling(policy)
+        return steps.windowed(source, until, lists=each, groups=keys), end
+
+    def _ended(self, group: exp.Group) -> tuple[spec.firing.Policy, str]:
+        """Returns what a group lasts, and when it ends as an expression over its row.
+
+        Of several stretches the shortest counts, with which the longer ones end too:
+        a day ends with each week, month or year, a month with a year, no week with it.
+        """
+        time, found = f"l.{ROWTIME}", map(self._stretch_of, group.expressions)
+        times = [one for one in found if one is not None]
+        units = [it for one in times if (it := unit_of_calendar(one))]
+        exact = [one for one in times if not unit_of_calendar(one)]
+        every = (self.query.windows.stretch(one).microseconds for one in exact)
+        first, *longer = sorted(every) or (0,)
+        if first:
+            is_whole = not any(one % first for one in (*longer, *[_DAY][: len(units)]))
+        else:
+            is_whole = bool(units) and ("WEEK" not in units or {*units} == {"WEEK"})
+        if not is_whole:
             hint = "GROUP BY x, STEP(ROWTIME BY INTERVAL '1' MINUTE)"
             told = f"GROUP BY with {len(times) or 'no'} stretches of row time"
             raise self._wrong(group, told, _AT_ITS_END, hint)
-        source = self._in_front((ROWTIME, self.time))
-        each = tuple(dict.fromkeys(lists.values()))
-        until = spec.firing.Tumbling(spec.firing.ByTime(spec.Span(0, lengths[0])))
-        fired = steps.windowed(source, until, lists=each, groups=keys)
-        return fired, steps.end_of(f"l.{ROWTIME}", lengths[0])
+        if first:
+            lasts = spec.firing.ByTime(spec.Span(0, first))
+            return lasts, steps.end_of(time, first)
+        unit = min(units, key=_MONTHS.__getitem__)
+        return spec.firing.ByCalendar(_MONTHS[unit]), end_of_calendar(time, unit)
 
     # Functions over the rows before each row.
 

@@ -26,6 +26,9 @@ _MOST = {"SECOND": 60, "MINUTE": 60, "HOUR": 24, "MONTH": 12}
 # From the longest to the shortest, as the parts of a long interval stand.
 _DAY_TO_SECOND = ("DAY", "HOUR", "MINUTE", "SECOND")
 _HOPS = ("MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR")
+# The longest that each unit of the calendar may be, in days.
+_LONGEST = {"WEEK": 7, "MONTH": 31, "QUARTER": 92, "YEAR": 366}
+_DAY = 86_400 * spec.SECOND
 _NUMBER = re.compile(r"\s*(\d+)(?:\.(\d{1,6}))?\s*")
 _CURRENT = "CURRENT ROW"
 
@@ -127,7 +130,7 @@ class Windows:
         if hop is not None:
             self._hopping(hop, frame)
             # Rows of an hour are apart from all others, and none is older than it.
-            return Seen(spec.firing.ByTime(self.stretch(hop)), (*parts, hop))
+            return Seen(spec.firing.ByTime(self.longest(hop)), (*parts, hop))
         if frame.args["kind"].upper() == "ROWS":
             window = self._rows(frame)
             return Seen(spec.firing.ByCount(window.first + 1), parts, window.last)
@@ -141,14 +144,19 @@ class Windows:
             raise self.text.wrong(frame, told, "PRECEDING or CURRENT ROW", hint)
         return Seen(spec.firing.ByTime(reach), parts, 0, past.microseconds)
 
+    def longest(self, node: exp.Expr) -> spec.Span:
+        """Returns how long a stretch of FLOOR or STEP may be."""
+        unit = unit_of_calendar(node)
+        return spec.Span(0, _LONGEST[unit] * _DAY) if unit else self.stretch(node)
+
     def stretch(self, node: exp.Expr) -> spec.Span:
-        """Returns how long the groups are of FLOOR or STEP of the row time."""
+        """Returns how long each stretch of FLOOR or STEP is, which is always as long."""
         if isinstance(node, exp.DateBin):
             length = self.length(node.this)
         else:
             length = spec.Span(0, exact_unit(node.args["unit"].name) or 0)
         if not length.is_exact or not length.microseconds:
-            raise not_yet(self.text.at(node), "groups of weeks, months or years")
+            raise not_yet(self.text.at(node), "rows of weeks, months or years, here")
         return length
 
     def _hop(self, order: exp.Order) -> exp.Expr | None:
@@ -270,6 +278,18 @@ def exact_unit(name: str) -> int | None:
     """Returns how many microseconds a unit has, if it has always as many."""
     seconds = _SECONDS.get(name.upper())
     return None if seconds is None else seconds * spec.SECOND
+
+
+def unit_of_calendar(node: exp.Expr) -> str:
+    """Returns the unit of a FLOOR whose stretches are of the calendar, if they are."""
+    unit = node.args["unit"].name.upper() if isinstance(node, exp.TimestampTrunc) else ""
+    return unit if unit in _LONGEST else ""
+
+
+def end_of_calendar(time: str, unit: str) -> str:
+    """Returns the end of the week, month, quarter or year in which a time is."""
+    length = {"WEEK": "'7' DAY", "QUARTER": "'3' MONTH"}.get(unit, f"'1' {unit}")
+    return f"date_trunc('{unit}', {time}) + INTERVAL {length}"
 
 
 def _unit_name(unit: exp.Expr) -> str:
