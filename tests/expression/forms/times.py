@@ -164,6 +164,16 @@ FORMS = {
     ),
     "moment in form": (
         form("moment", "to_timestamp({0}, 'yyyy-MM-dd HH:mm:ss.SSSSSS')", "dated"),
+        form(
+            "moment",
+            "to_timestamp(date_format({0}, 'dd/MMM/yyyy:HH'), 'dd/MMM/yyyy:HH')",
+            "moment",
+        ),
+        form(
+            "moment",
+            "to_timestamp(lower(date_format({0}, 'MMMM d, yyyy')), 'MMMM d, yyyy')",
+            "moment",
+        ),
     ),
     "date in form": (
         form("day", "to_date(date_format({0}, 'dd/MM/yyyy'), 'dd/MM/yyyy')", "moment"),

@@ -104,6 +104,11 @@ class Single:
         """Returns the stream of the query."""
         written = self.query.query
         selected = [*self.query.outputs(self.pair)]
+        for _, one in selected:
+            bins = one.find_all(exp.DateBin)
+            if stretch := next((it for it in bins if it.args.get(syntax.COUNTED)), None):
+                what = "a length of time as a column"
+                raise self.query.not_yet(stretch, what)
         keys = [*self._keys(selected)]
         nodes = [*selected, *((name, one.this) for name, one in keys[1:])]
         columns, time = self._valued(nodes)

@@ -30,6 +30,9 @@ STAGGERED = "WINDOWED BY"
 """The words WINDOWED BY as one token, which stands where GROUP BY may."""
 CEIL_TO, TIME_BETWEEN = "ceil to", "time between"
 """Functions that are written in other ways than functions."""
+COUNTED = "counted"
+"""Under this name a stretch tells that it is a length of time since 1970, no time."""
+_EPOCH = re.compile(r"1970-01-01(?:[ T]00:00:00(?:\.0*)?)?")
 _UNITS = frozenset({"SECOND", "MINUTE", "HOUR", "DAY", "MONTH", "YEAR"})
 # Which sqlglot would read as another data base means them, though Spark writes them.
 _OF_SPARK = (
@@ -92,7 +95,8 @@ class SqlStream(Dialect):
             unit = self._parse_var(any_token=True)
             if unit is None:
                 self.raise_error("Expected a unit, as in FLOOR(t TO HOUR)")
-            return of_time(this=value, unit=unit)
+            counted = _counted(value, unit) if of_number is exp.Floor else None
+            return of_time(this=value, unit=unit) if counted is None else counted
 
         def _parse_step(self) -> exp.Expr:
             """Reads the start of the stretch in which a time falls."""
@@ -189,6 +193,28 @@ class SqlStream(Dialect):
             if join is not None and is_comma:
                 join.set(COMMA, value=True)
             return join
+
+
+def _counted(value: exp.Expr, unit: exp.Expr) -> exp.Expr | None:
+    """Returns stretches of time that are counted since 1970 as the STEP that they are.
+
+    FLOOR((t - TIMESTAMP '1970-01-01 00:00:00') SECOND / 10 TO SECOND)
+    """
+    divided = value if isinstance(value, exp.Div) else exp.Div()
+    between, size = divided.args.get("this"), divided.args.get("expression")
+    if isinstance(between, exp.Paren):
+        between = between.this
+    if not isinstance(between, exp.Anonymous) or between.name != TIME_BETWEEN:
+        return None
+    time, since, counted = between.expressions
+    is_epoch = isinstance(since, exp.Cast) and _EPOCH.fullmatch(since.name)
+    is_alike = counted.name.upper() == unit.name.upper()
+    if not (is_epoch and is_alike and isinstance(size, exp.Literal) and size.is_int):
+        return None
+    length = exp.Interval(this=exp.Literal.string(size.name), unit=unit)
+    stretch = exp.DateBin(this=length, expression=time)
+    stretch.set(COUNTED, value=True)
+    return stretch
 
 
 def spelled_out(text: exp.UnicodeString) -> exp.Literal:

@@ -1,7 +1,7 @@
 """Times as texts of a written form, and back, and as the clocks of zones show them.
 
 Of Java's letters those are taken that mean the same in every country: year, month,
-day, hour, minute, second and fraction, names in English when writing. A form is a
+day, hour, minute, second and fraction, names in English. A form is a
 constant; another letter in it is refused by name. So is a zone, by its name or its
 distance from UTC: what a clock jumps over counts as what it jumps to; what it shows
 twice is the first of both.
@@ -65,6 +65,8 @@ _READ = {
     "yyyy": r"(?P<year>\d{4})",
     "M": r"(?P<month>\d{1,2})",
     "MM": r"(?P<month>\d{2})",
+    "MMM": rf"(?P<month>{'|'.join(name[:3] for name in _MONTHS)})",
+    "MMMM": rf"(?P<month>{'|'.join(_MONTHS)})",
     "d": r"(?P<day>\d{1,2})",
     "dd": r"(?P<day>\d{2})",
     "H": r"(?P<hour>\d{1,2})",
@@ -75,6 +77,8 @@ _READ = {
     "ss": r"(?P<second>\d{2})",
 }
 _LEAST = {"year": 1970, "month": 1, "day": 1, "hour": 0, "minute": 0, "second": 0}
+# Names of months are told apart by three letters.
+_NUMBERED = {name[:3].lower(): number for number, name in enumerate(_MONTHS, 1)}
 _FRACTION = re.compile("S{1,6}")
 
 
@@ -168,6 +172,8 @@ def _reading(result: Callable[[datetime], Value]) -> entry.Evaluation:
             found = pattern.fullmatch(text)
             parts = found.groupdict() if found else {}
             # a part that is not there is the least
+            if month := parts.get("month"):
+                parts["month"] = str(_NUMBERED.get(month[:3].lower(), month))
             values = {name: int(parts.get(name) or it) for name, it in _LEAST.items()}
             fraction = int(f"{parts.get('fraction') or '':0<6}")
             try:
