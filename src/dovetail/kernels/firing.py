@@ -24,10 +24,10 @@ import pyarrow as pa
 from dovetail.kernels.arrays.names import LineKind, reserved
 from dovetail.spec.firing import (
     Arranged,
+    ByCalendar,
     ByCount,
     ByDelta,
     ByMark,
-    ByCalendar,
     ByTime,
     FiringWindow,
     FromFirst,

@@ -48,7 +48,7 @@ class ByTime:
 
 @dataclass(frozen=True, slots=True)
 class ByCalendar:
-    """Rows of a week from Monday on, or of so many months, in UTC: it fires as one ends.
+    """Rows of a week from Monday on, or of so many months, in UTC: fires as it ends.
 
     No months: a week. Stretches of months begin with a January.
     """

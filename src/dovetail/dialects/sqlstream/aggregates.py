@@ -88,7 +88,9 @@ def argument_of(function: exp.Expr, text: Text) -> exp.Expr:
             return argument_of(value, text)
         case ExpAvg():
             parts = zip(("value", "time"), (value, exp.column(ROWTIME)), strict=True)
-            named = (it for name, one in parts for it in (exp.Literal.string(name), one))
+            named = (
+                it for name, one in parts for it in (exp.Literal.string(name), one)
+            )
             return exp.Anonymous(this="named_struct", expressions=[*named])
         case _ if isinstance(function, _VALUES):
             if isinstance(value, exp.Distinct):
@@ -173,9 +175,7 @@ def _number(function: exp.Expr, name: str, text: Text) -> int:
     if offset is None:
         return 1
     if not isinstance(offset, exp.Literal) or not offset.this.isdigit():
-        raise text.wrong(
-            function, f"{function.sql_name()} by this", "a number of rows"
-        )
+        raise text.wrong(function, f"{function.sql_name()} by this", "a number of rows")
     return int(offset.this)
 
 

@@ -48,8 +48,8 @@ _SPECIFIER = re.compile(
 )
 _NUMBERS = frozenset("bDIOpPsT")
 _LETTERS = frozenset("aAbBCDefhHiIlmnoOpPqrstTuUvVX")
-_MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
-_SYSLOG = r"(\w{3}) +(\d{1,2}) (\d{2}):(\d{2}):(\d{2}) (.*)"
+_MONTHS = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
+_SYSLOG = rf"((?:{_MONTHS}) +\d{{1,2}} \d{{2}}:\d{{2}}:\d{{2}}) (.*)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +182,7 @@ def _matched(
         raise text.wrong(node, f"{told} in a pattern", "a column for each group")
     whole = _literal(f"^(?:{pattern})$")
     cut = (f"regexp_extract({line}, {whole}, {number + 1})" for number in range(count))
-    return Record(
-        tuple(zip(known, cut, strict=True)), f"regexp_like({line}, {whole})"
-    )
+    return Record(tuple(zip(known, cut, strict=True)), f"regexp_like({line}, {whole})")
 
 
 def by_format(values: Sequence[exp.Expr], text: Text) -> Record:
@@ -224,21 +222,14 @@ def _form_of(letter: str, *, is_quoted: bool, is_last: bool) -> str:
 
 
 def of_syslog(values: Sequence[exp.Expr], _text: Text) -> Record:
-    """Returns the time of a line of syslog, in 1970, for it has no year, and the rest.
-
-    Its months are English, and no form of times: they are counted.
-    """
+    """Returns the time of a line of syslog and the rest; without a year it is 1970."""
     line, pattern = _line(values[0]), _literal(f"^(?:{_SYSLOG})$")
-    month, *parts, rest = (
-        f"regexp_extract({line}, {pattern}, {number})" for number in range(1, 7)
-    )
-    known = f"array({', '.join(map(_literal, _MONTHS))})"
-    number = f"array_position({known}, {month})"
-    shown = f"concat('1970-', {number}, '-', {parts[0]}, ' ', concat_ws(':', "
-    shown += f"{', '.join(parts[1:])}))"
-    holds = f"regexp_like({line}, {pattern}) AND {number} > 0"
-    time = Field("COLUMN1", "TIMESTAMP", "yyyy-M-d HH:mm:ss")
-    return Record(((time, shown), (Field("COLUMN2"), rest)), holds)
+    shown, rest = (f"regexp_extract({line}, {pattern}, {it})" for it in (1, 2))
+    # A day of one digit has a blank more in front of it.
+    single = f"concat('1970 ', regexp_replace({shown}, ' +', ' '))"
+    time = Field("COLUMN1", "TIMESTAMP", "yyyy MMM d HH:mm:ss")
+    holds = f"regexp_like({line}, {pattern})"
+    return Record(((time, single), (Field("COLUMN2"), rest)), holds)
 
 
 def _placed(line: str, field: Field) -> str:
@@ -266,7 +257,7 @@ def by_delimiter(values: Sequence[exp.Expr], text: Text) -> Record:
     parts = f"split({line}, {_literal(_escaped(delimiter))})"
     texts = [f"get({parts}, {number})" for number in range(len(fields))]
     if escape or quotes:
-        if len(delimiter) > 1 or len(escape) > 1 or len(quotes) > 2:  # noqa: PLR2004 - both ends
+        if max(len(delimiter), len(escape), len(quotes) - 1) > 1:
             what = "escapes and quotes beside a delimiter of several letters"
             raise not_yet(text.at(values[2]), what)
         if len({delimiter, escape, *quotes}) <= bool(escape) + bool(quotes):

@@ -8,7 +8,7 @@ CREATE FUNCTION f (a INTEGER) RETURNS .. RETURN ..    an expression under a name
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 
@@ -195,7 +195,7 @@ class Statements:
         # sqlglot knows CREATE TABLE alone, so a stream is read as one.
         one = tokens[place]
         table = Token(TokenType.TABLE, "TABLE", one.line, one.col, one.start, one.end)
-        made = self._parsed([tokens[0], table, *tokens[place + 1 : past]])
+        made = self._parsed([tokens[0], table, *_plain(tokens[place + 1 : past])])
         columns = [*made.this.expressions] if isinstance(made, exp.Create) else []
         # Keys are checked by who has the rows.
         columns = [one for one in columns if not isinstance(one, _CONSTRAINTS)]
@@ -402,7 +402,8 @@ def _name_parts(query: exp.Select) -> None:
         given = [one for one in names if isinstance(one, exp.Identifier)]
         # A table may stand behind its schema; without one the column is the first.
         place = next((n for n, it in enumerate(given) if it.name.lower() in known), -1)
-        if len(given) < 2 or 0 <= place >= len(given) - 2:  # noqa: PLR2004 - table and column
+        # What is a name, or is one behind its table, has no part.
+        if len(given[max(place, -1) + 1 :]) <= 1:
             continue
         table, name, *parts = (None, *given) if place < 0 else given[place:]
         whole: exp.Expr = exp.Column(this=name, table=table)
@@ -415,6 +416,22 @@ def _name_parts(query: exp.Select) -> None:
 def _is_other(query: exp.Select) -> Callable[[exp.Expr], bool]:
     """Returns what tells a query inside of another one, which has tables of its own."""
     return lambda node: isinstance(node, exp.Select) and node is not query
+
+
+def _plain(tokens: Sequence[Token]) -> Iterator[Token]:
+    """Yields the tokens of columns without OPTIONS (..), which say where they are."""
+    begins = (TokenType.L_PAREN, TokenType.COMMA)
+    depth, is_inside = 0, False
+    for before, one in pairwise((tokens[0], *tokens)):
+        # A column may have this name, behind a comma.
+        if one.text.upper() == "OPTIONS" and before.token_type not in begins:
+            depth, is_inside = 0, True
+        if not is_inside:
+            yield one
+            continue
+        kind = one.token_type
+        depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+        is_inside = depth > 0 or kind is not TokenType.R_PAREN
 
 
 def _closed(kinds: Sequence[TokenType], name: int) -> int | None:

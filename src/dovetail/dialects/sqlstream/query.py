@@ -53,6 +53,10 @@ _READ: dict[type[exp.Expr], frozenset[str]] = {
     exp.Window: frozenset({"this", "order", "partition_by", "spec", "alias", "over"}),
     exp.WindowSpec: frozenset({"kind", "start", "start_side", "end", "end_side"}),
 }
+_ERRORS = (
+    "what cannot be computed is null here, and late rows are counted in the progress "
+    "of the query, as dovetail.join.late"
+)
 _NAMES = {"from_": "FROM", "group": "GROUP BY", "order": "ORDER BY", "with_": "WITH"}
 
 
@@ -323,7 +327,12 @@ class Query:
             known = next(named, None)
         if known is None:
             known_ones = ", ".join(self.inputs) or "none is given"
-            raise self.text.wrong(table, f'no stream and no table "{name}"', known_ones)
+            hint = _ERRORS if folded(name) == "error_stream" else ""
+            if declared is not None:
+                others = sorted(map(repr, declared.others))
+                hint = f"give its rows as {' or '.join((repr(table.name), *others))}"
+            told = f'no stream and no table "{name}"'
+            raise self.text.wrong(table, told, known_ones, hint)
         return self._of_input(known, alias)
 
     def _of_input(self, known: str, alias: str) -> Rows:

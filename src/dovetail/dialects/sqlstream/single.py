@@ -106,7 +106,9 @@ class Single:
         selected = [*self.query.outputs(self.pair)]
         for _, one in selected:
             bins = one.find_all(exp.DateBin)
-            if stretch := next((it for it in bins if it.args.get(syntax.COUNTED)), None):
+            if stretch := next(
+                (it for it in bins if it.args.get(syntax.COUNTED)), None
+            ):
                 what = "a length of time as a column"
                 raise self.query.not_yet(stretch, what)
         keys = [*self._keys(selected)]
@@ -279,6 +281,13 @@ class Single:
         argument = argument_of(function, self.streams.text)
         return self._added(_VALUE, self.query.written(argument, self.pair))
 
+    def _value_of_group(self, function: exp.Expr) -> str:
+        """Returns the column of the values that a function of groups looks at."""
+        if isinstance(function, exp.Lag | syntax.ExpAvg):
+            told = f"{function.sql_name()} of a group"
+            raise self._wrong(function, told, "OVER and a window")
+        return self._value(function)
+
     def _in_front(self, *more: tuple[str, str]) -> spec.InRowTime:
         """Returns the rows with the columns that windows look at, in row time."""
         columns = {**dict(more), **self.columns}
@@ -310,11 +319,7 @@ class Single:
         # Of one whose nulls are ignored the whole counts, and is no part of itself.
         around = exp.IgnoreNulls | exp.RespectNulls
         functions = [it for it in found if not isinstance(it.parent, around)]
-        for one in functions:
-            if isinstance(one, exp.Lag | syntax.ExpAvg):
-                told = f"{one.sql_name()} of a group"
-                raise self._wrong(one, told, "OVER and a window")
-        lists = {id(one): self._value(one) for one in functions}
+        lists = {id(one): self._value_of_group(one) for one in functions}
         fired, end = self._groups(group, tuple(groups.values()), lists)
         source = fired.source
 

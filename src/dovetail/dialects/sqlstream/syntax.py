@@ -42,7 +42,7 @@ _OF_SPARK = (
 
 
 class ExpAvg(exp.Expression, exp.AggFunc):
-    """A mean in which values count half as much for each length of time they are old."""
+    """A mean in which a value counts half as much for each length that it is old."""
 
     arg_types: ClassVar[dict[str, bool]] = {"this": True, "length": True}
 
@@ -57,7 +57,7 @@ class SqlStream(Dialect):
     CONCAT_WS_COALESCE = Spark.CONCAT_WS_COALESCE
 
     class Tokenizer(tokens.Tokenizer):
-        """Knows texts with numbers of letters: U&'\\0009' is a tab."""
+        """Knows texts with numbers of letters: U&'!0009' UESCAPE '!' is a tab."""
 
         UNICODE_STRINGS: ClassVar[list[tuple[str, str]]] = [("U&'", "'"), ("u&'", "'")]
 
@@ -225,7 +225,9 @@ def spelled_out(text: exp.UnicodeString) -> exp.Literal:
     sign = text.args.get("escape")
     sign = re.escape(sign.name if sign else "\\")
     pattern = rf"{sign}(?:({sign})|\+([0-9A-Fa-f]{{6}})|([0-9A-Fa-f]{{4}}))"
-    read = re.sub(pattern, lambda it: it[1] or chr(int(it[2] or it[3], 16)), text.name)
+    read = re.sub(
+        pattern, lambda sign: sign[1] or chr(int(sign[2] or sign[3], 16)), text.name
+    )
     # Halves of a letter are no letters either.
     read.encode()
     return exp.Literal.string(read)

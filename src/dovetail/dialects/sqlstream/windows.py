@@ -150,7 +150,7 @@ class Windows:
         return spec.Span(0, _LONGEST[unit] * _DAY) if unit else self.stretch(node)
 
     def stretch(self, node: exp.Expr) -> spec.Span:
-        """Returns how long each stretch of FLOOR or STEP is, which is always as long."""
+        """Returns how long each stretch of FLOOR or STEP is, if all are as long."""
         if isinstance(node, exp.DateBin):
             length = self.length(node.this)
         else:
@@ -282,7 +282,9 @@ def exact_unit(name: str) -> int | None:
 
 def unit_of_calendar(node: exp.Expr) -> str:
     """Returns the unit of a FLOOR whose stretches are of the calendar, if they are."""
-    unit = node.args["unit"].name.upper() if isinstance(node, exp.TimestampTrunc) else ""
+    unit = (
+        node.args["unit"].name.upper() if isinstance(node, exp.TimestampTrunc) else ""
+    )
     return unit if unit in _LONGEST else ""
 
 

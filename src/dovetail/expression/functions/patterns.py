@@ -128,7 +128,7 @@ def _replacing_rule(arguments: entry.Arguments) -> entry.Signature | None:
     if not isinstance(instead, Literal):
         raise UnsupportedError("a replacement that is no constant")
     told = str(instead.value or "")
-    # Java takes digits into `$12` as long as there is such a group, and a `\` for itself
+    # Java takes digits into `$12` as long as there is such a group
     known = re.fullmatch(r"(?:[^\\$]|\$[0-9](?![0-9]))*", told)
     numbers = [int(one) for one in _REFERENCE.findall(told)]
     if not known or any(one > (pattern.groups if pattern else 9) for one in numbers):
