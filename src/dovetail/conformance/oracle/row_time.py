@@ -230,8 +230,8 @@ class _Player:
             match step.window.keeps:
                 case spec.firing.ByTime(length) | spec.firing.FromFirst(length):
                     more = length.microseconds
-                case spec.firing.ByCalendar() as own:
-                    more = own.longest
+                case spec.firing.ByCalendar() as lasts:
+                    more = lasts.longest
                 case spec.firing.FromLast(length):
                     more = length.microseconds + 1
                 case _:

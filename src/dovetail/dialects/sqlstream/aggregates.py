@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from dovetail.dialects.sqlstream.functions import refusal
 from dovetail.dialects.sqlstream.parser import ROWTIME, Text, not_yet
-from dovetail.dialects.sqlstream.syntax import ExpAvg
+from dovetail.dialects.sqlstream.syntax import ExpAvg, called
 from dovetail.dialects.sqlstream.windows import Windows
 from dovetail.schema import AtomicType, DecimalType, StructType, Type
 
@@ -80,7 +80,7 @@ def argument_of(function: exp.Expr, text: Text) -> exp.Expr:
     value: exp.Expr = function.this
     # sqlglot reads SUM() as it stands.
     if isinstance(function, _VALUES) and value is None:
-        raise text.wrong(function, f"{function.sql_name()} of nothing", "a value")
+        raise text.wrong(function, f"{called(function)} of nothing", "a value")
     match function:
         case exp.Count(this=exp.Star()):
             return exp.Literal.number(1)
@@ -104,7 +104,7 @@ def argument_of(function: exp.Expr, text: Text) -> exp.Expr:
             name = function.name if isinstance(function, exp.Anonymous) else ""
             if refused := refusal(name, function, text):
                 raise refused
-            what = f"{name or function.sql_name()}: known are {_NAMES}"
+            what = f"{name or called(function)}: known are {_NAMES}"
             raise not_yet(text.at(function), what)
 
 
@@ -175,14 +175,14 @@ def _number(function: exp.Expr, name: str, text: Text) -> int:
     if offset is None:
         return 1
     if not isinstance(offset, exp.Literal) or not offset.this.isdigit():
-        raise text.wrong(function, f"{function.sql_name()} by this", "a number of rows")
+        raise text.wrong(function, f"{called(function)} by this", "a number of rows")
     return int(offset.this)
 
 
 def _refuse_no_number(function: exp.Expr, kind: Type, text: Text) -> None:
     """Refuses values that are no numbers."""
     if kind not in _WHOLE and kind not in _FLOATS and not isinstance(kind, DecimalType):
-        what = f"{function.sql_name()} of values of the type {kind}"
+        what = f"{called(function)} of values of the type {kind}"
         raise text.wrong(function, what, "numbers")
 
 

@@ -160,7 +160,8 @@ def _fields(value: exp.Expr, text: Text) -> Iterator[Field]:
         except ParseError as error:
             told = f'the type "{kind}" of "{name}"'
             raise text.wrong(value, told, _FIELDS) from error
-        start, size = (found[it] and int(found[it]) for it in ("start", "size"))
+        places = (found["start"], found["size"])
+        start, size = (None if it is None else int(it) for it in places)
         yield Field(name, kind, found["form"] or "", start, size)
         place = found.end()
 

@@ -18,7 +18,7 @@ from sqlglot.tokenizer_core import Token
 
 from dovetail.dialects import trees
 from dovetail.dialects.grammar import Source
-from dovetail.dialects.sqlstream.syntax import SqlStream, spelled_out, tokens_of
+from dovetail.dialects.sqlstream.syntax import SqlStream, called, spelled_out, tokens_of
 from dovetail.errors import DialectError, Place, UnsupportedError
 from dovetail.schema import AtomicType, Column, Schema, parse_type
 
@@ -376,10 +376,11 @@ def _counting_some(node: exp.Filter, place: Place) -> exp.Expr:
 
     SUM(x) FILTER (WHERE y) is SUM(CASE WHEN y THEN x END).
     """
-    function, condition = node.this, node.expression.this
+    function: exp.Expr = node.this
+    condition = node.expression.this
     # To these nulls are values like others.
     if isinstance(function, exp.FirstValue | exp.LastValue | exp.NthValue | exp.Lag):
-        raise not_yet(place, f"FILTER behind {function.sql_name()}")
+        raise not_yet(place, f"FILTER behind {called(function)}")
     value = function.this
     inner = value.expressions[0] if isinstance(value, exp.Distinct) else value
     one = exp.Literal.number(1) if isinstance(inner, exp.Star) else inner

@@ -284,7 +284,7 @@ class Single:
     def _value_of_group(self, function: exp.Expr) -> str:
         """Returns the column of the values that a function of groups looks at."""
         if isinstance(function, exp.Lag | syntax.ExpAvg):
-            told = f"{function.sql_name()} of a group"
+            told = f"{syntax.called(function)} of a group"
             raise self._wrong(function, told, "OVER and a window")
         return self._value(function)
 
@@ -444,13 +444,14 @@ class Single:
 
     def _with_usual(self, function: exp.Expr) -> exp.Expr:
         """Returns a function whose value where there is no row is a column of ours."""
-        usual = function.find(exp.Lag) and function.find(exp.Lag).args.get("default")
-        if usual is None or not usual.find(exp.Column):
+        new = function.copy()
+        lag = new.find(exp.Lag)
+        usual = lag.args.get("default") if lag is not None else None
+        if lag is None or usual is None or not usual.find(exp.Column):
             return function
         # It is what the row itself has, not the one that is looked for.
         own = own_column(self._added(_GROUP, self.query.written(usual, self.pair)))
-        new = function.copy()
-        new.find(exp.Lag).set("default", own)
+        lag.set("default", own)
         return new
 
     def _behind(

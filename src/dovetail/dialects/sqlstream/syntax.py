@@ -59,7 +59,10 @@ class SqlStream(Dialect):
     class Tokenizer(tokens.Tokenizer):
         """Knows texts with numbers of letters: U&'!0009' UESCAPE '!' is a tab."""
 
-        UNICODE_STRINGS: ClassVar[list[tuple[str, str]]] = [("U&'", "'"), ("u&'", "'")]
+        UNICODE_STRINGS: ClassVar[list[str | tuple[str, str]]] = [
+            ("U&'", "'"),
+            ("u&'", "'"),
+        ]
 
     class Parser(parser.Parser):
         """Reads what sqlglot's own parser does not know."""
@@ -95,8 +98,9 @@ class SqlStream(Dialect):
             unit = self._parse_var(any_token=True)
             if unit is None:
                 self.raise_error("Expected a unit, as in FLOOR(t TO HOUR)")
-            counted = _counted(value, unit) if of_number is exp.Floor else None
-            return of_time(this=value, unit=unit) if counted is None else counted
+            whole = of_time(this=value, unit=unit)
+            counted = _counted(whole) if of_number is exp.Floor else None
+            return whole if counted is None else counted
 
         def _parse_step(self) -> exp.Expr:
             """Reads the start of the stretch in which a time falls."""
@@ -195,12 +199,13 @@ class SqlStream(Dialect):
             return join
 
 
-def _counted(value: exp.Expr, unit: exp.Expr) -> exp.Expr | None:
+def _counted(whole: exp.Expr) -> exp.Expr | None:
     """Returns stretches of time that are counted since 1970 as the STEP that they are.
 
     FLOOR((t - TIMESTAMP '1970-01-01 00:00:00') SECOND / 10 TO SECOND)
     """
-    divided = value if isinstance(value, exp.Div) else exp.Div()
+    unit = whole.args["unit"]
+    divided = whole.this if isinstance(whole.this, exp.Div) else exp.Div()
     between, size = divided.args.get("this"), divided.args.get("expression")
     if isinstance(between, exp.Paren):
         between = between.this
@@ -231,6 +236,12 @@ def spelled_out(text: exp.UnicodeString) -> exp.Literal:
     # Halves of a letter are no letters either.
     read.encode()
     return exp.Literal.string(read)
+
+
+def called(function: exp.Expr) -> str:
+    """Returns the name of a function as texts write it."""
+    is_known = isinstance(function, exp.Func)
+    return function.sql_name() if is_known else function.key.upper()
 
 
 def _ceil_to(this: exp.Expr, unit: exp.Expr) -> exp.Expr:
