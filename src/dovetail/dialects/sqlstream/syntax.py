@@ -240,8 +240,9 @@ def spelled_out(text: exp.UnicodeString) -> exp.Literal:
 
 def called(function: exp.Expr) -> str:
     """Returns the name of a function as texts write it."""
-    is_known = isinstance(function, exp.Func)
-    return function.sql_name() if is_known else function.key.upper()
+    if isinstance(function, exp.Func):
+        return str(function.sql_name())
+    return str(function.key.upper())
 
 
 def _ceil_to(this: exp.Expr, unit: exp.Expr) -> exp.Expr:
