@@ -36,6 +36,15 @@ _CLOCKS = frozenset(
 _CLOCK_HINT = (
     'give the stream a column "{name}": then a query that runs again says the same'
 )
+_ALL = "regexp_replace({text}, {pattern}, {new})"
+# What stands in front of the first match, that match alone, and what stands behind it.
+_FIRST = (
+    "IF(regexp_instr({text}, {pattern}) = 0, {text}, concat(substring({text}, 1, "
+    "regexp_instr({text}, {pattern}) - 1), "
+    "regexp_replace(regexp_substr({text}, {pattern}), {pattern}, {new}), "
+    "substring({text}, regexp_instr({text}, {pattern}) + "
+    "length(regexp_substr({text}, {pattern})))))"
+)
 _REFUSED = {
     "HOTSPOTS": "a step of your own behind the query can look for dense regions",
     "RANDOM_CUT_FOREST": "score rows in a step of your own, as pandas functions do",
@@ -120,7 +129,7 @@ class _Spark:
         step = Windows(self.text).length(part.this)
         # Months are no number of microseconds, in which stretches are counted.
         if not step.is_exact:
-            raise not_yet(self.text.at(part), "STEP by months")
+            raise not_yet(self.text.at(part), "STEP by other months than 1, 3 and 12")
         if not step.microseconds:
             raise self.text.wrong(part, "STEP by nothing", "an interval above 0")
         return _floored(part.expression, step.microseconds)
@@ -250,14 +259,33 @@ class _Spark:
         return exp.Anonymous(this="date_format", expressions=[value, form])
 
     def replaced(self, values: Sequence[exp.Expr]) -> exp.Expr:
-        """Returns a text in which what a pattern finds is another one."""
+        """Returns a text in which what a pattern finds is another one.
+
+        From a place on, of which 1 is the first, all that it finds, or the first alone.
+        """
         text, pattern, new, *more = values
-        # All are replaced, from the first letter on: another wish is refused.
-        for one, usual in zip(more, ("1", "0"), strict=False):
-            if one.sql() != usual:
-                told = "REGEX_REPLACE from another place, or of one occurrence"
-                raise not_yet(self.text.at(one), told)
-        return exp.Anonymous(this="regexp_replace", expressions=[text, pattern, new])
+        usual = ("1", "0")
+        start, which = (*(one.sql() for one in more), *usual[len(more) :])
+        # The ends of a line are others for a part of it.
+        signs = "^" * (start != "1") + "$" * (which != "0")
+        if which not in ("0", "1") or not start.isdigit() or start == "0":
+            told = "REGEX_REPLACE of other than all or the first, from a place on"
+            raise not_yet(self.text.at(values[-1]), told)
+        if any(one in pattern.name for one in signs):
+            told = "REGEX_REPLACE of a part by a pattern with an end of the text"
+            raise not_yet(self.text.at(values[-1]), told)
+        before = None
+        if start != "1":
+            size = exp.Literal.number(int(start) - 1)
+            first = exp.Literal.number(1)
+            before = exp.func("substring", text.copy(), first, size)
+            text = exp.func("substring", text, exp.Literal.number(int(start)))
+        names = ("text", "pattern", "new")
+        parts = zip(names, (text, pattern, new), strict=True)
+        said = {name: one.sql(dialect="spark") for name, one in parts}
+        whole = (_ALL if which == "0" else _FIRST).format(**said)
+        tree: exp.Expr = exp.maybe_parse(whole, dialect="spark")
+        return tree if before is None else exp.Concat(expressions=[before, tree])
 
     def same(self, values: Sequence[exp.Expr]) -> exp.Expr:
         """Returns what MONOTONIC says of: the value itself."""

@@ -32,6 +32,12 @@ CEIL_TO, TIME_BETWEEN = "ceil to", "time between"
 """Functions that are written in other ways than functions."""
 COUNTED = "counted"
 """Under this name a stretch tells that it is a length of time since 1970, no time."""
+_OF_CALENDAR = {
+    ("1", "MONTH"): "MONTH",
+    ("3", "MONTH"): "QUARTER",
+    ("12", "MONTH"): "YEAR",
+    ("1", "YEAR"): "YEAR",
+}
 _EPOCH = re.compile(r"1970-01-01(?:[ T]00:00:00(?:\.0*)?)?")
 _UNITS = frozenset({"SECOND", "MINUTE", "HOUR", "DAY", "MONTH", "YEAR"})
 # Which sqlglot would read as another data base means them, though Spark writes them.
@@ -112,6 +118,10 @@ class SqlStream(Dialect):
                 self.raise_error(
                     "Expected an interval, as in STEP(t BY INTERVAL '1' DAY)"
                 )
+            said = length.this.name, length.text("unit").upper()
+            # Months since 1970, in ones, threes and twelves, are those of the calendar.
+            if unit := _OF_CALENDAR.get(said):
+                return exp.TimestampTrunc(this=value, unit=exp.Var(this=unit))
             return exp.DateBin(this=length, expression=value)
 
         def _parse_by_unit(self, name: str) -> exp.Expr:

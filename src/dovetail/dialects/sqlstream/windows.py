@@ -228,7 +228,7 @@ class Windows:
         if value in (None, _CURRENT):
             return spec.Span()
         if not isinstance(value, exp.Interval):
-            hint = "a window of a join is finite"
+            hint = "a window is finite"
             raise self.text.wrong(frame, f"RANGE {value}", "an INTERVAL", hint)
         length = self.length(value)
         is_back = frame.args.get(f"{end}_side") != "FOLLOWING"
