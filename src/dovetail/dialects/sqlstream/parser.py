@@ -331,6 +331,9 @@ class Statements:
             return None
         tree = tree.transform(self._called, copy=False)
         for query in tree.find_all(exp.Select):
+            if not query.expressions:
+                place = trees.place_of(self.source, query)
+                raise DialectError("SELECT of nothing", "columns, or *", place=place)
             _name_parts(query)
         return tree
 

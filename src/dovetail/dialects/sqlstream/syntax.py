@@ -118,10 +118,11 @@ class SqlStream(Dialect):
                 self.raise_error(
                     "Expected an interval, as in STEP(t BY INTERVAL '1' DAY)"
                 )
-            said = length.this.name, length.text("unit").upper()
             # Months since 1970, in ones, threes and twelves, are those of the calendar.
-            if unit := _OF_CALENDAR.get(said):
-                return exp.TimestampTrunc(this=value, unit=exp.Var(this=unit))
+            if isinstance(length, exp.Interval):
+                said = length.text("this"), length.text("unit").upper()
+                if unit := _OF_CALENDAR.get(said):
+                    return exp.TimestampTrunc(this=value, unit=exp.Var(this=unit))
             return exp.DateBin(this=length, expression=value)
 
         def _parse_by_unit(self, name: str) -> exp.Expr:
