@@ -321,7 +321,8 @@ def _is_whole(source: spec.Input, feed: Feed) -> bool:
 def _origin(rows: Rows, hand: spec.Hand) -> spec.Named | spec.Nested:
     """Returns where rows come from, as a join names it that has them on a hand."""
     for joined in rows.given_by:
-        return spec.Nested(renamed(joined.request, hand.value), hand.value)
+        inner = renamed(joined.request, hand.value)
+        return spec.Nested(inner, hand.value, rows.source.key)
     return spec.Named(hand.value)
 
 
@@ -719,8 +720,14 @@ def _result(
     """Returns the query of one result of a text: a join, or steps in row time."""
     join = spec.plain_join(output.step)
     if join is not None:
-        joined = _switched(dialect, *met_once(join, inputs.sources))
+        none = spec.inline_inputs(output.step).items()
+        nothing = {name: inputs.nothing(it.schema) for name, it in none}
+        sources = {**inputs.sources, **nothing}
+        joined = _switched(dialect, *met_once(join, sources))
         return JoinedQuery(output.name, joined)
+    whole = spec.whole_join(output.step)
+    if whole is not None:
+        return JoinedQuery(output.name, _switched(dialect, whole, inputs.sources))
     if spec.takes_changes(output.step):
         raise UnsupportedError.not_yet("stream", Combination.CHANGELOG_INSIDE.value)
     return RowTimeQuery(output.name, output.step, inputs)
@@ -744,8 +751,10 @@ def joined_by(
         match join.side(hand).source:
             case spec.Named(name):
                 sides[hand] = sources[name]
-            case spec.Nested(inner):
-                sides[hand] = rows_of(joined_by(inner, sources))
+            case spec.Nested(inner) as source:
+                rows = rows_of(joined_by(inner, sources))
+                table = replace(rows.source, key=source.key)
+                sides[hand] = replace(rows, source=table)
                 if inner.clock is not spec.Clock.BATCH and not sides[hand].given_by:
                     raise SpecError(
                         "joins in a row of ordinary DataFrames as streams",

@@ -15,9 +15,9 @@ from operator import itemgetter
 
 from dovetail import spec
 from dovetail.conformance import oracle
-from dovetail.conformance.engines import EngineName, Split
+from dovetail.conformance.engines import EngineName, NamedPlay, Split, outcomes
 from dovetail.conformance.lines import Line, emitted
-from dovetail.errors import UnsupportedError
+from dovetail.errors import DovetailError, UnsupportedError
 from dovetail.plan.features import Combination
 from dovetail.spec.defaults import complete
 from dovetail.spec.rules import checked
@@ -65,6 +65,8 @@ class TableChain:
                 from dovetail.conformance import local  # noqa: PLC0415 - Arrow is slow
 
                 player = local.play
+            case EngineName.STREAM:
+                return self._streamed(split)
             case _:
                 raise UnsupportedError.not_yet(
                     engine.value, Combination.CHANGELOG_INSIDE.value
@@ -79,6 +81,31 @@ class TableChain:
             if it.facts["out"] == results
             else it
             for it in lines
+        ]
+
+    def _streamed(self, split: Split) -> list[Line]:
+        """Returns what one query of Spark gives, in which the joins stand in a row."""
+        whole = spec.whole_join(self.step)
+        assert whole is not None  # noqa: S101 - a chain is made of joins alone
+        opening = [one for place, one in self.events if place < 0]
+        events = tuple(one for place, one in self.events if place >= 0)
+        rows = {name: list[spec.Row]() for name in self.inputs}
+        for one in opening:
+            if isinstance(one, spec.Arrive):
+                rows[one.input].append(one.row)
+        inputs = {
+            name: replace(it, rows=tuple(rows[name])) for name, it in self.inputs.items()
+        }
+        play = checked(spec.Play(whole, inputs, events, settings=self.settings))
+        named = NamedPlay(self.name, play)
+        ((_, found),) = outcomes(EngineName.STREAM, [named], split)
+        if isinstance(found, DovetailError):
+            raise found
+        sight = EngineName.STREAM.sight(split)
+        return [
+            Line(it.row, {**it.facts, "out": self.name})
+            for it in (emitted(one, sight) for one in found)
+            if it.facts["out"] == spec.Outlet.MATCHED.value
         ]
 
     def joins(self) -> Iterator[tuple[spec.JoinSpec, spec.Inputs]]:

@@ -164,6 +164,12 @@ class RowTimeText:
 
     def lines(self, engine: EngineName, split: Split) -> list[Line]:
         """Returns what an engine puts out, each row with its output."""
+        if any(spec.tells_changes(one.step) for one in self.play.program.outputs) and (
+            any(one.rows for one in self.play.inputs.values())
+        ):
+            # They give no changes, of which alone groups are made.
+            told = "groups of a table that has rows from the start"
+            raise UnsupportedError.not_yet(engine.value, told)
         match engine:
             case EngineName.ORACLE:
                 players = oracle.RowTimePlayers(
@@ -184,13 +190,21 @@ class RowTimeText:
                 names = ", ".join(one.name for one in self.play.program.outputs)
                 ends = batch_ends(split, len(self.play.events), names)
                 streamed = row_time.play_text(local_session(), self.play, ends)
-                return [Line(row, {"out": name}) for name, row in streamed]
+                return [*map(self._line, streamed)]
             case _:
                 raise UnsupportedError.not_yet(
                     engine.value, "a text that is more than one join"
                 )
-        found = oracle.play_in_row_time(self.play, players)
-        return [Line(row, {"out": name}) for name, row in found]
+        return [*map(self._line, oracle.play_in_row_time(self.play, players))]
+
+    def _line(self, found: tuple[str, spec.Row]) -> Line:
+        """Returns a row that came out with its output, and what it does to a table."""
+        name, row = found
+        steps = {one.name: one.step for one in self.play.program.outputs}
+        if not spec.tells_changes(steps[name]):
+            return Line(row, {"out": name})
+        own = {it: value for it, value in row.items() if it != spec.CHANGE}
+        return Line(own, {"out": name, spec.CHANGE: row[spec.CHANGE]})
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +275,7 @@ def _result(
 ) -> TextPlay:
     """Returns one result of a text: a join, or more than one."""
     program = spec.Program((output,), remarks)
+    inputs = {**inputs, **spec.inline_inputs(output.step)}
     join = spec.plain_join(output.step)
     if join is not None:
         settings = given.settings(lenses.usual_settings(join, inputs))

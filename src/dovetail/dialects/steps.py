@@ -58,6 +58,22 @@ def windowed(
     return spec.Windowed(source, schema, window, gives, by)
 
 
+def numbered(source: spec.Step, name: str) -> spec.Coded:
+    """Returns the rows of a join in the order of their arrival, with their numbers."""
+    one = AtomicType.BIGINT
+    variables = Schema((Column(name, one),))
+    count = column_of(name)
+    first = spec.code.Assigned(spec.code.Target(name), Expression("CAST(0 AS BIGINT)"))
+    more = Expression(f"CAST({count.text} + 1 AS {one})")
+    columns = tuple((it, column_of(it)) for it in (*source.schema.names, name))
+    port = Schema((*source.schema.columns, *variables.columns))
+    body = (
+        spec.code.Assigned(spec.code.Target(name), more),
+        spec.code.Submitted(0, spec.Columns(columns)),
+    )
+    return spec.Coded(source, spec.code.Code((port,), variables, (first,), body))
+
+
 def end_of(column: str, micros: int) -> str:
     """Returns the end of the stretch of so many microseconds in which a time is."""
     moment = f"unix_micros({column})"

@@ -150,6 +150,10 @@ def _changed(
     """Returns what changes about the result of two tables, and what they hold."""
     changes = result_changes(settings, present, state.next_place)
     left, right = (stays(settings, present, hand) for hand in (0, 1))
+    is_merged = settings.caused and settings.arrival is Arrival.MERGED
+    told = changelog(changes, caused=settings.caused)
+    if settings.caused:
+        told = tuple(arrival.with_causes(settings, present.fresh, it) for it in told)
     ours, theirs = (
         int(np.count_nonzero(now.partners > before.partners))
         for now, before in zip(changes.rows, present.rows, strict=True)
@@ -158,9 +162,10 @@ def _changed(
         replace(present, rows=changes.rows),
         (left, right),
         state.held,
-        (*changelog(changes), *late),
+        (*told, *late),
         demand.nobody_due(changes.rows),
         memo.rows_of_pairs(changes.rows, NO_MATCHES),
+        until=present.hold if is_merged else BEGINNING,
         met=(ours, theirs),
     )
 

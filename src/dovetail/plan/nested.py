@@ -123,7 +123,7 @@ def with_data_sets(
             side = _side_of(side, rows)
         else:
             inner, inputs, known = with_data_sets(source.join, inputs, known)
-            side = replace(side, source=spec.Nested(inner, name))
+            side = replace(side, source=replace(source, join=inner))
         is_left = hand is spec.Hand.LEFT
         join = replace(join, left=side) if is_left else replace(join, right=side)
     return join, inputs, known
@@ -187,8 +187,8 @@ def renamed(join: spec.JoinSpec, name: str) -> spec.JoinSpec:
         match source:
             case spec.Named(own):
                 return spec.Named(f"{name}.{own}")
-            case spec.Nested(inner, own):
-                return spec.Nested(renamed(inner, name), own)
+            case spec.Nested(inner):
+                return replace(source, join=renamed(inner, name))
 
     left, right = (
         replace(side, source=under_it(side.source)) for side in (join.left, join.right)

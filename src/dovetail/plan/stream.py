@@ -364,10 +364,22 @@ def _inside(
     """Returns the plans of joins whose rows are sides, or raises what is not done."""
     plans = {}
     for hand, source in nested.inner_joins(join).items():
-        missing = nested.missing_inside(join, source, inputs, settings)
+        missing = dict(nested.missing_inside(join, source, inputs, settings))
+        own, is_table = feeds[hand].inside, bool(source.key)
+        if is_table:
+            # Of its rows each one's key is known; but what is there from the start
+            # changes nothing, so that nobody would hear of it.
+            missing[features.Combination.CHANGELOG_INSIDE] = any(
+                inputs[name].kind is InputKind.TABLE and inputs[name].rows
+                for name in spec.source_names(source.join)
+            ) or any(
+                feed.streams is False and inputs[one.name].kind is InputKind.TABLE
+                for side, feed in own.items()
+                if isinstance(one := source.join.side(side).source, spec.Named)
+            )
         STREAM.refuse_together(what for what, is_found in missing.items() if is_found)
-        own = feeds[hand].inside
-        inner = within(plan_stream(source.join, inputs, own, changes=changes), Onward())
+        plan = plan_stream(source.join, inputs, own, changes=changes)
+        inner = within(plan, Onward(replaced=is_table))
         inherited = join.side(hand).window.is_inherited
         spread = inner.spread
         # Rows of a batch have no number but their order, which buckets do not share.

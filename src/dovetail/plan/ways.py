@@ -128,10 +128,16 @@ Change = Kept | Reshaped | Punctuated | Fired
 
 @dataclass(frozen=True, slots=True)
 class Onward:
-    """What of a join's results goes on, and what becomes of it before it arrives."""
+    """What of a join's results goes on, and what becomes of it before it arrives.
+
+    Of a table that changes the column `told` says what each row does to it; or its rows
+    arrive as those of a table, `replaced` by their keys.
+    """
 
     outlet: Outlet = Outlet.MATCHED
     changes: tuple[Change, ...] = ()
+    told: str = ""
+    replaced: bool = False
 
     @property
     def keeps_rows(self) -> bool:

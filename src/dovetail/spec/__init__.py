@@ -88,6 +88,7 @@ from dovetail.spec.picks import (
 from dovetail.spec.program import (
     LEFT,
     RIGHT,
+    CHANGE,
     Aligned,
     AnyLayout,
     Appended,
@@ -131,6 +132,7 @@ from dovetail.spec.program import (
     Windowed,
     Written,
     givens_of,
+    inline_inputs,
     is_grouped,
     one_join,
     plain_join,
@@ -141,6 +143,8 @@ from dovetail.spec.program import (
     steps_of,
     stretches_of,
     takes_changes,
+    tells_changes,
+    whole_join,
 )
 from dovetail.spec.references import (
     Reference,
@@ -182,6 +186,7 @@ from dovetail.spec.windows import (
 )
 
 __all__ = [
+    "CHANGE",
     "HANDS",
     "LEFT",
     "NO_TIME",
@@ -316,6 +321,7 @@ __all__ = [
     "firing",
     "folded",
     "givens_of",
+    "inline_inputs",
     "input_of",
     "is_batch_inside",
     "is_grouped",
@@ -344,5 +350,7 @@ __all__ = [
     "steps_of",
     "stretches_of",
     "takes_changes",
+    "tells_changes",
+    "whole_join",
     "without_static",
 ]

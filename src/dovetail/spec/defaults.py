@@ -59,8 +59,8 @@ def complete(join: spec.JoinSpec, inputs: spec.Inputs) -> spec.JoinSpec:
 def _with_inner(side: spec.Side, inputs: spec.Inputs) -> spec.Side:
     """Returns one side with the join inside it completed."""
     match side.source:
-        case spec.Nested(inner, name):
-            return replace(side, source=spec.Nested(complete(inner, inputs), name))
+        case spec.Nested(inner) as source:
+            return replace(side, source=replace(source, join=complete(inner, inputs)))
         case _:
             return side
 
@@ -83,6 +83,8 @@ def _with_window(
         # A new row of a key takes the place of the last one.
         case spec.InputKind.TABLE, spec.Named(name) if inputs[name].key:
             window = spec.Latest(inputs[name].key)
+        case spec.InputKind.TABLE, spec.Nested(key=(_, *_) as key):
+            window = spec.Latest(tuple(key))
         # Nothing says when such a row would end.
         case _:
             window = spec.Forever()

@@ -232,7 +232,8 @@ def input_of(source: Source, inputs: Inputs, name: str) -> Input:
         case Nested(inner):
             time = ROW_TIME if is_timed(source, inputs) else ""
             schema = output_schema(inner, inputs)
-            return Input(name, kind_of(source, inputs), schema, time=time)
+            kind = kind_of(source, inputs)
+            return Input(name, kind, schema, key=source.key, time=time)
         case _:
             assert_never(source)
 

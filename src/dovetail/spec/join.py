@@ -83,10 +83,11 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Nested:
-    """The rows of another join."""
+    """The rows of another join; the changes of a table replace those of their `key`."""
 
     join: JoinSpec
     name: str
+    key: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from dovetail.errors import SchemaError, UnsupportedError
 from dovetail.expression import NEVER, Expression
 from dovetail.schema import Schema
 from dovetail.spec import code, firing
-from dovetail.spec.inputs import Outlet
+from dovetail.spec.inputs import Input, InputKind, Outlet
 from dovetail.spec.join import (
     HANDS,
     Columns,
@@ -38,6 +38,8 @@ from dovetail.spec.stops import Failure, Plainly, Skew
 from dovetail.spec.windows import Eviction, KeepPartitions
 
 LEFT, RIGHT = "left", "right"
+CHANGE = "change"
+"""The column of what comes out of a table that says what each row does to it."""
 
 
 # How a text says that an input is written, where it says it at all.
@@ -527,12 +529,14 @@ class Retimed:
     """The same rows, whose row time is from here on their column `time`.
 
     A row may come so much behind the newest one, `lateness`. How far the time has come
-    that they had before says nothing any more, but that they have ended.
+    that they had before says nothing any more, but that they have ended. A column may
+    `number` them in the order in which they come.
     """
 
     source: Step
     time: str
     lateness: Span = NO_TIME
+    number: str = ""
 
     @property
     def schema(self) -> Schema:
@@ -558,12 +562,14 @@ class TimedInput:
 class JoinedInRowTime:
     """The rows of a join on the clock event, or batch, with joins inside it perhaps.
 
-    Its inputs are steps: those of a text's own streams, and `Given` ones.
+    Its inputs are steps: those of a text's own streams, and `Given` ones. Of a table
+    that changes the column `change` says what each row does to it, if it has a name.
     """
 
     join: JoinSpec
     inputs: tuple[TimedInput, ...]
     schema: Schema
+    change: str = ""
 
 
 Step = (
@@ -755,10 +761,50 @@ def one_join(program: Program, *, ends: bool = False) -> JoinSpec | None:
 def plain_join(step: Step) -> JoinSpec | None:
     """Returns the join that a step is, of inputs as they are; None of any other."""
     if isinstance(step, JoinedInRowTime) and all(
-        isinstance(one.step, Given) for one in step.inputs
+        isinstance(one.step, Given | Inline) for one in step.inputs
     ):
         return step.join
     return None
+
+
+def inline_inputs(step: Step) -> Mapping[str, Input]:
+    """Returns the data sets that stand in a text, by their names in its joins."""
+    return {
+        one.name: Input(one.name, InputKind.DATASET, one.step.schema)
+        for it in steps_of(Program((Output("", step),)))
+        if isinstance(it, JoinedInRowTime)
+        for one in it.inputs
+        if isinstance(one.step, Inline)
+    }
+
+
+def whole_join(step: Step) -> JoinSpec | None:
+    """Returns a join that takes changes of others with those inside; else None."""
+    if not isinstance(step, JoinedInRowTime):
+        return None
+    inside = dict[str, Nested]()
+    for one in step.inputs:
+        if isinstance(one.step, Given | Inline):
+            continue
+        inner = whole_join(one.step)
+        if inner is None or not one.key:
+            return None
+        inside[one.name] = Nested(inner, one.name, one.key)
+    sides = []
+    for hand in HANDS:
+        side = step.join.side(hand)
+        if isinstance(side.source, Named) and side.source.name in inside:
+            side = replace(side, source=inside[side.source.name])
+        sides.append(side)
+    return replace(step.join, left=sides[0], right=sides[1])
+
+
+def tells_changes(step: Step) -> bool:
+    """Tells whether what comes out says of each row what it does to a table."""
+    return any(
+        isinstance(it, JoinedInRowTime) and bool(it.change)
+        for it in steps_of(Program((Output("", step),)))
+    )
 
 
 def takes_changes(step: Step) -> bool:

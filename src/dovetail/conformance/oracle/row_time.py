@@ -268,7 +268,7 @@ class _Player:
         inputs = inputs_of(step, self.play.inputs)
         events: list[spec.Event] = []
         for one in step.inputs:
-            if not isinstance(one.step, spec.Given):
+            if not isinstance(one.step, spec.Given | spec.Inline):
                 events += self._events(one)
         given = [
             it
@@ -288,7 +288,12 @@ class _Player:
             else:
                 self.open.add(self._own(step).name)
         own, found = self._own(step), self.players.join(checked(play))
-        rows = [one.row for one in found if one.outlet is not spec.Outlet.LATE]
+        told = step.change
+        rows = [
+            {**one.row, told: one.change.value} if told else one.row
+            for one in found
+            if one.outlet is not spec.Outlet.LATE
+        ]
         for place, row in enumerate(rows):
             yield Line(own, place, row)
         yield Line(own, len(rows), bound=bound)
@@ -347,6 +352,9 @@ def inputs_of(step: spec.JoinedInRowTime, given: spec.Inputs) -> spec.Inputs:
     for one in step.inputs:
         if isinstance(one.step, spec.Given):
             found[one.name] = replace(given[one.step.input], name=one.name)
+        elif isinstance(one.step, spec.Inline):
+            dataset, columns = spec.InputKind.DATASET, one.step.schema
+            found[one.name] = spec.Input(one.name, dataset, columns)
         else:
             stream, schema = spec.InputKind.STREAM, one.step.schema
             found[one.name] = spec.Input(one.name, stream, schema, time=one.time)

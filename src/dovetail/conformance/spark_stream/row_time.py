@@ -147,7 +147,13 @@ def _recorded(
 
 
 def _timed(frame: DataFrame, time: str) -> _Rows:
-    """Returns rows in row time, which come in order: they need no number."""
+    """Returns rows in row time, which come in order: they need no number.
+
+    Those that are all there from the start are a data set.
+    """
+    if not frame.isStreaming:
+        source = spec.Input("", spec.InputKind.DATASET, schema_of(frame))
+        return _Rows(frame, source, Feed(streams=False))
     source = spec.Input("", spec.InputKind.STREAM, schema_of(frame), time=time)
     return _Rows(frame, source, Feed())
 

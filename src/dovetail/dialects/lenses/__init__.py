@@ -13,7 +13,11 @@ def translate(
     rows are there from the start.
     """
     found = program(text, inputs, is_bounded=is_bounded)
-    joins = [spec.plain_join(one.step) for one in found.outputs]
+    # Data sets of the text are no inputs: a join of them has to go with its program.
+    joins = [
+        None if spec.inline_inputs(one.step) else spec.plain_join(one.step)
+        for one in found.outputs
+    ]
     return joins[0] if len(joins) == 1 and joins[0] is not None else found
 
 

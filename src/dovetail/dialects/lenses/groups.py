@@ -18,20 +18,29 @@ from sqlglot import exp
 
 from dovetail import spec
 from dovetail.dialects import steps
-from dovetail.dialects.lenses.parser import Shown, Text, WindowBy, not_yet
+from dovetail.dialects.lenses.parser import Nothing, Shown, Text, WindowBy, not_yet
 from dovetail.dialects.lenses.records import TIME, Key
 from dovetail.dialects.lenses.totals import (
+    MEMBERS,
     Function,
+    Total,
     argument_of,
     function_of,
     is_total,
+    kept_values,
+    of_table,
 )
-from dovetail.dialects.trees import own_column
+from dovetail.dialects.trees import own_column, sided
 from dovetail.errors import DialectError
 from dovetail.expression import Expression
 from dovetail.schema import AtomicType, Column, MapType, Schema, Type, quoted
 
-_KEY = "the group"
+_KEY, _OLD, _SHOWS, _SHOWED = "the group", "the old group", "it shows", "it showed"
+CHANGE, ROW = "the change", "the row"
+"""Columns of the changes of a table: what each is, and the key of its row as a text."""
+NUMBER = "the number"
+_BEFORE, _TRUTH = spec.Change.UPDATE_BEFORE, AtomicType.BOOLEAN
+_NOW = spec.Change.INSERT.value
 Read = Callable[[exp.Expr], tuple[str, Type]]
 """Returns an expression of a text over the rows of its source, and its type."""
 
@@ -165,6 +174,20 @@ class Groups:
         code = spec.code.Code((port,), variables, tuple(state), tuple(body))
         return spec.Coded(source, code)
 
+    def changing(self, source: spec.Step, having: exp.Expr | Nothing) -> spec.Coded:
+        """Returns what each change of a table does to its groups.
+
+        Rows of the source have what it is, CHANGE, and the key of their row, ROW.
+        """
+        return _Changing(self, source, having).coded()
+
+    def text_of_key(self) -> str:
+        """Returns a text for the values of a group, null for what is of none."""
+        if len(self.keys) > 1:
+            return self._key()
+        column = steps.column_of(self.names[0]).text
+        return f"IF({column} IS NULL, NULL, {self._key()})"
+
     def windowed(self, source: spec.InRowTime, window: WindowBy) -> spec.Step:
         """Returns a row for each group of a window that is over."""
         size = window.lengths[0]
@@ -208,6 +231,222 @@ class Groups:
             known = f"concat(CAST(length({value}) AS STRING), ':', {value})"
             parts.append(f"IF({column} IS NULL, '-', {known})")
         return f"concat({', '.join(parts)})"
+
+
+@dataclass(slots=True)
+class _Changing:
+    """Code that takes rows of a table from their groups, and adds them.
+
+        update_before   pen 3, of Ann     Ann   2, 10     taken away, and remembered
+        update_after    pen 4, of Bob     Ann   1, 7      told: another group has it
+                                          Bob   1, 4      told
+
+    A group is told once for each change of a row, as it was and as it is: so what of it
+    was shown is kept until the new row is there. `group 0` is a column of the row, `was
+    group 0` that of the group of which is told; `result 0` is now, `was result 0` was.
+    """
+
+    groups: Groups
+    source: spec.Step
+    having: exp.Expr | Nothing
+    own: list[Column] = field(default_factory=list)
+    lasting: list[Column] = field(default_factory=list)
+    state: list[spec.code.Assigned] = field(default_factory=list)
+    totals: list[tuple[str, str, Total, str]] = field(default_factory=list)
+    """Of each total its variable, the map of all groups, itself, and what it takes."""
+    results: list[tuple[str, str]] = field(default_factory=list)
+
+    def coded(self) -> spec.Coded:
+        """Returns the step."""
+        self.own += [Column(_KEY, AtomicType.STRING), Column(_SHOWS, _TRUTH)]
+        self._last(_OLD, AtomicType.STRING, "CAST(NULL AS STRING)")
+        self._last(_SHOWED, _TRUTH, "false")
+        self._total(MEMBERS, "")
+        self._functions()
+        for name in self.groups.names:
+            self._remembered(f"was {name}", self.source.schema[name].type)
+        whole = Schema((*self.source.schema.columns, *self.own, *self.lasting))
+        # A result has the type that it has over all variables, of which it is made.
+        made = steps.schema_of(whole, self._results())
+        kinds = [(it.name, it.type) for it in made.columns]
+        for name, kind in kinds:
+            self.own.append(Column(name, kind))
+            self._remembered(f"was {name}", kind)
+        shown = self._shown(_NOW)
+        variables = Schema((*self.own, *self.lasting))
+        seen = Schema((*self.source.schema.columns, *variables.columns))
+        port = steps.schema_of(seen, shown)
+        code = spec.code.Code((port,), variables, tuple(self.state), self._body())
+        return spec.Coded(self.source, code)
+
+    def _last(self, name: str, kind: Type, first: str) -> None:
+        """Adds a variable that lasts."""
+        self.lasting.append(Column(name, kind))
+        self.state.append(_assigned(name, first))
+
+    def _remembered(self, name: str, kind: Type) -> None:
+        """Adds a variable that lasts until the next row."""
+        self._last(name, kind, f"CAST(NULL AS {kind})")
+
+    def _total(self, total: Total, item: str) -> str:
+        """Adds a total, or finds it, and returns its variable."""
+        for name, _, one, taken in self.totals:
+            if (one, taken) == (total, item):
+                return name
+        now, every = (f"{it} {len(self.totals)}" for it in ("total", "totals"))
+        self.own.append(Column(now, total.type))
+        kind = MapType(AtomicType.STRING, total.type)
+        self._last(every, kind, f"CAST(map() AS {kind})")
+        self.totals.append((now, every, total, item))
+        return now
+
+    def _functions(self) -> None:
+        """Adds what the functions of the query are made of."""
+        for name, (value, known) in self.groups.functions.items():
+            function, item = of_table(known), steps.column_of(value).text
+            if all(one.less for one in function.totals):
+                parts = [
+                    steps.column_of(self._total(one, item)).text
+                    for one in function.totals
+                ]
+            else:
+                # What a value was to it nobody can tell: so it is made of all anew.
+                row = f"struct({steps.column_of(ROW).text} AS key, {item} AS item)"
+                total = kept_values(self.source.schema[value].type)
+                kept = steps.column_of(self._total(total, row)).text
+                values = f"transform({kept}, one -> one.item)"
+                parts = [one.of_all(values) for one in function.totals]
+            self.results.append((name, function.result.format(*parts)))
+
+    def _results(self) -> steps.Select:
+        """Returns what the functions give now."""
+        return tuple((name, Expression(text)) for name, text in self.results)
+
+    def _shown(self, what: str) -> steps.Select:
+        """Returns a row of the result: what is told of it, its group and its results."""
+        is_old = what in (spec.Change.UPDATE_BEFORE.value, spec.Change.DELETE.value)
+        was = [(it, steps.column_of(f"was {it}")) for it in self.groups.names]
+        results = (
+            (it, steps.column_of(f"was {it}" if is_old else it))
+            for it, _ in self.results
+        )
+        return ((CHANGE, Expression(f"'{what}'")), *was, *results)
+
+    def _body(self) -> tuple[spec.code.Statement, ...]:
+        """Returns what is done for each change."""
+        key, old = steps.column_of(_KEY).text, steps.column_of(_OLD).text
+        change = steps.column_of(CHANGE).text
+        before, gone = (it.value for it in (_BEFORE, spec.Change.DELETE))
+        told = self._told()
+        take = (
+            _branched(f"{key} IS NOT NULL", *self._loaded(_KEY), *self._noted()),
+            _branched(f"{key} IS NOT NULL", *self._put(is_more=False)),
+            _branched(
+                f"{change} = '{before}'",
+                _assigned(_OLD, key),
+                spec.code.Jumped(spec.code.Jump.RETURN),
+            ),
+            _branched(f"{key} IS NOT NULL", *told),
+        )
+        moved = f"{old} IS NOT NULL AND ({key} IS NULL OR {key} <> {old})"
+        give = (
+            _branched(moved, *self._loaded(_OLD), *told, _assigned(_OLD, "NULL")),
+            _branched(
+                f"{key} IS NOT NULL",
+                *self._loaded(_KEY),
+                _branched(f"{old} IS NULL", *self._noted()),
+                *self._put(is_more=True),
+                *told,
+            ),
+            _assigned(_OLD, "NULL"),
+        )
+        is_old = Expression(f"{change} IN ('{before}', '{gone}')")
+        return (
+            _assigned(_KEY, self.groups.text_of_key()),
+            spec.code.Branched(is_old, take, give),
+        )
+
+    def _loaded(self, key: str) -> list[spec.code.Statement]:
+        """Returns that totals are those of a group; of none they are as they begin."""
+        text = steps.column_of(key).text
+        return [
+            _assigned(
+                now,
+                f"coalesce(element_at({steps.column_of(every).text}, {text}), "
+                f"{total.first})",
+            )
+            for now, every, total, _ in self.totals
+        ]
+
+    def _counted(self) -> list[spec.code.Statement]:
+        """Returns that results are those of the totals, and whether they are shown."""
+        members = steps.column_of(self.totals[0][0]).text
+        shows = f"{members} > 0"
+        if isinstance(self.having, exp.Expr):
+            tree = self.having.transform(self._of_group)
+            text = sided(tree, spec.Hand.LEFT).sql(dialect="spark")
+            shows += f" AND coalesce({text}, false)"
+        made = [_assigned(name, text) for name, text in self.results]
+        return [*made, _assigned(_SHOWS, shows)]
+
+    def _of_group(self, node: exp.Expr) -> exp.Expr:
+        """Returns a column of a group as that of the one of which is told."""
+        if isinstance(node, exp.Column) and node.name in self.groups.names:
+            return own_column(f"was {node.name}")
+        return node
+
+    def _noted(self) -> list[spec.code.Statement]:
+        """Returns that what is shown of a group is kept, as it is before it changes."""
+        groups = (
+            _assigned(f"was {it}", steps.column_of(it).text) for it in self.groups.names
+        )
+        results = (
+            _assigned(f"was {it}", steps.column_of(it).text) for it, _ in self.results
+        )
+        shows = steps.column_of(_SHOWS).text
+        return [*groups, *self._counted(), *results, _assigned(_SHOWED, shows)]
+
+    def _put(self, *, is_more: bool) -> list[spec.code.Statement]:
+        """Returns that a row is added to a group, or is taken from it."""
+        found = list[spec.code.Statement]()
+        key = steps.column_of(_KEY)
+        for now, every, total, item in self.totals:
+            text = steps.column_of(now).text
+            step = total.next if is_more else total.before
+            found.append(_assigned(now, step(text, item)))
+            put = spec.code.Change.PUT, (key, steps.column_of(now))
+            found.append(spec.code.Changed(spec.code.Target(every), *put))
+        if is_more:
+            return found
+        # Of a group without rows nothing is kept.
+        gone = spec.code.Change.REMOVE_KEY, (key,)
+        drops = (
+            spec.code.Changed(spec.code.Target(every), *gone)
+            for _, every, _, _ in self.totals
+        )
+        members = steps.column_of(self.totals[0][0]).text
+        return [*found, _branched(f"{members} = 0", *drops)]
+
+    def _told(self) -> list[spec.code.Statement]:
+        """Returns that a group is told: as it was, and as it is."""
+
+        def out(what: spec.Change) -> spec.code.Statement:
+            return spec.code.Submitted(0, spec.Columns(self._shown(what.value)))
+
+        was, now = (steps.column_of(it).text for it in (_SHOWED, _SHOWS))
+        return [
+            *self._counted(),
+            _branched(f"{was} AND {now}", out(_BEFORE), out(spec.Change.UPDATE_AFTER)),
+            _branched(f"{was} AND NOT {now}", out(spec.Change.DELETE)),
+            _branched(f"NOT {was} AND {now}", out(spec.Change.INSERT)),
+        ]
+
+
+def _branched(
+    condition: str, *then: spec.code.Statement
+) -> spec.code.Statement:
+    """Returns what is done where a condition is true."""
+    return spec.code.Branched(Expression(condition), then)
 
 
 def _assigned(name: str, value: str) -> spec.code.Assigned:

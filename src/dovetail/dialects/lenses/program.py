@@ -27,8 +27,9 @@ from dovetail.dialects.lenses.records import (
 )
 from dovetail.dialects.steps import column_of, projected, schema_of
 from dovetail.dialects.trees import own_column, sided
-from dovetail.errors import DialectError
-from dovetail.expression import Expression, parse
+from dovetail.errors import DialectError, Place
+from dovetail.expression import ALWAYS, NEVER, Expression, parse
+from dovetail.schema import AtomicType, Column, Schema
 
 _KEYS = {"INT": "int", "LONG": "bigint", "STRING": "string"}
 """Formats of a key that have a type of their own; in any other it stays as it is."""
@@ -62,10 +63,13 @@ class Topics:
             self.filled[one.name.lower()] = records
             if one.is_topic:
                 if isinstance(records, Rows) and not records.is_stream:
-                    raise not_yet(one.place, "a query of a table without a join")
+                    records = self.changes(records)
                 numbers = numbered(records.fields)
                 texts = ((it, Expression(records.spelled(at))) for it, at in numbers)
-                step = self.over(records, tuple(texts))
+                shown = [*texts]
+                if isinstance(records, Rows) and records.change:
+                    shown += self._change(records, shown, one)
+                step = self.over(records, shown)
                 if one.name.lower() in outputs:
                     step = self._appended(outputs[one.name.lower()].step, step, one=one)
                 outputs[one.name.lower()] = spec.Output(one.name, step)
@@ -110,20 +114,66 @@ class Topics:
         rows = made.rows(named.alias)
         assert isinstance(rows.source, spec.Nested)  # noqa: S101 - as it is made
         assert isinstance(rows.source.join.select, spec.Columns)  # noqa: S101
-        keys = []
-        for hand in spec.HANDS:
-            match made.join.side(hand).source:
-                case spec.Named(name) if self.inputs[name].key:
-                    for column in self.inputs[name].key:
-                        text = sided(own_column(column), hand).sql(dialect="spark")
-                        keys.append((f"{hand.value} {column}", Expression(text)))
-                case _:
-                    raise not_yet(named.place, "a join of a table without a key")
+        keys = self.keys(made, named.place)
         columns = (*rows.source.join.select.columns, *keys)
         step = self._joined(replace(made.join, select=spec.Columns(columns)))
         key = tuple(column for column, _ in keys)
         table = spec.Input("", spec.InputKind.TABLE, step.schema, key=key)
         return replace(rows, source=self._named(named.alias, step, source=table))
+
+    def keys(self, made: Made, place: Place) -> list[tuple[str, Expression]]:
+        """Returns the keys of the rows of which a row of a join of tables is made."""
+        keys = []
+        for hand in spec.HANDS:
+            match made.join.side(hand).source:
+                # What stands in the text has no rows that could be told apart.
+                case spec.Named(name) if isinstance(self.steps.get(name), spec.Inline):
+                    continue
+                case spec.Named(name) if self.inputs[name].key:
+                    for column in self.inputs[name].key:
+                        text = sided(own_column(column), hand).sql(dialect="spark")
+                        keys.append((f"{hand.value} {column}", Expression(text)))
+                case _:
+                    raise not_yet(place, "a join of a table without a key")
+        return keys
+
+    def changes(self, records: Rows) -> Made:
+        """Returns the changes of a table: it is joined to nothing, and keeps its rows.
+
+        So each row takes the place of the one of its key, and a filter takes rows out.
+        """
+        assert isinstance(records.source, spec.Named)  # noqa: S101 - as it is known
+        table = self.inputs[records.source.name]
+        schema = Schema(
+            tuple(Column(f"key {at}", table.schema[name].type)
+            for at, name in enumerate(table.key))
+            or (Column("key", AtomicType.INT),)
+        )
+        none = spec.Input("", spec.InputKind.DATASET, schema)
+        nothing = self._named("nothing", spec.Inline(schema, ()), source=none)
+        hard = tuple(
+            spec.Equality(
+                Expression(sided(own_column(own), spec.Hand.LEFT).sql(dialect="spark")),
+                Expression(sided(own_column(it), spec.Hand.RIGHT).sql(dialect="spark")),
+            )
+            for own, it in zip(table.key, schema.names, strict=False)
+        )
+        is_batch = self.is_bounded or table.kind is spec.InputKind.DATASET
+        join = spec.JoinSpec(
+            spec.Side(records.source),
+            spec.Side(nothing),
+            spec.Kind.LEFT_OUTER,
+            spec.Clock.BATCH if is_batch else spec.Clock.ARRIVAL,
+            hard,
+            ALWAYS if hard else NEVER,
+        )
+        left = spec.Hand.LEFT
+        fields = tuple(
+            replace(one, value=sided(one.value, left)) for one in records.fields
+        )
+        key = replace(records.key, value=sided(records.key.value, left))
+        made = Made(join, records.kind, fields, key, exp.null(), records.topic)
+        return made.filtered([sided(one, left) for one in records.kept])
 
     def added(self, title: str, step: spec.Step, *, is_running: bool) -> Rows:
         """Returns what a step gives as rows, of which others may read."""
@@ -144,18 +194,38 @@ class Topics:
         return spec.Named(name)
 
     def over(
-        self, records: Records, columns: Sequence[tuple[str, Expression]]
+        self,
+        records: Records,
+        columns: Sequence[tuple[str, Expression]],
+        change: str = "",
     ) -> spec.Step:
-        """Returns columns of records as a step; those that are filtered stay out."""
+        """Returns columns of records as a step; those that are filtered stay out.
+
+        Of a table that changes one more, `change`, says what each row does to it.
+        """
         select = spec.Columns(tuple(columns))
         if isinstance(records, Made):
-            return self._joined(replace(records.join, select=select))
+            step = self._joined(replace(records.join, select=select))
+            if not change:
+                return step
+            told = Column(change, AtomicType.STRING)
+            schema = Schema((*step.schema.columns, told))
+            return replace(step, schema=schema, change=change)
         assert isinstance(records.source, spec.Named)  # noqa: S101 - as it is known
         source = self.inputs[records.source.name]
         step = self.steps.get(source.name) or spec.Given(source.name, source.schema)
         for one in records.kept:
             step = spec.Filtered(step, Expression(records.spelled(one)))
         return spec.Projected(step, schema_of(step.schema, select.columns), select)
+
+    def _change(
+        self, records: Rows, shown: Sequence[tuple[str, Expression]], one: Filled
+    ) -> list[tuple[str, Expression]]:
+        """Returns the column that says what each row of groups of a table does."""
+        if any(name.lower() == spec.CHANGE for name, _ in shown):
+            told = f'a field called "{spec.CHANGE}", as the column of what a row does'
+            raise DialectError(told, "another name behind AS", place=one.place)
+        return [(spec.CHANGE, column_of(records.change))]
 
     def _appended(self, first: spec.Step, more: spec.Step, *, one: Filled) -> spec.Step:
         """Returns what two queries write into one topic, whose fields are alike."""

@@ -22,7 +22,13 @@ from sqlglot import exp
 
 from dovetail import spec
 from dovetail.dialects.lenses import parser
-from dovetail.dialects.lenses.groups import Groups, refuse_window
+from dovetail.dialects.lenses.groups import (
+    CHANGE,
+    NUMBER,
+    ROW,
+    Groups,
+    refuse_window,
+)
 from dovetail.dialects.lenses.parser import FACETS, NOTHING, Select, Text, not_yet
 from dovetail.dialects.lenses.records import (
     COMPUTED,
@@ -36,9 +42,15 @@ from dovetail.dialects.lenses.records import (
     skipping,
 )
 from dovetail.dialects.lenses.totals import is_total
-from dovetail.dialects.steps import listing, unfolded
+from dovetail.dialects.steps import listing, numbered, unfolded
 from dovetail.dialects.trees import conjuncts, own_column, sided
-from dovetail.errors import DialectError, DovetailError, SpecError, UnsupportedError
+from dovetail.errors import (
+    DialectError,
+    DovetailError,
+    Place,
+    SpecError,
+    UnsupportedError,
+)
 from dovetail.expression import Expression, Scope, parse
 from dovetail.schema import ArrayType, AtomicType, Type, quoted
 
@@ -58,6 +70,7 @@ _ALLOWED: Mapping[tuple[bool, bool], frozenset[spec.Kind]] = {
     (True, False): frozenset({spec.Kind.INNER, spec.Kind.LEFT_OUTER}),
 }
 """By whether the left and the right are streams: which kinds there are."""
+_BY_TIME = spec.Clock.EVENT
 _RULE_OF_ON = "lenses_on"
 _RULE_OF_SOURCES = "lenses_sources"
 _RULE_OF_KEYS = "lenses_keys"
@@ -232,10 +245,19 @@ class Sources(Protocol):
     def kept(self, made: Made, named: parser.Named) -> Rows:
         """Returns the changes of a join of tables as a table that another one reads."""
 
+    def changes(self, records: Rows) -> Made:
+        """Returns the changes of a table."""
+
+    def keys(self, made: Made, place: Place) -> list[tuple[str, Expression]]:
+        """Returns the keys of the rows of which a row of a join of tables is made."""
+
     def over(
-        self, records: Records, columns: Sequence[tuple[str, Expression]]
+        self,
+        records: Records,
+        columns: Sequence[tuple[str, Expression]],
+        change: str = "",
     ) -> spec.Step:
-        """Returns columns of records as a step."""
+        """Returns columns of records as a step, perhaps with what each row does."""
 
     def added(self, title: str, step: spec.Step, *, is_running: bool) -> Rows:
         """Returns what a step gives as rows, of which others may read.
@@ -305,8 +327,6 @@ class Query:
     ) -> Records:
         """Returns a record for each update of a group, or for each of its windows."""
         select = self.select
-        if not source.is_stream:
-            raise not_yet(select.place, "GROUP BY over a table")
         groups = Groups(self.text, lambda node: self._read(node, seen))
         groups.add_keys(keys)
         shown = tuple(map(groups.shown, map(_called, select.shown)))
@@ -319,39 +339,85 @@ class Query:
                 "one such as COUNT(*) behind SELECT",
                 place=select.place,
             )
-        step = self._of_groups(groups, source)
+        step = self._of_groups(groups, source, having)
+        is_table = not source.is_stream
         title = f"the groups of {select.source.name}"
         rows = self.sources.added(title, step, is_running=self._gives_table)
         key = Key(own_column(groups.names[0]), str(groups.columns["group 0"][1]))
         if len(keys) > 1:
             key = groups.key()
-        rows = replace(rows, key=key)
+        rows = replace(rows, key=key, change=CHANGE if is_table else "")
         # SELECT and HAVING are read as those of a query over the groups.
         plain = replace(select, shown=shown, where=having)
         query = Query(self.sources, replace(plain, groups=NOTHING, window=NOTHING))
         own = Seen(self.text, ((select.source.alias, rows),))
         fields, said = query._fields(own, frozenset())
-        rows = rows.filtered([*query._conditions(own)])
+        conditions = [*query._conditions(own)]
+        if not is_table:  # whose groups come and go by them
+            rows = rows.filtered(conditions)
         return replace(rows, fields=fields, key=said or key)
 
-    def _of_groups(self, groups: Groups, source: Records) -> spec.Step:
+    def _of_groups(
+        self, groups: Groups, source: Records, having: exp.Expr | parser.Nothing
+    ) -> spec.Step:
         """Returns the steps from the records of a source to those of groups."""
         window, name = self.select.window, self.select.source
+        if not source.is_stream:
+            return self._of_table(groups, source, having)
         time = "" if isinstance(source.time, exp.Null) else source.spelled(source.time)
         step = groups.with_key(self.sources.over(source, groups.in_front(time)))
         # What meets a table has an order of its own, that of arrival.
-        if isinstance(source, Made) and source.join.clock is not spec.Clock.EVENT:
-            if isinstance(window, parser.WindowBy):
-                raise not_yet(window.place, "WINDOW BY over a join with a table")
+        in_arrival = isinstance(source, Made) and source.join.clock is not _BY_TIME
+        if in_arrival and not isinstance(window, parser.WindowBy):
             return groups.running(step)
         if not time:
             told = f'"{name.name}" has no time, by which the records of a group stand'
             raise SpecError(told, "a stream with a time", place=name.place)
+        if isinstance(source, Made) and in_arrival:
+            # The join's rows have an order, and the time of the stream's: so they are
+            # put in row time as the stream's own would be.
+            lateness = max(
+                (
+                    one.lateness
+                    for name in spec.source_names(source.join)
+                    if (one := self.inputs[name]).kind is spec.InputKind.STREAM
+                ),
+                key=lambda one: one.microseconds,
+            )
+            step = spec.Retimed(numbered(step, NUMBER), TIME, lateness, NUMBER)
         timed = spec.InRowTime(step, TIME)
         if not isinstance(window, parser.WindowBy):
             return groups.running(timed)
         refuse_window(window)
         return groups.windowed(timed, window)
+
+    def _of_table(
+        self, groups: Groups, source: Records, having: exp.Expr | parser.Nothing
+    ) -> spec.Step:
+        """Returns the steps from the changes of a table to those of its groups."""
+        window = self.select.window
+        if isinstance(window, parser.WindowBy):
+            raise SpecError(
+                "WINDOW BY over a table",
+                "GROUP BY alone, or a stream",
+                "a row of a table is there until another one takes its place",
+                rule="lenses_groups",
+                place=window.place,
+            )
+        if isinstance(source, Rows):
+            source = self.sources.changes(source)
+        if not source.is_changelog:
+            raise not_yet(self.select.place, "GROUP BY over tables that are a batch")
+        keys = self.sources.keys(source, self.select.source.place)
+        # Each with its length in front: so no two rows have one text.
+        row = "concat('', " + ", ".join(
+            f"coalesce(concat(length(CAST({it.text} AS STRING)), ':', "
+            f"CAST({it.text} AS STRING)), '-')"
+            for _, it in keys
+        ) + ")"
+        columns = (*groups.in_front(""), (ROW, Expression(row if keys else "''")))
+        step = self.sources.over(source, columns, CHANGE)
+        return groups.changing(step, having)
 
     def _refuse_groups(self) -> None:
         """Refuses what is not read of groups and lists."""

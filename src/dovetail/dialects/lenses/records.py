@@ -55,7 +55,8 @@ class Key:
 class Rows:
     """Records whose expressions are over the columns of an input, or of a join's rows.
 
-    `kept` must be true of a record that is there; `time` is null where it has none.
+    `kept` must be true of a record that is there; `time` is null where it has none. Of
+    groups of a table the column `change` says what each row does to them.
     """
 
     source: spec.Named | spec.Nested
@@ -66,6 +67,7 @@ class Rows:
     topic: str
     hidden: tuple[Field, ...] = ()
     kept: tuple[exp.Expr, ...] = ()
+    change: str = ""
 
     @classmethod
     def of(cls, source: spec.Input) -> Rows:

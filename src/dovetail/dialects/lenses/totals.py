@@ -15,13 +15,17 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dovetail.dialects.lenses.parser import Text, not_yet
-from dovetail.schema import ArrayType, AtomicType, DecimalType, Type
+from dovetail.schema import ArrayType, AtomicType, DecimalType, StructType, Type
 
-_NAMES = "COUNT, SUM, AVG, MIN, MAX, FIRST, LAST, COLLECT and COLLECT_UNIQUE"
+_NAMES = (
+    "COUNT, SUM, AVG, MIN, MAX, FIRST, LAST, COLLECT, COLLECT_UNIQUE, MAXK, MINK, "
+    "MAXK_UNIQUE and MINK_UNIQUE"
+)
 _WHOLE = {AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BIGINT}
 _FLOATS = {AtomicType.FLOAT, AtomicType.DOUBLE}
-_LISTED = ("COLLECT", "COLLECT_UNIQUE")
-_LATER = ("MAXK", "MAXK_UNIQUE", "MINK", "MINK_UNIQUE", "TOPK", "BOTTOMK")
+_FIRST = ("MAXK", "MAXK_UNIQUE", "MINK", "MINK_UNIQUE")
+_LISTED = ("COLLECT", "COLLECT_UNIQUE", *_FIRST)
+_LATER = ("TOPK", "BOTTOMK")
 _FUNCTIONS = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.First, exp.Last)
 
 
@@ -30,17 +34,22 @@ class Total:
     """What is carried on from value to value.
 
     It begins as `first`; `after` is what it is behind one more, in which {total} and
-    {item} stand for both.
+    {item} stand for both. `less` is what it is without one, where it tells that alone.
     """
 
     first: str
     after: str
     type: Type
+    less: str = ""
 
     def next(self, total: str, item: str) -> str:
         """Returns the total behind one more value, which may be the first one."""
         known = f"coalesce({total}, {self.first})"
         return f"CAST({self.after.format(total=known, item=item)} AS {self.type})"
+
+    def before(self, total: str, item: str) -> str:
+        """Returns the total without one of its values."""
+        return f"CAST({self.less.format(total=total, item=item)} AS {self.type})"
 
     def of_all(self, values: str) -> str:
         """Returns the total of a list of values."""
@@ -115,8 +124,37 @@ def function_of(function: exp.Expr, kind: Type, text: Text) -> Function:
 
 
 _COUNT = Total(
-    "CAST(0 AS BIGINT)", "{total} + IF({item} IS NULL, 0, 1)", AtomicType.BIGINT
+    "CAST(0 AS BIGINT)",
+    "{total} + IF({item} IS NULL, 0, 1)",
+    AtomicType.BIGINT,
+    "{total} - IF({item} IS NULL, 0, 1)",
 )
+MEMBERS = Total("CAST(0 AS BIGINT)", "{total} + 1", AtomicType.BIGINT, "{total} - 1")
+"""How many rows a group has."""
+
+
+def of_table(function: Function) -> Function:
+    """Returns a function as one of rows that may go again.
+
+    Of a sum alone nobody could tell when its last value goes: a count says that.
+    """
+    match function.totals:
+        case (Total(less=less) as total,) if less and total != _COUNT:
+            return Function((total, _COUNT), "IF({1} = 0, NULL, {0})")
+        case _:
+            return function
+
+
+def kept_values(kind: Type) -> Total:
+    """Returns the values of a group with the keys of their rows, {key}, as a total."""
+    pair = StructType((("key", AtomicType.STRING), ("item", kind)))
+    listed = ArrayType(pair)
+    return Total(
+        f"CAST(array() AS {listed})",
+        f"array_append({{total}}, CAST({{item}} AS {pair}))",
+        listed,
+        "filter({total}, one -> one.key <> {item}.key)",
+    )
 
 
 def _sum(function: exp.Expr, kind: Type, text: Text) -> Total:
@@ -133,22 +171,34 @@ def _sum(function: exp.Expr, kind: Type, text: Text) -> Total:
         raise text.wrong(function, told, "numbers")
     # Of nothing it is null, and so is what a null adds.
     after = "IF({item} IS NULL, {total}, coalesce({total}, 0) + {item})"
-    return Total(f"CAST(NULL AS {whole})", after, whole)
+    # Of whole numbers alone what is taken away leaves what was before, to the digit.
+    less = "coalesce({total}, 0) - coalesce({item}, 0)" if kind in _WHOLE else ""
+    return Total(f"CAST(NULL AS {whole})", after, whole, less)
 
 
 def _list(function: exp.Expr, kind: Type, text: Text) -> Total:
     """Returns a list of the values, in which each may stand once, up to a length."""
     # A null is no value to list; a list that is full stays as it is.
-    stays = "{item} IS NULL"
+    name, stays, count = _name_of(function), "{item} IS NULL", ""
     for most in function.expressions[1:]:
         if not isinstance(most, exp.Literal) or not str(most.this).isdigit():
             told = f"at most {most.sql()} values"
             raise text.wrong(function, told, "a number of them")
-        stays += f" OR size({{total}}) >= {most.this}"
-    if _name_of(function) == "COLLECT_UNIQUE":
+        count = str(most.this)
+    if name in _FIRST and kind not in _WHOLE | _FLOATS and "decimal" not in str(kind):
+        told = f"{name} of values of the type {kind}"
+        raise text.wrong(function, told, "numbers")
+    if count and name not in _FIRST:
+        stays += f" OR size({{total}}) >= {count}"
+    if name.endswith("_UNIQUE"):
         stays += " OR array_contains({total}, {item})"
-    listed = ArrayType(kind)
-    after = f"IF({stays}, {{total}}, array_append({{total}}, {{item}}))"
+    listed, longer = ArrayType(kind), "array_append({total}, {item})"
+    if name in _FIRST:
+        # One is taken in where it belongs, and the last one falls out.
+        is_greatest = name.startswith("MAX")
+        longer = f"sort_array({longer}, {str(not is_greatest).lower()})"
+        longer = f"slice({longer}, 1, {count or 1})"
+    after = f"IF({stays}, {{total}}, {longer})"
     return Total(f"CAST(array() AS {listed})", after, listed)
 
 

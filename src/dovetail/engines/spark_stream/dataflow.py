@@ -264,7 +264,15 @@ def _handed_on(
     known = layout.buckets(plan)
     scopes = {label: at // known.per_scope for at, label in enumerate(known.labels)}
     marks = plan.onward.asks_marks
-    hand_on = relay.make_relay(reading.schema, number, scopes, marks=marks)
+    # The key of a result is that of both its rows, under the names of results.
+    keys = tuple(
+        one.field.name
+        for side in plan.sides
+        if plan.onward.replaced
+        for one in reading.sides[side.hand]
+        if one.name in side.source.key
+    )
+    hand_on = relay.make_relay(reading.schema, number, scopes, marks=marks, keys=keys)
     types = StructType([*reading.fields, *_RELAYED_TYPES])
     plain = lines.select(*bucket.RELAYED).mapInArrow(hand_on, types)
     results = plain.selectExpr(*reading.shown(), *map(quoted, _RELAYED_TYPES.names))

@@ -230,7 +230,7 @@ class _Columns:
         if self.settings.changelog:
             # Without a key each row of a table has its own.
             named = key_of(self.plan.join.side(self.side.hand), self.side.source)
-            found[KEY] = _hash_of(named) or self.side.place
+            found[KEY] = _hash_of(named) or self._position()
         return found
 
     def _intervals(self) -> Mapping[str, str]:

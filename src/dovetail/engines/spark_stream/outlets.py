@@ -297,7 +297,9 @@ class Outlets:
         for hand in HANDS:
             if outlet is own_outlets(self.plan.join).get(hand):
                 return raw.select(*self._own(hand), time, *self.extra)
-        return self._known(raw).select(*self._shown(), time, *self.extra)
+        known, told = self._known(raw), self.plan.onward.told
+        changes = [one.alias(told) for one in _changes(known) if told]
+        return known.select(*self._shown(), *changes, time, *self.extra)
 
     def refuse_select(self, raw: DataFrame) -> None:
         """Refuses an output column that is not one value for each row.

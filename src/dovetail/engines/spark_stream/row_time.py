@@ -45,7 +45,7 @@ from dovetail.kernels.row_order import INPUT, MOMENT, NUMBER, RIDING, RowOrder
 from dovetail.plan import words
 from dovetail.plan.stream import Feed, within
 from dovetail.plan.ways import Change, Fired, Onward, change_of
-from dovetail.schema import quoted
+from dovetail.schema import Schema, quoted
 
 _PLAIN = "stream: by Spark itself, row by row, without state"
 _IN_ORDER = (
@@ -105,14 +105,7 @@ class Layout:
         with plain_rules(frame.sparkSession):
             lines = frame.select(*map(quoted, own), *_named(said))
             if self.ends is not None:
-                types = {one.name: one.dataType for one in lines.schema}
-                said = dict.fromkeys((*own, MOMENT, NUMBER), F.lit(None))
-                said[KIND] = F.lit(int(LineKind.FINISH))
-                said[INPUT] = F.lit(source.name)
-                # A source of its own: Spark takes no new one later, when all ends.
-                ended = ticks(frame.sparkSession, NO_BEAT, ends=self.ends)
-                values = (said[one].cast(types[one]).alias(one) for one in types)
-                lines = lines.unionAll(ended.where(ENDED).select(*values))
+                lines = lines.unionAll(self._ended(lines, source.name))
         return Lines(lines, {source.name: source.lateness})
 
     def changed(self, lines: Lines, step: spec.Filtered | spec.Projected) -> Lines:
@@ -158,8 +151,23 @@ class Layout:
                 KIND: F.when(is_end, int(LineKind.FINISH)).otherwise(kind),
                 INPUT: F.lit(name),
             }
+            if step.number:
+                said[NUMBER] = F.col(quoted(step.number))
             frame = frame.withColumns(said)
+            # A join in the order of arrival says of no bound when it has ended.
+            if step.number and self.ends is not None:
+                frame = frame.unionAll(self._ended(frame, name))
         return Lines(frame, {name: step.lateness})
+
+    def _ended(self, lines: DataFrame, name: str) -> DataFrame:
+        """Returns the line that says, in the last batch, that an input has ended."""
+        types = {one.name: one.dataType for one in lines.schema}
+        said: dict[str, Column] = dict.fromkeys(types, F.lit(None))
+        said |= {KIND: F.lit(int(LineKind.FINISH)), INPUT: F.lit(name)}
+        # A source of its own: Spark takes no new one later, when all ends.
+        ended = ticks(lines.sparkSession, NO_BEAT, ends=self.ends)
+        values = (said[one].cast(types[one]).alias(one) for one in types)
+        return ended.where(ENDED).select(*values)
 
     def in_row_time(
         self,
@@ -297,18 +305,30 @@ class Inputs(Generic[AnySource]):
             first = first.source
         assert isinstance(first, spec.JoinedInRowTime)  # noqa: S101 - as texts have it
         streaming = self.joined(first, layout)
-        plan = within(streaming.plan, Onward(changes=tuple(changes)))
+        onward = Onward(changes=tuple(changes), told=first.change)
+        plan = within(streaming.plan, onward)
         return layout.joined(replace(streaming, plan=plan), step.schema.names)
 
     def joined(self, step: spec.JoinedInRowTime, layout: Layout) -> Streaming:
         """Returns a join whose inputs are steps."""
-        named = {
-            one.name: self.sources[one.step.input]
-            if isinstance(one.step, spec.Given)
-            else self.rows(self.lines(one.step, layout).rows(), one.time)
-            for one in step.inputs
-        }
-        return self.join(step.join, named)
+        return self.join(
+            step.join, {one.name: self._side(one, layout) for one in step.inputs}
+        )
+
+    def _side(self, one: spec.TimedInput, layout: Layout) -> AnySource:
+        """Returns the rows of an input of a join."""
+        match one.step:
+            case spec.Given():
+                return self.sources[one.step.input]
+            case spec.Inline(schema):
+                return self.nothing(schema)
+            case step:
+                return self.rows(self.lines(step, layout).rows(), one.time)
+
+    def nothing(self, schema: Schema) -> AnySource:
+        """Returns a data set without rows."""
+        columns = (f"{quoted(it.name)} {it.type}" for it in schema.columns)
+        return self.rows(self.spark.createDataFrame([], ", ".join(columns)), "")
 
 
 @dataclass(frozen=True, slots=True)

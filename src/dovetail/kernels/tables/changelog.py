@@ -32,6 +32,7 @@ from dovetail.kernels.pairs.results import (
     ABSENT,
     OUTLETS,
     REASONS,
+    WHEN,
     code,
     one_sided,
     table,
@@ -98,8 +99,13 @@ def _not_skipped(
     return part.take(not_skipped(settings, present.rows, leaving).when)
 
 
-def changelog(changes: ResultChanges) -> tuple[pa.RecordBatch, ...]:
-    """Returns the table of all changes in order, if any: what each of them is."""
+def changelog(
+    changes: ResultChanges, *, caused: bool = False
+) -> tuple[pa.RecordBatch, ...]:
+    """Returns the table of all changes in order, if any: what each of them is.
+
+    Where somebody asks what has `caused` them, it says at which place they happen.
+    """
     if not len(changes.gone.when) and not len(changes.come.when):
         return ()
     gone, come = (
@@ -130,6 +136,8 @@ def changelog(changes: ResultChanges) -> tuple[pa.RecordBatch, ...]:
         "counter": pa.array(parts.counter),
         "change": pa.array(kinds[order].astype(np.int8)),
     }
+    if caused:
+        more[WHEN] = pa.array(parts.when)
     return (table(head, (parts.left, parts.right), changes.rows, more),)
 
 

@@ -230,7 +230,8 @@ class Packer:
         blobs = passed.column(settings.passed).to_pylist()
         for join, blob in zip(whose, blobs, strict=True):
             yield (labels[0], PASSED, join, BEGINNING, *other, blob)
-        rows = batch.filter(pa.array(events == ROW))
+        # A changelog inside takes rows away too.
+        rows = batch.filter(pa.array((events == ROW) | (events == DELETE)))
         for line in self._reported((scope, WHOLE), rows) if rows.num_rows else ():
             # Buckets without rows have heard all that there is to say above.
             if line[-1] is not None:

@@ -19,13 +19,13 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dovetail.engines.spark_stream.worker.bucket import OUTLET, unpacked
+from dovetail.engines.spark_stream.worker.bucket import CHANGE, OUTLET, unpacked
 from dovetail.kernels.arrays.blobs import write_batch
 from dovetail.kernels.arrays.names import TURN, LineKind, reserved
 from dovetail.kernels.arrays.rows import MISSING
 from dovetail.kernels.lifetimes.lives import BUCKET
 from dovetail.kernels.pairs.results import code
-from dovetail.spec.inputs import Outlet
+from dovetail.spec.inputs import Change, Outlet
 
 EVENT, MOMENT, SCOPE, JOIN, BLOB = (
     reserved(word) for word in ("event", "moment", "scope", "join", "blob")
@@ -44,12 +44,18 @@ Batches = Iterator[pa.RecordBatch]
 
 
 def make_relay(
-    schema: pa.Schema, number: int, scopes: Mapping[int, int], *, marks: bool = False
+    schema: pa.Schema,
+    number: int,
+    scopes: Mapping[int, int],
+    *,
+    marks: bool = False,
+    keys: tuple[str, ...] = (),
 ) -> Callable[[Batches], Batches]:
     """Returns the function for `mapInArrow` behind the operator of join `number`.
 
     `schema` is that of its results; `scopes` says whose a bucket is, by its label.
-    Where somebody looks at `marks` one stands behind the rows of each cause.
+    Where somebody looks at `marks` one stands behind the rows of each cause. The
+    changes of a table go on as its rows, which replace each other by their `keys`.
     """
 
     def relay(batches: Batches) -> Batches:
@@ -79,11 +85,35 @@ def make_relay(
             kept = write_batch(late)
             yield _Said(LineKind.PASSED, None, scope, number, kept).alone(schema)
         own = from_bucket(rows.filter(pc.invert(is_late)), bucket)
-        yield _Said(LineKind.ROW, None, scope).of(own)
+        lines = _Said(LineKind.ROW, None, scope).of(own)
+        yield _of_table(lines, keys) if keys else lines
         if marks and own.num_rows:
             yield _Said(LineKind.MARK, None, scope).of(_marks(own))
 
     return relay
+
+
+def _of_table(lines: pa.RecordBatch, keys: tuple[str, ...]) -> pa.RecordBatch:
+    """Returns changes as what comes to a table: rows, and deletes of their keys.
+
+    The old row of an update goes where the new one has another key; else it is
+    replaced, and nobody need be told of it.
+    """
+    changes = lines.column(CHANGE)
+    # The new row of an update stands behind the old one, which is never the last.
+    stays = pa.repeat(pa.scalar(value=True), lines.num_rows)
+    for name in keys:
+        own = lines.column(name)
+        after = pa.concat_arrays([own.slice(1), own.slice(0, 1)])
+        same = pc.fill_null(pc.equal(own, after), fill_value=False)
+        both_null = pc.and_(own.is_null(), after.is_null())
+        stays = pc.and_(stays, pc.or_(same, both_null))
+    is_old = pc.equal(changes, code(Change.UPDATE_BEFORE))
+    goes = pc.or_(is_old, pc.equal(changes, code(Change.DELETE)))
+    kinds = pc.if_else(goes, int(LineKind.DELETE), int(LineKind.ROW))
+    at = lines.schema.names.index(EVENT)
+    told = lines.set_column(at, lines.schema.field(EVENT), kinds.cast(pa.int32()))
+    return told.filter(pc.invert(pc.and_(is_old, stays)))
 
 
 _TURN_OF_ROW = 8
