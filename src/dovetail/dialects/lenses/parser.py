@@ -76,13 +76,15 @@ class Named:
 class Shown:
     """One of the things that SELECT lists, under its name if it has one.
 
-    `facet` is the part of a record that it becomes.
+    `facet` is the part of a record that it becomes, `within` the names of the records
+    in it that lead to its own, the outermost one first.
     """
 
     node: exp.Expr
     name: str
     facet: str
     place: Place
+    within: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,6 +348,9 @@ class _Cursor:
         if len(found.expressions) != 1:
             raise self.stopped("one expression")
         node: exp.Expr = found.expressions[0].pop()
+        # What has no name, a number or a text, has its place from where it stands.
+        if not any("start" in it.meta for it in node.walk()):
+            node.meta.update(start=first.start, end=first.end)
         if node.find(exp.Query):
             raise not_yet(trees.place_of(self.source, node), "a query in an expression")
         return node
@@ -637,9 +642,12 @@ def _shown(cursor: _Cursor, names: Sequence[str]) -> Shown:
         return Shown(node, "", "", place)
     front = _Cursor(cursor.source, cursor.tokens[:named])
     behind = _Cursor(cursor.source, cursor.tokens, named + 1)
+    is_whole = not behind.is_done and behind.token.token_type is TokenType.IDENTIFIER
     name, place = behind.name("a name behind AS")
     if not behind.is_done:
         raise behind.stopped(", or FROM")
-    first, _, rest = name.partition(".")
-    facet, name = (first.lower(), rest) if first.lower() in FACETS else ("", name)
-    return Shown(front.expression(names), name, facet, place)
+    # In backticks a dot parts nothing.
+    path = [name] if is_whole else name.split(".")
+    facet = path.pop(0).lower() if path[0].lower() in FACETS else ""
+    own = path.pop() if path else ""
+    return Shown(front.expression(names), own, facet, place, tuple(path))

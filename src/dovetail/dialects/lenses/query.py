@@ -14,7 +14,7 @@ Two streams meet in row time, all else in the order of arrival.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -52,7 +52,7 @@ from dovetail.errors import (
     UnsupportedError,
 )
 from dovetail.expression import Expression, Scope, parse
-from dovetail.schema import ArrayType, AtomicType, Type, quoted
+from dovetail.schema import ArrayType, AtomicType, StructType, Type, quoted
 
 STREAM, TABLE = "STREAM", "TABLE"
 _LEFT, _RIGHT = spec.HANDS
@@ -160,12 +160,8 @@ class Seen:
                     raise self.text.wrong(node, "no _headers are known", "", hint)
                 yield held[0].may_be_null, _within(held[0].value, rest)
             case "_value" if not rest:
-                parts = (
-                    f"{one.value.sql(dialect='spark')} AS {quoted(one.name)}"
-                    for one in records.fields
-                )
-                whole = f"struct({', '.join(parts)})"
-                yield False, exp.maybe_parse(whole, dialect="spark")
+                parts = ((one.name, one.value) for one in records.fields)
+                yield False, _struct(parts)
             case "" | "_value":
                 for one in (*records.fields, *records.hidden):
                     if one.name.lower() == rest[0].lower():
@@ -178,6 +174,9 @@ class Seen:
         """Returns what Kafka knows of a record beside its key and value."""
         name = rest[0].lower() if rest else ""
         held = {one.name.lower(): one.value for one in records.hidden}
+        if not name:
+            expected = "_meta.timestamp, _meta.topic, _meta.offset or _meta.partition"
+            raise self.text.wrong(node, "_meta as a whole", expected)
         if name == "timestamp" and not isinstance(records.time, exp.Null):
             return exp.func("unix_millis", records.time.copy())
         if name == "topic" and records.topic:
@@ -222,6 +221,17 @@ def _references(node: exp.Expr) -> Iterator[exp.Expr]:
     for one in node.walk(prune=_is_reference):
         if _is_reference(one):
             yield one
+
+
+def _struct(parts: Iterable[tuple[str, exp.Expr]]) -> exp.Expr:
+    """Returns a record of values under names."""
+    fields = [
+        exp.PropertyEQ(
+            this=exp.to_identifier(name, quoted=True), expression=value.copy()
+        )
+        for name, value in parts
+    ]
+    return exp.Struct(expressions=fields)
 
 
 def _within(value: exp.Expr, path: list[str]) -> exp.Expr:
@@ -723,6 +733,7 @@ class Query:
     ) -> tuple[tuple[Field, ...], Key | None]:
         """Returns the fields of the value, and the key if the query sets it."""
         fields, key = list[Field](), None
+        parts = list[_Part]()
         for one in self.select.shown:
             star = one.node
             if isinstance(star, exp.Star) or (
@@ -734,16 +745,29 @@ class Query:
             kind = self._type(one.node, seen)
             called = _called(one)
             facet, name = called.facet, called.name
+            may = seen.may_be_null(one.node, optional)
             if facet == KEY and not name:
                 key = Key(value, str(kind))
+            elif facet == KEY:
+                parts.append(_Part((*called.within, name), value, kind, one.place))
+            elif facet == "_value" and not name and isinstance(kind, StructType):
+                fields += (Field(it, _within(value, [it]), may) for it, _ in kind.fields)
             elif facet not in ("", "_value") or not name:
                 if facet:
                     raise not_yet(one.place, f"AS {facet}{f'.{name}' if name else ''}")
                 told = "a value without a name"
                 raise DialectError(told, "AS name", place=one.place)
+            elif called.within:
+                part = _Part((*called.within, name), value, kind, one.place)
+                _take_in(fields, part, may_be_null=may)
             else:
-                may = seen.may_be_null(one.node, optional)
                 fields.append(Field(name, value, may))
+        if parts:
+            if key is not None:
+                told = f"AS {KEY} beside AS {KEY}.{parts[0].path[0]}"
+                raise DialectError(told, "one of the two", place=parts[0].place)
+            record, kind = _record(parts)
+            key = Key(record, str(kind))
         if not fields:
             raise DialectError(
                 "a query without a field of the value",
@@ -769,7 +793,31 @@ class Query:
                     yield Field(one.name, value, may)
         if not is_known:
             names = " or ".join(alias for alias, _ in seen.sources)
-            raise self.text.wrong(node, f'no source "{name}"', names)
+            wrong = self.text.wrong(node, f'no source "{name}"', names)
+            yield from self._of_record(node, seen, optional, wrong)
+
+    def _of_record(
+        self,
+        node: exp.Expr,
+        seen: Seen,
+        optional: frozenset[spec.Hand],
+        wrong: DialectError,
+    ) -> Iterator[Field]:
+        """Yields all fields of a record, such as a key, or says what is wrong."""
+        *path, _ = (it.copy() for it in node.args["this"].parent.parts)
+        whole: exp.Expr = exp.Column(this=path[0])
+        whole = exp.Dot.build([whole, *path[1:]]) if path[1:] else whole
+        whole.meta.update(next((it.meta for it in node.walk() if it.meta), {}))
+        try:
+            value, kind = seen.meant(whole), self._type(whole, seen)
+        except DialectError as error:
+            raise wrong from error
+        if not isinstance(kind, StructType):
+            told = f"{node.sql()}, of the type {kind}"
+            raise self.text.wrong(node, told, "a record, or a source")
+        may = seen.may_be_null(whole, optional)
+        for name, _ in kind.fields:
+            yield Field(name, _within(value, [name]), may)
 
     def _type(self, node: exp.Expr, seen: Seen) -> Type:
         """Returns the type of an expression, or tells what is wrong with it."""
@@ -800,6 +848,59 @@ class Query:
             text: str = value.sql(dialect="spark")
             return text
         return seen.records(_LEFT).spelled(value)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A value that SELECT puts into a record, on the path of names to it."""
+
+    path: tuple[str, ...]
+    value: exp.Expr
+    kind: Type
+    place: Place
+
+    @property
+    def inner(self) -> _Part:
+        """Returns the same in the record of its first name."""
+        return replace(self, path=self.path[1:])
+
+
+def _record(parts: Sequence[_Part]) -> tuple[exp.Expr, StructType]:
+    """Returns a record of values, and of the records that paths lead to; its type."""
+    names: dict[str, list[_Part]] = {}
+    for one in parts:
+        names.setdefault(one.path[0], []).append(one)
+    fields, kinds = list[tuple[str, exp.Expr]](), list[tuple[str, Type]]()
+    for name, some in names.items():
+        value, kind = some[0].value, some[0].kind
+        plain = [one for one in some if len(one.path) == 1]
+        if plain and len(some) > 1:
+            told = f'a second field "{name}" of a record'
+            raise DialectError(told, "a name of its own", place=some[1].place)
+        if not plain:
+            value, kind = _record([one.inner for one in some])
+        fields.append((name, value))
+        kinds.append((name, kind))
+    return _struct(fields), StructType(tuple(kinds))
+
+
+def _take_in(fields: list[Field], part: _Part, *, may_be_null: bool) -> None:
+    """Adds a value to the record of a field, which stands where its first one does."""
+    for at, one in enumerate(fields):
+        if isinstance(one, _Records) and one.name.lower() == part.path[0].lower():
+            parts = (*one.parts, part.inner)
+            may = one.may_be_null or may_be_null
+            fields[at] = _Records(one.name, _record(parts)[0], may, parts)
+            return
+    parts = (part.inner,)
+    fields.append(_Records(part.path[0], _record(parts)[0], may_be_null, parts))
+
+
+@dataclass(frozen=True, slots=True)
+class _Records(Field):
+    """A field that SELECT puts together of several values."""
+
+    parts: tuple[_Part, ...] = ()
 
 
 def _operands(node: exp.Expr) -> tuple[exp.Expr, ...]:
