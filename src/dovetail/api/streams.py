@@ -25,9 +25,8 @@ from dovetail.engines.spark.functions import register_functions
 from dovetail.engines.spark.rules import plain_rules
 from dovetail.engines.spark_stream.dataflow import Frames
 from dovetail.engines.spark_stream.row_time import Inputs, RowTimeQuery
-from dovetail.errors import SchemaError, SpecError, UnsupportedError
+from dovetail.errors import SchemaError, SpecError
 from dovetail.expression import Expression
-from dovetail.plan.features import Combination
 from dovetail.plan.lookups import NoLookup
 from dovetail.plan.nested import renamed, under, unnested
 from dovetail.plan.sides import input_of
@@ -718,18 +717,13 @@ def _result(
     output: spec.Output, inputs: Inputs[Rows], dialect: str
 ) -> RowTimeQuery | JoinedQuery:
     """Returns the query of one result of a text: a join, or steps in row time."""
-    join = spec.plain_join(output.step)
+    join = spec.whole_join(output.step)
     if join is not None:
         none = spec.inline_inputs(output.step).items()
         nothing = {name: inputs.nothing(it.schema) for name, it in none}
         sources = {**inputs.sources, **nothing}
         joined = _switched(dialect, *met_once(join, sources))
         return JoinedQuery(output.name, joined)
-    whole = spec.whole_join(output.step)
-    if whole is not None:
-        return JoinedQuery(output.name, _switched(dialect, whole, inputs.sources))
-    if spec.takes_changes(output.step):
-        raise UnsupportedError.not_yet("stream", Combination.CHANGELOG_INSIDE.value)
     return RowTimeQuery(output.name, output.step, inputs)
 
 

@@ -94,7 +94,8 @@ class TableChain:
             if isinstance(one, spec.Arrive):
                 rows[one.input].append(one.row)
         inputs = {
-            name: replace(it, rows=tuple(rows[name])) for name, it in self.inputs.items()
+            name: replace(it, rows=tuple(rows[name]))
+            for name, it in self.inputs.items()
         }
         play = checked(spec.Play(whole, inputs, events, settings=self.settings))
         named = NamedPlay(self.name, play)

@@ -86,9 +86,9 @@ from dovetail.spec.picks import (
     row_of_key,
 )
 from dovetail.spec.program import (
+    CHANGE,
     LEFT,
     RIGHT,
-    CHANGE,
     Aligned,
     AnyLayout,
     Appended,
@@ -132,19 +132,13 @@ from dovetail.spec.program import (
     Windowed,
     Written,
     givens_of,
-    inline_inputs,
     is_grouped,
-    one_join,
-    plain_join,
     refuse_beyond,
     schema_of,
     set_name,
     sources_of,
     steps_of,
     stretches_of,
-    takes_changes,
-    tells_changes,
-    whole_join,
 )
 from dovetail.spec.references import (
     Reference,
@@ -162,6 +156,14 @@ from dovetail.spec.stops import (
     Plainly,
     Skew,
     Stops,
+)
+from dovetail.spec.whole import (
+    inline_inputs,
+    one_join,
+    plain_join,
+    takes_changes,
+    tells_changes,
+    whole_join,
 )
 from dovetail.spec.windows import (
     Between,

@@ -323,7 +323,7 @@ class _Changing:
         return tuple((name, Expression(text)) for name, text in self.results)
 
     def _shown(self, what: str) -> steps.Select:
-        """Returns a row of the result: what is told of it, its group and its results."""
+        """Returns a row of the result: what it does, its group and its results."""
         is_old = what in (spec.Change.UPDATE_BEFORE.value, spec.Change.DELETE.value)
         was = [(it, steps.column_of(f"was {it}")) for it in self.groups.names]
         results = (
@@ -442,9 +442,7 @@ class _Changing:
         ]
 
 
-def _branched(
-    condition: str, *then: spec.code.Statement
-) -> spec.code.Statement:
+def _branched(condition: str, *then: spec.code.Statement) -> spec.code.Statement:
     """Returns what is done where a condition is true."""
     return spec.code.Branched(Expression(condition), then)
 

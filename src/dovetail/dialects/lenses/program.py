@@ -70,6 +70,9 @@ class Topics:
                 if isinstance(records, Rows) and records.change:
                     shown += self._change(records, shown, one)
                 step = self.over(records, shown)
+                if spec.takes_changes(step) and spec.whole_join(step) is None:
+                    what = "GROUP BY over a join of what a join of tables changes"
+                    raise not_yet(one.place, what)
                 if one.name.lower() in outputs:
                     step = self._appended(outputs[one.name.lower()].step, step, one=one)
                 outputs[one.name.lower()] = spec.Output(one.name, step)
@@ -145,8 +148,10 @@ class Topics:
         assert isinstance(records.source, spec.Named)  # noqa: S101 - as it is known
         table = self.inputs[records.source.name]
         schema = Schema(
-            tuple(Column(f"key {at}", table.schema[name].type)
-            for at, name in enumerate(table.key))
+            tuple(
+                Column(f"key {at}", table.schema[name].type)
+                for at, name in enumerate(table.key)
+            )
             or (Column("key", AtomicType.INT),)
         )
         none = spec.Input("", spec.InputKind.DATASET, schema)
@@ -205,15 +210,16 @@ class Topics:
         """
         select = spec.Columns(tuple(columns))
         if isinstance(records, Made):
-            step = self._joined(replace(records.join, select=select))
+            made = self._joined(replace(records.join, select=select))
             if not change:
-                return step
+                return made
             told = Column(change, AtomicType.STRING)
-            schema = Schema((*step.schema.columns, told))
-            return replace(step, schema=schema, change=change)
+            schema = Schema((*made.schema.columns, told))
+            return replace(made, schema=schema, change=change)
         assert isinstance(records.source, spec.Named)  # noqa: S101 - as it is known
         source = self.inputs[records.source.name]
-        step = self.steps.get(source.name) or spec.Given(source.name, source.schema)
+        given = spec.Given(source.name, source.schema)
+        step: spec.Step = self.steps.get(source.name) or given
         for one in records.kept:
             step = spec.Filtered(step, Expression(records.spelled(one)))
         return spec.Projected(step, schema_of(step.schema, select.columns), select)

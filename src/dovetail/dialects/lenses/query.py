@@ -14,11 +14,11 @@ Two streams meet in row time, all else in the order of arrival.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
-from sqlglot import exp
+from sqlglot import ErrorLevel, errors, exp
 
 from dovetail import spec
 from dovetail.dialects.lenses import parser
@@ -41,6 +41,15 @@ from dovetail.dialects.lenses.records import (
     Rows,
     skipping,
 )
+from dovetail.dialects.lenses.seen import (
+    Part,
+    Seen,
+    composed,
+    is_reference,
+    path_of,
+    take_in,
+    within,
+)
 from dovetail.dialects.lenses.totals import is_total
 from dovetail.dialects.steps import listing, numbered, unfolded
 from dovetail.dialects.trees import conjuncts, own_column, sided
@@ -52,7 +61,7 @@ from dovetail.errors import (
     UnsupportedError,
 )
 from dovetail.expression import Expression, Scope, parse
-from dovetail.schema import ArrayType, AtomicType, StructType, Type, quoted
+from dovetail.schema import ArrayType, AtomicType, StructType, Type
 
 STREAM, TABLE = "STREAM", "TABLE"
 _LEFT, _RIGHT = spec.HANDS
@@ -74,172 +83,6 @@ _BY_TIME = spec.Clock.EVENT
 _RULE_OF_ON = "lenses_on"
 _RULE_OF_SOURCES = "lenses_sources"
 _RULE_OF_KEYS = "lenses_keys"
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """The sources of a query by their names, while its expressions are read.
-
-    Those of a join have a hand each; what a query alone sees has none.
-    """
-
-    text: Text
-    sources: tuple[tuple[str, Records], ...]
-
-    def records(self, hand: spec.Hand) -> Records:
-        """Returns the source on a hand."""
-        return self.sources[spec.HANDS.index(hand)][1]
-
-    @property
-    def is_join(self) -> bool:
-        """Tells whether there are two."""
-        return len(self.sources) > 1
-
-    def hands(self, node: exp.Expr) -> set[spec.Hand]:
-        """Returns the sources that an expression looks at."""
-        return {self.found(one)[0] for one in _references(node)}
-
-    def meant(self, node: exp.Expr) -> exp.Expr:
-        """Returns an expression over the rows of the sources."""
-
-        def own(part: exp.Expr) -> exp.Expr:
-            if not _is_reference(part):
-                return part
-            hand, _, value = self.found(part)
-            return sided(value, hand) if self.is_join else value.copy()
-
-        return node.transform(own)
-
-    def may_be_null(self, node: exp.Expr, optional: frozenset[spec.Hand]) -> bool:
-        """Tells whether an expression looks at what may be absent."""
-        found = (self.found(one)[:2] for one in _references(node))
-        return any(hand in optional or may for hand, may in found)
-
-    def found(self, node: exp.Expr) -> tuple[spec.Hand, bool, exp.Expr]:
-        """Returns what a name means, on which hand, and whether it may be null."""
-        path = _path(node)
-        named = [
-            place
-            for place, (alias, _) in enumerate(self.sources)
-            if len(path) > 1 and alias.lower() == path[0].lower()
-        ]
-        # A self-join without names of its own: which one is meant nobody knows.
-        if len(named) > 1:
-            told = f'"{path[0]}", which both sources are called'
-            raise self.text.wrong(node, told, "another name for each: a AS x")
-        path = path[1:] if named else path
-        places = named or [*range(len(self.sources))]
-        known = [
-            (spec.HANDS[place], *one)
-            for place in places
-            for one in self._of(self.sources[place][1], path, node)
-        ]
-        if not known:
-            raise self._unknown(node, path, places)
-        if len(known) > 1:
-            names = " and ".join(f'"{self.sources[one][0]}"' for one in places)
-            told = f'"{".".join(path)}", which {names} have'
-            raise self.text.wrong(node, told, "the name of a source before it")
-        return known[0]
-
-    def _of(
-        self, records: Records, path: list[str], node: exp.Expr
-    ) -> Iterator[tuple[bool, exp.Expr]]:
-        """Yields what a path of names means in the records of one source."""
-        facet = path[0].lower() if path[0].lower() in FACETS else ""
-        rest = path[1:] if facet else path
-        match facet:
-            case "_key" if records.key.is_there:
-                yield False, _within(records.key.value, rest)
-            case "_meta" | "_metadata":
-                yield False, self._meta(records, rest, node)
-            case "_headers":
-                held = [it for it in records.hidden if it.name.lower() == facet]
-                if not held:
-                    hint = "give them as a column _headers of the input"
-                    raise self.text.wrong(node, "no _headers are known", "", hint)
-                yield held[0].may_be_null, _within(held[0].value, rest)
-            case "_value" if not rest:
-                parts = ((one.name, one.value) for one in records.fields)
-                yield False, _struct(parts)
-            case "" | "_value":
-                for one in (*records.fields, *records.hidden):
-                    if one.name.lower() == rest[0].lower():
-                        yield one.may_be_null, _within(one.value, rest[1:])
-                        return
-            case _:
-                pass
-
-    def _meta(self, records: Records, rest: list[str], node: exp.Expr) -> exp.Expr:
-        """Returns what Kafka knows of a record beside its key and value."""
-        name = rest[0].lower() if rest else ""
-        held = {one.name.lower(): one.value for one in records.hidden}
-        if not name:
-            expected = "_meta.timestamp, _meta.topic, _meta.offset or _meta.partition"
-            raise self.text.wrong(node, "_meta as a whole", expected)
-        if name == "timestamp" and not isinstance(records.time, exp.Null):
-            return exp.func("unix_millis", records.time.copy())
-        if name == "topic" and records.topic:
-            return exp.Literal.string(records.topic)
-        if f"_{name}" in held:
-            return held[f"_{name}"]
-        if name in ("offset", "partition", "timestamp"):
-            hint = f"give it as a column _{name} of the input"
-            raise self.text.wrong(node, f"no {name} is known", "", hint)
-        expected = "timestamp, topic, offset or partition"
-        raise self.text.wrong(node, f'no "{name}" in _meta', expected)
-
-    def _unknown(
-        self, node: exp.Expr, path: list[str], places: list[int]
-    ) -> DialectError:
-        """Returns that nothing has a name, and which names there are."""
-        sources = [self.sources[one] for one in places]
-        names = " or ".join(f'"{alias}"' for alias, _ in sources)
-        if path[0].lower() == KEY:
-            hint = "give it as a column _key of the input"
-            return self.text.wrong(node, f"no _key is known of {names}", "", hint)
-        known = [one.name for _, it in sources for one in it.fields]
-        told = f'no field "{".".join(path)}" in {names}'
-        return self.text.wrong(node, told, f"one of {', '.join(known) or 'none'}")
-
-
-def _is_reference(node: exp.Expr) -> bool:
-    """Tells whether a node is a name, perhaps with fields behind it."""
-    if isinstance(node, exp.Dot):
-        return _is_reference(node.this) and isinstance(node.expression, exp.Identifier)
-    return isinstance(node, exp.Column) and not isinstance(node.this, exp.Star)
-
-
-def _path(node: exp.Expr) -> list[str]:
-    """Returns the names of which a name is made."""
-    assert isinstance(node, exp.Column | exp.Dot)  # noqa: S101 - a reference
-    return [one.name for one in node.parts]
-
-
-def _references(node: exp.Expr) -> Iterator[exp.Expr]:
-    """Yields the names in an expression, each whole."""
-    for one in node.walk(prune=_is_reference):
-        if _is_reference(one):
-            yield one
-
-
-def _struct(parts: Iterable[tuple[str, exp.Expr]]) -> exp.Expr:
-    """Returns a record of values under names."""
-    fields = [
-        exp.PropertyEQ(
-            this=exp.to_identifier(name, quoted=True), expression=value.copy()
-        )
-        for name, value in parts
-    ]
-    return exp.Struct(expressions=fields)
-
-
-def _within(value: exp.Expr, path: list[str]) -> exp.Expr:
-    """Returns a field of a field of a value."""
-    found = value.copy()
-    for name in path:
-        found = exp.Dot(this=found, expression=exp.to_identifier(name, quoted=True))
-    return found
 
 
 class Sources(Protocol):
@@ -420,11 +263,15 @@ class Query:
             raise not_yet(self.select.place, "GROUP BY over tables that are a batch")
         keys = self.sources.keys(source, self.select.source.place)
         # Each with its length in front: so no two rows have one text.
-        row = "concat('', " + ", ".join(
-            f"coalesce(concat(length(CAST({it.text} AS STRING)), ':', "
-            f"CAST({it.text} AS STRING)), '-')"
-            for _, it in keys
-        ) + ")"
+        row = (
+            "concat('', "
+            + ", ".join(
+                f"coalesce(concat(length(CAST({it.text} AS STRING)), ':', "
+                f"CAST({it.text} AS STRING)), '-')"
+                for _, it in keys
+            )
+            + ")"
+        )
         columns = (*groups.in_front(""), (ROW, Expression(row if keys else "''")))
         step = self.sources.over(source, columns, CHANGE)
         return groups.changing(step, having)
@@ -732,8 +579,7 @@ class Query:
         self, seen: Seen, optional: frozenset[spec.Hand]
     ) -> tuple[tuple[Field, ...], Key | None]:
         """Returns the fields of the value, and the key if the query sets it."""
-        fields, key = list[Field](), None
-        parts = list[_Part]()
+        fields, parts = list[Field](), list[Part]()
         for one in self.select.shown:
             star = one.node
             if isinstance(star, exp.Star) or (
@@ -741,40 +587,23 @@ class Query:
             ):
                 fields += self._star(star, seen, optional)
                 continue
-            value = seen.meant(one.node)
-            kind = self._type(one.node, seen)
-            called = _called(one)
-            facet, name = called.facet, called.name
+            kind, called = self._type(one.node, seen), _called(one)
+            part = Part((*called.within, called.name), seen.meant(one.node), kind, one)
             may = seen.may_be_null(one.node, optional)
-            if facet == KEY and not name:
-                key = Key(value, str(kind))
-            elif facet == KEY:
-                parts.append(_Part((*called.within, name), value, kind, one.place))
-            elif facet == "_value" and not name and isinstance(kind, StructType):
-                fields += (Field(it, _within(value, [it]), may) for it, _ in kind.fields)
-            elif facet not in ("", "_value") or not name:
-                if facet:
-                    raise not_yet(one.place, f"AS {facet}{f'.{name}' if name else ''}")
-                told = "a value without a name"
-                raise DialectError(told, "AS name", place=one.place)
-            elif called.within:
-                part = _Part((*called.within, name), value, kind, one.place)
-                _take_in(fields, part, may_be_null=may)
+            if called.facet == KEY:
+                parts.append(part)
+            elif called.facet in ("", "_value"):
+                take_in(fields, part, may_be_null=may)
             else:
-                fields.append(Field(name, value, may))
-        if parts:
-            if key is not None:
-                told = f"AS {KEY} beside AS {KEY}.{parts[0].path[0]}"
-                raise DialectError(told, "one of the two", place=parts[0].place)
-            record, kind = _record(parts)
-            key = Key(record, str(kind))
+                name = ".".join(filter(None, part.path))
+                raise not_yet(one.place, f"AS {called.facet}{name and f'.{name}'}")
         if not fields:
             raise DialectError(
                 "a query without a field of the value",
                 "one beside the key",
                 place=self.select.place,
             )
-        return tuple(fields), key
+        return tuple(fields), _key_of(parts)
 
     def _star(
         self, node: exp.Expr, seen: Seen, optional: frozenset[spec.Hand]
@@ -817,7 +646,7 @@ class Query:
             raise self.text.wrong(node, told, "a record, or a source")
         may = seen.may_be_null(whole, optional)
         for name, _ in kind.fields:
-            yield Field(name, _within(value, [name]), may)
+            yield Field(name, within(value, [name]), may)
 
     def _type(self, node: exp.Expr, seen: Seen) -> Type:
         """Returns the type of an expression, or tells what is wrong with it."""
@@ -828,6 +657,12 @@ class Query:
             scope = Scope.pair(*schemas)
         else:
             scope = seen.records(_LEFT).scope(self.inputs)
+        try:
+            # What Spark has no place for would else be left out without a word.
+            node.sql(dialect="spark", unsupported_level=ErrorLevel.RAISE)
+        except errors.UnsupportedError as error:
+            what = f"{node.sql()}, of which Spark lacks a part,"
+            raise not_yet(self.text.at(node), what) from error
         try:
             return parse(Expression(self._text(node, seen)), scope).type
         except UnsupportedError as error:
@@ -850,57 +685,19 @@ class Query:
         return seen.records(_LEFT).spelled(value)
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A value that SELECT puts into a record, on the path of names to it."""
-
-    path: tuple[str, ...]
-    value: exp.Expr
-    kind: Type
-    place: Place
-
-    @property
-    def inner(self) -> _Part:
-        """Returns the same in the record of its first name."""
-        return replace(self, path=self.path[1:])
-
-
-def _record(parts: Sequence[_Part]) -> tuple[exp.Expr, StructType]:
-    """Returns a record of values, and of the records that paths lead to; its type."""
-    names: dict[str, list[_Part]] = {}
-    for one in parts:
-        names.setdefault(one.path[0], []).append(one)
-    fields, kinds = list[tuple[str, exp.Expr]](), list[tuple[str, Type]]()
-    for name, some in names.items():
-        value, kind = some[0].value, some[0].kind
-        plain = [one for one in some if len(one.path) == 1]
-        if plain and len(some) > 1:
-            told = f'a second field "{name}" of a record'
-            raise DialectError(told, "a name of its own", place=some[1].place)
-        if not plain:
-            value, kind = _record([one.inner for one in some])
-        fields.append((name, value))
-        kinds.append((name, kind))
-    return _struct(fields), StructType(tuple(kinds))
-
-
-def _take_in(fields: list[Field], part: _Part, *, may_be_null: bool) -> None:
-    """Adds a value to the record of a field, which stands where its first one does."""
-    for at, one in enumerate(fields):
-        if isinstance(one, _Records) and one.name.lower() == part.path[0].lower():
-            parts = (*one.parts, part.inner)
-            may = one.may_be_null or may_be_null
-            fields[at] = _Records(one.name, _record(parts)[0], may, parts)
-            return
-    parts = (part.inner,)
-    fields.append(_Records(part.path[0], _record(parts)[0], may_be_null, parts))
-
-
-@dataclass(frozen=True, slots=True)
-class _Records(Field):
-    """A field that SELECT puts together of several values."""
-
-    parts: tuple[_Part, ...] = ()
+def _key_of(parts: list[Part]) -> Key | None:
+    """Returns the key that SELECT sets, as a whole or value by value, if it does."""
+    wholes = [one for one in parts if one.path == ("",)]
+    if wholes:
+        if len(parts) > len(wholes):
+            told = f"AS {KEY} beside values of it"
+            raise DialectError(told, "one of the two", place=parts[-1].shown.place)
+        # Of several the last one is meant, as of any setting.
+        return Key(wholes[-1].value, str(wholes[-1].kind))
+    if not parts:
+        return None
+    record, kind = composed(parts)
+    return Key(record, str(kind))
 
 
 def _operands(node: exp.Expr) -> tuple[exp.Expr, ...]:
@@ -913,9 +710,9 @@ def _called(one: parser.Shown) -> parser.Shown:
 
     A field goes on under its own name, the last one of a path; the key as the key.
     """
-    if one.facet or one.name or not _is_reference(one.node):
+    if one.facet or one.name or not is_reference(one.node):
         return one
-    name = _path(one.node)[-1]
+    name = path_of(one.node)[-1]
     is_key = name.lower() == KEY
     if name.lower() in FACETS and not is_key:
         return one  # a whole part of a record has no name

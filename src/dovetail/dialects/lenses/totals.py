@@ -89,6 +89,10 @@ def argument_of(function: exp.Expr, text: Text) -> exp.Expr:
         value: exp.Expr = function.expressions[0]
         return value
     value = function.this
+    if value is None:
+        raise text.wrong(
+            function, f"{name} of nothing", f"a value, or * as in {name}(*)"
+        )
     if isinstance(value, exp.Star):
         # It counts records: a 1 is never null, so that none is passed over.
         return exp.Literal.number(1)

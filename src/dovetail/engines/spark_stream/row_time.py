@@ -165,7 +165,7 @@ class Layout:
         said: dict[str, Column] = dict.fromkeys(types, F.lit(None))
         said |= {KIND: F.lit(int(LineKind.FINISH)), INPUT: F.lit(name)}
         # A source of its own: Spark takes no new one later, when all ends.
-        ended = ticks(lines.sparkSession, NO_BEAT, ends=self.ends)
+        ended = ticks(lines.sparkSession, NO_BEAT, ends=bool(self.ends))
         values = (said[one].cast(types[one]).alias(one) for one in types)
         return ended.where(ENDED).select(*values)
 
