@@ -18,7 +18,6 @@ from dovetail.conformance.oracle import inputs_of, joined_alone
 from dovetail.conformance.oracle.refusals import refuse as refuse_oracle
 from dovetail.errors import UnsupportedError
 from dovetail.plan import batch, local, stream
-from dovetail.plan.features import Combination
 from dovetail.plan.words import (
     Line,
     described,
@@ -101,7 +100,7 @@ def explained_in_row_time(text: RowTimeText) -> str:
 def explained_chain(chain: TableChain) -> str:
     """Returns the plan of each join of a chain, the last one first."""
     lines = [("output", f"{chain.name}: {', '.join(chain.step.schema.names)}")]
-    lines.append(("on stream", f"not yet: {Combination.CHANGELOG_INSIDE.value}"))
+    lines.append(("on stream", "yes: 1 query"))
     plans = (
         paragraphs([*_described(join, spec.Play(join, inputs))])
         for join, inputs in chain.joins()
