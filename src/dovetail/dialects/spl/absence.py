@@ -29,6 +29,7 @@ TEXT = AtomicType.STRING
 _FRACTIONS = {AtomicType.FLOAT, AtomicType.DOUBLE}
 _BY_ZERO = "a division by 0"
 _NO_ELEMENT = "an element that is not there"
+_ONE_KEY = "a map that has one key twice"
 _NO_OPTION = "an optional without a value"
 _NO_ROOM = "a decimal of more than 20 digits before its point, or no number"
 _NO_END = "a loop of more than 32768 turns"
@@ -65,6 +66,11 @@ def _failure(node: Node) -> str:
             return _NO_END
         case Call("[]"):
             return _NO_ELEMENT
+        # Of keys that are all written out it is known that they differ.
+        case Call("map", parts):
+            keys = [folded(key) for key in parts[::2]]
+            known = {key.value for key in keys if isinstance(key, Literal)}
+            return "" if len(known) == len(keys) else _ONE_KEY
         # What is written out has been looked at when it was read.
         case Call("cast", (Literal(),)):
             return ""

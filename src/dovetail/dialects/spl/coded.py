@@ -6,7 +6,7 @@ code that goes on with `if (..) submit(..)`, and a Functor one that makes its tu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -27,7 +27,8 @@ from dovetail.dialects.spl.expressions import PortView, bind
 from dovetail.dialects.spl.operators import ROW, Operator, Stream
 from dovetail.dialects.spl.types import BOOLEAN, INT32, Tuple, refused
 from dovetail.dialects.spl.values import Value
-from dovetail.expression.tree import Column
+from dovetail.errors import Place
+from dovetail.expression.tree import Column, Literal, Node
 from dovetail.schema import Schema
 from dovetail.spec import code
 
@@ -56,13 +57,7 @@ def custom(operator: Operator) -> list[Stream]:
     if is_simple and not is_stateful(call):
         return operators.custom(operator)
     operator.params(())
-    whole = _Coding.of(operator)
-    submits = {it.port for it in _statements(whole.code) if hasattr(it, "port")}
-    for at, (head, made) in enumerate(zip(call.heads, operator.made, strict=True)):
-        if at not in submits:
-            found = f"no code submits a tuple to {made.name}"
-            raise refused(head.place, found, f"submit(.., {made.name}) in onTuple")
-    return whole.streams()
+    return _Coding.of(operator).streams()
 
 
 def filtered(operator: Operator) -> list[Stream]:
@@ -168,6 +163,7 @@ class _Coding:
         views, source = operator.views(), None
         if len(views) > 1:
             views, source = operators.together(operator, views)
+            source = _with_marks(operator, source)
         outputs = {
             name: at
             for at, head in enumerate(operator.call.heads)
@@ -260,42 +256,70 @@ def _handlers(
         if event not in {"onTuple", "onPunct"} or view is None or len(logic.words) == 1:
             known = " or ".join(one.name for one in views)
             raise refused(logic.place, f"{event} of no input port", known)
+        at, sees = [one.name for one in views].index(port), writer.sees
         if event == "onTuple":
             body = writer.statements(logic.body)
-            if len(views) > 1:
-                which = Column(ROW, operators.PORT, types.stored(INT32))
-                at = [one.name for one in views].index(port)
-                here = values.of_type(BOOLEAN, f"x = {at}", logic.place, x=which)
-                on_row.append(code.Branched(here.expression, body))
-            else:
-                on_row += body
+            on_row += _of_port(body, at, logic.place) if len(views) > 1 else body
             continue
-        if len(views) > 1:
-            found = f"onPunct of a {call.kind} with several input ports"
-            hint = "a Custom of one port before each of them"
-            raise refused(logic.place, found, "one", hint)
-        sees = writer.sees
         # The same code is written for both marks, with what currentPunct() is then.
-        for word, into in ((WINDOW, on_mark), (FINAL, on_end)):
+        for turn, (word, into) in enumerate(((WINDOW, on_mark), (FINAL, on_end))):
             mark = values.literal(word, MARKS, logic.place)
             writer.sees = replace(sees, ports=(), functions={"currentPunct": mark})
-            into.extend(writer.statements(logic.body))
+            body = writer.statements(logic.body)
+            if len(views) > 1:
+                # They come as tuples do, behind those of all ports.
+                number = at + (turn + 1) * len(views)
+                on_row += _of_port(body, number, logic.place)
+            else:
+                into.extend(body)
         writer.sees = sees
     return tuple(on_row), tuple(on_mark), tuple(on_end)
 
 
-def _statements(whole: code.Code) -> Iterator[code.Statement]:
-    """Yields all statements, also those inside of others."""
+def _of_port(body: Statements, number: int, place: Place) -> Statements:
+    """Returns what is done with what comes by a port, and with nothing else."""
+    which = Column(ROW, operators.PORT, types.stored(INT32))
+    here = values.of_type(BOOLEAN, f"x = {number}", place, x=which)
+    return (code.Branched(here.expression, body),)
 
-    def inside(block: Statements) -> Iterator[code.Statement]:
-        for one in block:
-            yield one
-            match one:
-                case code.Branched(then=then, otherwise=otherwise):
-                    yield from inside((*then, *otherwise))
-                case code.Repeated(body=body) | code.ForEach(body=body):
-                    yield from inside(body)
-                case _:
-                    pass
 
-    yield from inside((*whole.on_row, *whole.on_mark, *whole.on_end))
+def _with_marks(operator: Operator, source: spec.Appended) -> spec.Appended:
+    """Returns the tuples of several ports; marks that code hears come as tuples too.
+
+    A mark between tuples that run together would be of no port. So of n ports what is
+    of the port n + 1 is a mark of the second one, and of 2n + 1 its end.
+    """
+    heard = {it.words[-1] for it in operator.call.logics if it.words[0] == "onPunct"}
+    count = len(source.sources)
+    sources: list[spec.Step] = list(source.sources)
+    for at, (view, step) in enumerate(zip(operator.views(), sources, strict=True)):
+        if view.name not in heard:
+            continue
+        schema, numbers = step.schema, (at + count, at + 2 * count)
+        # The tuple as it is, a mark, and the end: a mark has but its number.
+        rows: list[list[Node]] = [
+            [Column(ROW, it.name, it.type) for it in schema.columns]
+        ]
+        rows += [
+            [
+                Literal(number if it.name == operators.PORT else None, it.type)
+                for it in schema.columns
+            ]
+            for number in numbers
+        ]
+        own, mark, end = (
+            spec.Columns(
+                tuple(zip(schema.names, map(values.expressed, row), strict=True))
+            )
+            for row in rows
+        )
+        listens = code.Code(
+            (schema,),
+            Schema(()),
+            (),
+            (code.Submitted(0, own),),
+            (code.Submitted(0, mark),),
+            (code.Submitted(0, end),),
+        )
+        sources[at] = spec.Coded(step, listens, 0)
+    return spec.Appended(tuple(sources))

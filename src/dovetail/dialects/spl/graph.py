@@ -67,14 +67,18 @@ class World:
     """What expressions may call."""
     givens: dict[str, Stream] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
-    sinks: dict[str, list[Callable[[], files.TextSink]]] = field(default_factory=dict)
-    """The files into which streams go that come out, as the text names them."""
+    sinks: dict[tuple[str, str], list[Callable[[], files.TextSink]]] = field(
+        default_factory=dict
+    )
+    """The files into which streams go, by their composite's path and their name."""
     files: dict[str, Callable[[], files.TextFile]] = field(default_factory=dict)
     """The files of streams from outside that an operator of the text names."""
     counted: int = 0
     """How many streams come from a Beacon of the text itself."""
-    sunk: list[spec.Output] = field(default_factory=list)
-    """What comes out of composites beside the streams that they give."""
+    sunk: list[tuple[str, spec.Output]] = field(default_factory=list)
+    """What comes out of composites beside the streams that they give, by path."""
+    repeated: frozenset[str] = frozenset()
+    """Names that several streams from outside have, in invocations of composites."""
 
 
 @dataclass(slots=True)
@@ -86,6 +90,10 @@ class Graph:
     taken: Mapping[str, Stream]
     kinds: Mapping[str, types.SplType] = field(default_factory=dict)
     """Types of where the composite is invoked, by names that no type of its own has."""
+    path: str = ""
+    """The invocations inside of which the composite is, each with a point behind it."""
+    around: tuple[str, ...] = ()
+    """The composites inside of which it is."""
     # By identity: two operators that say the same are two all the same.
     _bound: dict[int, list[Stream]] = field(default_factory=dict)
     _busy: list[int] = field(default_factory=list)
@@ -205,7 +213,8 @@ class Graph:
             constants = dict(self._state(call))
             sees = replace(self.scope(), values=constants)
             operator = replace(operator, outer=sees)
-        if bound and call.heads:
+        # A Custom may only look at its tuples; others without a result are wrong.
+        if bound and (call.heads or call.kind != "Custom"):
             return bound(operator)
         # Without an output it is where streams go out.
         if call.kind == "FileSink" and len(call.ports) == 1:
@@ -223,7 +232,8 @@ class Graph:
         scope = self.scope()
         for source in call.ports[0].sources:
             told = partial(files.text_sink, call, feed.type, scope)
-            self.world.sinks.setdefault(source.name, []).append(told)
+            whose = (self.path, source.name)
+            self.world.sinks.setdefault(whose, []).append(told)
             self.world.remarks.append(
                 f"line {call.place.line}: {source.name} goes into the file of its "
                 "FileSink where there is a folder of data, and no sink is bound to it"
@@ -259,6 +269,10 @@ class Graph:
 
     def _sources(self, call: syntax.Invocation, made: tuple[Made, ...]) -> list[Stream]:
         """Returns streams from outside, whatever the text reads them by."""
+        repeated = self.world.repeated
+        made = tuple(
+            replace(it, name=self.path * (it.name in repeated) + it.name) for it in made
+        )
         is_given = made[0].name in self.world.inputs
         if call.kind == "Beacon" and coded.is_counted(call) and not is_given:
             operator = Operator(call, (), made, self.scope(), self.world.remarks.append)
@@ -284,6 +298,10 @@ class Graph:
     def _invoked(self, call: syntax.Invocation, made: tuple[Made, ...]) -> list[Stream]:
         """Returns the streams of a composite of the text's own."""
         inside = self.world.composites[call.kind]
+        around = (*self.around, self.composite.name)
+        if call.kind in around:
+            told = f"the composite {call.kind} is part of itself"
+            raise types.refused(call.place, told, "other operators")
         counts = (len(call.ports), len(call.heads))
         wanted = (len(inside.inputs), len(inside.outputs))
         if counts != wanted:
@@ -297,12 +315,20 @@ class Graph:
         ports = tuple(PortView(port.name, feed.type, ROW) for port, feed in feeds)
         sees = replace(self.scope(), ports=ports)
         given = Given(call, inside, sees, self._knows)
-        graph = Graph(self.world, filled(inside, given.values()), taken, given.kinds)
+        # An invocation is known as it is called, or by what it gives first.
+        named = call.alias or next((head.name for head in call.heads), call.kind)
+        whole, path = filled(inside, given.values()), f"{self.path}{named}."
+        graph = Graph(self.world, whole, taken, given.kinds, path, around)
         for source, port in zip(inside.inputs, call.ports, strict=True):
             graph.check_end(source, taken[source.name], port.place)
         # Sinks inside of it are sinks of the whole text.
         ends = {source.name for source in inside.outputs}
-        self.world.sunk += [one for one in graph.outputs() if one.name not in ends]
+        own = {*graph.sunk}
+        self.world.sunk += [
+            (path, one)
+            for one in graph.outputs()
+            if one.name not in ends or one.name in own
+        ]
         streams = []
         for source, wish, head in zip(inside.outputs, made, call.heads, strict=True):
             stream = graph.stream(source.name, source.place)
@@ -450,6 +476,14 @@ class Graph:
         (stream, *_) = self._streams(call)
         return bool(call.ports) or not isinstance(stream.step, spec.Given)
 
+    @property
+    def sunk(self) -> list[str]:
+        """Returns the names of the streams that go into sinks."""
+        # A composite without outputs is none: what is inside of it takes them.
+        known, graph = self.world.composites, self.composite.graph
+        ends = (one for one in graph if not one.heads and one.kind not in known)
+        return [name for call in ends for name in call.taken]
+
     def outputs(self) -> list[spec.Output]:
         """Returns what comes out: what goes into a sink, and what nothing takes.
 
@@ -458,22 +492,16 @@ class Graph:
         self._check_configs(self.composite.configs)
         for call in self.composite.graph:
             self._streams(call)
-        takers = [
-            (call, source.name)
-            for call in self.composite.graph
-            for port in call.ports
-            for source in port.sources
-        ]
-        sunk = [name for call, name in takers if not call.heads]
-        taken = {name for call, name in takers if call.heads}
+        taken = {name for call in self.composite.graph for name in call.taken}
+        taken -= {*self.sunk}
         ends = [source.name for source in self.composite.outputs]
         made = [
             head.name
             for call in self.composite.graph
             for head in call.heads
-            if head.name in sunk or (head.name not in taken and self._makes(call))
+            if head.name in self.sunk or (head.name not in taken and self._makes(call))
         ]
         # A stream that goes into a sink comes out, even if others take it too.
-        names = dict.fromkeys([*made, *ends, *sunk])
+        names = dict.fromkeys([*made, *ends, *self.sunk])
         place = self.composite.place
         return [spec.Output(name, self.stream(name, place).step) for name in names]

@@ -429,16 +429,30 @@ def custom(operator: Operator) -> list[Stream]:
                     submitted.action.place, found, " or ".join(branches)
                 )
             branches[made.name].append(_branch(submitted, made, feed, operator, view))
-    for head, made in zip(operator.call.heads, operator.made, strict=True):
-        if not branches[made.name]:
-            found = f"no code submits a tuple to {made.name}"
-            raise types.refused(
-                head.place, found, f"submit(.., {made.name}) in onTuple"
-            )
     # Code that says nothing of marks hands none on.
     return [
-        Stream(made.name, made.type, spec.Marked(appended(branches[made.name])))
+        Stream(
+            made.name,
+            made.type,
+            spec.Marked(appended(branches[made.name] or _nothing(made, operator))),
+        )
         for made in operator.made
+    ]
+
+
+def _nothing(made: Made, operator: Operator) -> list[spec.Step]:
+    """Returns the steps of a port to which no code submits: it ends as others do."""
+    place = operator.call.place
+    never = values.literal(False, types.BOOLEAN, place).expression  # noqa: FBT003
+    blanks = spec.Columns(
+        tuple(
+            (name, values.blank(kind, place).expression)
+            for name, kind in made.type.attributes
+        )
+    )
+    return [
+        spec.Projected(spec.Filtered(feed.step, never), made.schema, blanks)
+        for feed in operator.feeds
     ]
 
 

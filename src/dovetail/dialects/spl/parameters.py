@@ -155,20 +155,24 @@ class Given:
                 kind = _as_type(values[0])
                 return (self._named(kind, self.sees.read_type(kind)),)
             case "function" | "operator":
-                self._check_name(one.mode, values[0])
+                self._check_name(one, values[0])
                 return values
             case _:
                 self._check_values(one, values)
                 return self._translated(values)
 
-    def _check_name(self, mode: str, node: syntax.Node) -> None:
+    def _check_name(self, one: syntax.Declared, node: syntax.Node) -> None:
         """Refuses a function or an operator that is not there."""
+        mode = one.mode
         is_name = isinstance(node, syntax.Name | syntax.Member)
         name = _last(node) if is_name else ""
         is_there = (
-            name in self.sees.library if mode == "function" else (self.operators(name))
+            name in self.sees.library if mode == "function" else self.operators(name)
         )
-        if not is_there:
+        # Any operator may be where tuples come from, or go to: that is outside.
+        calls = [it for it in self.inside.graph if it.operator == one.name]
+        is_end = calls and all(not (it.heads and it.ports) for it in calls)
+        if not is_there and not (mode == "operator" and name and is_end):
             told = f'no {mode} "{name}"' if name else f"this is no {mode}"
             raise refused(node.place, told, f"{_AN[mode]}")
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from dovetail import spec
 from dovetail.dialects.spl import parser, syntax
@@ -12,6 +13,8 @@ from dovetail.dialects.spl.functions import library
 from dovetail.dialects.spl.graph import Graph, Inputs, World
 from dovetail.dialects.spl.parameters import filled, operators_given
 from dovetail.dialects.spl.types import Tuple, refused
+
+Shown = Mapping[tuple[str, str], str]
 
 
 def translate(text: str, inputs: Inputs) -> spec.Program:
@@ -35,11 +38,12 @@ def sinks_of(text: str) -> Mapping[str, Sequence[Callable[[], TextSink]]]:
 
     What is wrong with one is told when it is asked for.
     """
-    return _whole(text, {})[1].sinks
+    _, world, shown = _whole(text, {})
+    return {shown[whose]: files for whose, files in world.sinks.items()}
 
 
-def _whole(text: str, inputs: Inputs) -> tuple[spec.Program, World]:
-    """Returns the program of a text, and what was found on the way."""
+def _whole(text: str, inputs: Inputs) -> tuple[spec.Program, World, Shown]:
+    """Returns the program of a text, what was found on the way, and names in it."""
     whole = parser.read(text)
     found = whole.composites
     composites = {one.name: one for one in found}
@@ -48,21 +52,54 @@ def _whole(text: str, inputs: Inputs) -> tuple[spec.Program, World]:
         twice = next(one for one in found if composites[one.name] is not one)
         raise refused(twice.place, f'a second composite "{twice.name}"', "one of each")
     main = filled(_main(found), {})
-    world = World(composites, inputs, whole.types)
+    names = [*_from_outside(main, composites)]
+    # In composites that are invoked as operators are given nobody has looked.
+    given = {*operators_given(found)} & {*composites}
+    names += [it for one in given for it in _from_outside(composites[one], composites)]
+    repeated = frozenset(name for name in names if names.count(name) > 1)
+    world = World(composites, inputs, whole.types, repeated=repeated)
     # Functions stand outside of composites, and read types as they do.
     world.library = library(whole.functions, Scope(Graph(world, main, {}).read_type))
     graph = _graph(world, main)
-    outputs = [*graph.outputs(), *world.sunk]
-    names = [one.name for one in outputs]
-    if len({*names}) < len(names):
-        name = next(name for name in names if names.count(name) > 1)
-        told = f'two streams "{name}" come out of the text'
-        raise refused(main.place, told, "a name for each")
+    came = [*(("", one) for one in graph.outputs()), *world.sunk]
+    shown = _shown([(path, one.name) for path, one in came], main)
+    outputs = [replace(one, name=shown[path, one.name]) for path, one in came]
     if not outputs:
         hint = "stream<int32 a> Out = Join(L; R) {..}"
         raise refused(main.place, "nothing comes out of the text", "a stream", hint)
     program = spec.Program(tuple(outputs), tuple(dict.fromkeys(world.remarks)))
-    return program, world
+    return program, world, shown
+
+
+def _from_outside(
+    one: syntax.Composite,
+    known: Mapping[str, syntax.Composite],
+    around: tuple[str, ...] = (),
+) -> Iterator[str]:
+    """Yields the names of streams that operators of a composite take from outside.
+
+    What is invoked twice is gone through twice, what invokes itself once.
+    """
+    for call in one.graph:
+        if call.kind in known and call.kind not in around:
+            inside = (*around, call.kind)
+            yield from _from_outside(known[call.kind], known, inside)
+        elif not call.ports:
+            yield from (head.name for head in call.heads)
+
+
+def _shown(found: Sequence[tuple[str, str]], main: syntax.Composite) -> Shown:
+    """Returns the name by which each stream comes out, by its path and its own name.
+
+    Where streams of several invocations have one name, the invocation's is in front.
+    """
+    bare = [name for _, name in found]
+    shown = [path * (bare.count(name) > 1) + name for path, name in found]
+    for name in shown:
+        if shown.count(name) > 1:
+            told = f'two streams "{name}" come out of the text'
+            raise refused(main.place, told, "a name for each")
+    return dict(zip(found, shown, strict=True))
 
 
 def _main(found: tuple[syntax.Composite, ...]) -> syntax.Composite:

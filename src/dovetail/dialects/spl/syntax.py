@@ -344,6 +344,11 @@ class Invocation(_Placed):
         """Returns the operator's name without its namespace."""
         return self.operator.rpartition("::")[2]
 
+    @property
+    def taken(self) -> list[str]:
+        """Returns the names of the streams that it takes."""
+        return [source.name for port in self.ports for source in port.sources]
+
 
 @dataclass(frozen=True, slots=True)
 class Definition(_Placed):
