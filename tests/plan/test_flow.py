@@ -31,6 +31,7 @@ def join(name, left, right):
 
 
 J = join("J", "A", "B")
+LASTING = join("K", "J", "C").replace("count(2)", "time(10.0)")
 TIMED = """stream<int32 k, int32 v> G = Aggregate(A) { window A: tumbling, time(10); }
 """
 TWICE = """(stream<A> P; stream<A> Q) = Custom(A as I) {
@@ -55,7 +56,7 @@ REFUSED = {
     FlowLimit.SEVERAL_WAYS: (J + join("K", "J", "J"), IN_SEQUENCE, False),
     FlowLimit.SHARED: (TWICE + join("K", "P", "Q"), IN_SEQUENCE, False),
     FlowLimit.NO_SEQUENCE: (KEPT + join("K", "F", "A"), in_order, False),
-    FlowLimit.ENDS: (J + join("K", "J", "C"), IN_SEQUENCE, True),
+    FlowLimit.ENDS: (J + LASTING, IN_SEQUENCE, True),
     FlowLimit.TIME: (TIMED + join("K", "G", "C"), IN_SEQUENCE, False),
 }
 
@@ -66,6 +67,28 @@ def test_what_streams_lack_is_refused_by_name(limit):
     with pytest.raises(UnsupportedError) as refused:
         planned(text, leaf, ends=ends)
     assert refused.value.missing == (limit.value,)
+
+
+SORTED = """stream<int32 k, int32 v> G = Sort(A) {
+  window A: sliding, count(2); param sortBy: v;
+}
+"""
+
+
+def test_ends_that_change_nothing_are_heard_by_no_join_behind_another():
+    for text in (J + join("K", "J", "C"), KEPT + join("K", "F, A", "B")):
+        (query,) = planned(text, ends=True)
+        assert isinstance(query, JoinQuery)
+        assert not query.hears_ends
+    (alone,) = planned(J, ends=True)
+    assert isinstance(alone, JoinQuery)
+    assert alone.hears_ends
+
+
+def test_an_end_that_lets_rows_out_is_refused_in_front_of_a_join():
+    with pytest.raises(UnsupportedError) as refused:
+        planned(SORTED + join("K", "G", "B"), ends=True)
+    assert refused.value.missing == (FlowLimit.ENDS.value,)
 
 
 ROUTED = TWICE.replace(

@@ -131,3 +131,48 @@ def test_an_end_that_an_operator_would_have_to_hear_is_refused(folders, tmp_path
         flow = dt.spl(text, streams)
         with pytest.raises(dt.SpecError, match="for which an operator keeps rows"):
             flow.write({name: lambda *_: None}, checkpoint=tmp_path / name, finish=True)
+
+
+REPEATS = (
+    A + B + "(stream<A> New; stream<A> Old) = DeDuplicate(A) {\n"
+    "  param key : k; count : 3ul;\n}\n" + JOIN.format("New")
+)
+
+
+def test_what_is_remembered_of_repeats_is_known_after_a_restart(folders, tmp_path):
+    streams, put = folders
+    sinks = {"Old": [], "J": []}
+
+    def written_both():
+        flow = dt.spl(REPEATS, streams)
+        for rows in sinks.values():
+            rows.clear()
+        given = {
+            name: lambda frame, _, rows=rows: rows.extend(map(tuple, frame.collect()))
+            for name, rows in sinks.items()
+        }
+        state = tmp_path / "state"
+        for query in flow.write(given, checkpoint=state, trigger=NOW):
+            query.awaitTermination()
+        return sorted(sinks["Old"]), sorted(sinks["J"])
+
+    put("A", [(1, 1, 10), (2, 2, 20), (3, 1, 30)])
+    put("B", [(4, 1, 100)])
+    assert written_both() == ([(1, 30)], [(1, 10, 100)])
+    # Row 3 is the last of its key, three in front of row 8; of the other four are.
+    put("A", [(5, 3, 40), (6, 3, 50), (8, 1, 60), (9, 2, 70)])
+    put("B", [(7, 3, 200), (10, 2, 300)])
+    assert written_both() == ([(1, 60), (3, 50)], [(2, 70, 300), (3, 40, 200)])
+
+
+def test_what_a_restart_is_to_forget_needs_a_new_folder(folders, tmp_path):
+    streams, put = folders
+    put("A", [(1, 1, 10)])
+    text = TOTALS.replace("param", "config checkpoint : operatorDriven; param")
+    flow = dt.spl(text, {"A": streams["A"]})
+    assert "a restart begins without state" in flow.explain()
+    written(flow, "Totals", tmp_path / "state")
+    with pytest.raises(EngineError, match="line 3: checkpoint : operatorDriven") as told:
+        written(flow, "Totals", tmp_path / "state")
+    assert told.value.expected == "a new checkpoint folder, in which nothing is known"
+    assert written(flow, "Totals", tmp_path / "other") == []

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import TYPE_CHECKING
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -233,6 +233,8 @@ class Flow:
             place = f"{how.checkpoint}/{names[0]}"
             title = f"{how.name}.{names[0]}" if how.name else ""
             own = replace(how, checkpoint=place, name=title)
+            if self.program.anew:
+                running.refuse_begun(self._spark, place, self.program.anew)
             if how.finish is not None and not isinstance(
                 query, RowTimeQuery | JoinedQuery
             ):
@@ -271,6 +273,13 @@ class Flow:
                         self._streaming(query, partitions), outlets, own
                     )
 
+    @property
+    def _spark(self) -> SparkSession:
+        """Returns the session that all rows are of, as Spark has it of one query."""
+        any_rows = next(iter(self.sources.values()))
+        assert isinstance(any_rows.frame, DataFrame)  # noqa: S101 - as they were given
+        return any_rows.frame.sparkSession
+
     def _query(self, name: str) -> AnyQuery:
         """Returns the query from which a stream comes out."""
         for query in self.queries:
@@ -289,10 +298,7 @@ class Flow:
         # The kernels refuse here what they cannot read.
         for plan in query.plan.joins:
             stream_settings(plan)
-        # All rows are of one session, as Spark has it of one query.
-        any_rows = next(iter(self.sources.values()))
-        assert isinstance(any_rows.frame, DataFrame)  # noqa: S101 - as they were given
-        with plain_rules(any_rows.frame.sparkSession):
+        with plain_rules(self._spark):
             frames = self._frames(query, query.plan)
         return running.Streaming(query.plan, frames, partitions)
 

@@ -129,7 +129,10 @@ class FlowLimit(Enum):
     SEVERAL_WAYS = "rows of a join that come to another one on several ways"
     SHARED = "rows that an operator gives several of at once, and that go several ways"
     NO_SEQUENCE = "streams without a sequence that run together, or go several ways"
-    ENDS = "the end of a stream in front of several joins, or together with others"
+    ENDS = (
+        "the end of a stream that a window of time or an operator hears, in front of "
+        "several joins, or together with others"
+    )
     TIME = "a window of time of an operator in front of a join, or behind one"
 
     def refused(self) -> UnsupportedError:

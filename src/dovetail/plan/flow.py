@@ -53,12 +53,14 @@ class JoinQuery:
     """Joins in one query, and what comes out of the last one.
 
     `paths` are those of the sides that are no joins, each with a rank below `ranks`.
+    Where the ends of its inputs change nothing it need not hear of them.
     """
 
     plan: stream.StreamPlan
     paths: ways.Paths
     ranks: int
     exits: tuple[Exit, ...]
+    hears_ends: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ class TailQuery:
     plan: stream.StreamPlan
     paths: ways.Paths
     ranks: int
+    hears_ends: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +137,8 @@ def plan_flow(
             query = _Tree(numbers, leaf, ends=ends).query(first, (out,))
             # To the plan it is a join inside another: its rows say where they stand.
             plan = stream.within(query.plan, out.onwards[0])
-            tail = TailQuery(out.name, out.schema, plan, query.paths, query.ranks)
+            paths, hears = query.paths, query.hears_ends
+            tail = TailQuery(out.name, out.schema, plan, paths, query.ranks, hears)
             found.append(tail)
         else:
             last.setdefault(id(first.join), []).append((first, out))
@@ -204,9 +208,12 @@ class _Tree:
         has_sequence = all(feed.sequence for feed in feeds.values())
         if (is_shared or runs_together) and not has_sequence:
             raise FlowLimit.NO_SEQUENCE.refused()
-        if self.ends and (plan.inside or runs_together):
+        # On its own way alone an input's end can be told to who asks for it.
+        hears_ends = not (plan.inside or runs_together)
+        if self.ends and not hears_ends and _asks_for_ends(plan, fired):
             raise FlowLimit.ENDS.refused()
-        return JoinQuery(plan, self.paths, len(taken) if is_shared else 1, exits)
+        ranks_of = len(taken) if is_shared else 1
+        return JoinQuery(plan, self.paths, ranks_of, exits, hears_ends)
 
     def _visit(self, step: spec.Joined, prefix: str, onward: tuple[int, ...]) -> None:
         """Finds all ways to a join and to those in front of it."""
@@ -259,6 +266,13 @@ class _Tree:
         play = checked(spec.Play(replace(step.join, left=left, right=right), named))
         assert isinstance(play.join, spec.JoinSpec)  # noqa: S101 - a step of two
         return stream.plan_stream(play.join, named, feeds, inside=inside), feeds
+
+
+def _asks_for_ends(plan: stream.StreamPlan, changes: Iterable[ways.Change]) -> bool:
+    """Tells whether an end changes rows: no window stops with it but one of time."""
+    windows = (one.join.side(hand).window for one in plan.joins for hand in spec.HANDS)
+    asks = (one.looks_at_ends for one in changes if isinstance(one, ways.Fired))
+    return any(isinstance(one, spec.Seconds) for one in windows) or any(asks)
 
 
 def _sources(step: spec.Joined) -> Iterator[tuple[spec.Hand, spec.Step]]:

@@ -619,12 +619,15 @@ class Program:
     `builds` are written before anything comes out. Where nothing keeps files they mean
     nothing: an index has its rows anyway. Nor do `files`, what OUTPUT puts under the
     name of a file: who keeps files writes them as it writes what comes out.
+
+    `anew` says where the text wants that nothing is known any more after a restart.
     """
 
     outputs: tuple[Output, ...]
     remarks: tuple[str, ...] = ()
     builds: tuple[Built, ...] = ()
     files: tuple[Output, ...] = ()
+    anew: str = ""
 
 
 def sources_of(step: Step) -> tuple[Step, ...]:

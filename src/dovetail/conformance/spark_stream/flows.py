@@ -58,9 +58,19 @@ class StreamFlow:
             self.program, planned.in_sequence(replay.SEQUENCE), ends=ends
         )
 
+    def _heard(self, query: planned.JoinQuery | planned.TailQuery) -> spec.Play:
+        """Returns the events of a query; ends that change nothing are but time."""
+        events = tuple(
+            spec.Pause(one.clock)
+            if isinstance(one, spec.Finish) and not query.hears_ends
+            else one
+            for one in self.events
+        )
+        return spec.Play(query.plan.join, self.inputs, events, self.opening)
+
     def play(self, query: planned.JoinQuery, out: planned.Exit) -> script.StreamPlay:
         """Returns the play of one stream that comes out of a join."""
-        play = spec.Play(query.plan.join, self.inputs, self.events, self.opening)
+        play = self._heard(query)
         alone = replace(query, exits=(out,))
         name = f"{self.name} {out.name}"
         return script.StreamPlay(
@@ -69,7 +79,7 @@ class StreamFlow:
 
     def tail(self, query: planned.TailQuery) -> script.StreamPlay:
         """Returns the play of the joins behind which operators keep rows."""
-        play = spec.Play(query.plan.join, self.inputs, self.events, self.opening)
+        play = self._heard(query)
         joins = planned.JoinQuery(query.plan, query.paths, query.ranks, ())
         return script.StreamPlay(
             query.name, play, self.ends, self.stepwise, self.in_order, joins

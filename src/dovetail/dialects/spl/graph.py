@@ -77,6 +77,8 @@ class World:
     """How many streams come from a Beacon of the text itself."""
     sunk: list[tuple[str, spec.Output]] = field(default_factory=list)
     """What comes out of composites beside the streams that they give, by path."""
+    anew: str = ""
+    """Where the text wants that a restart begins without state."""
     repeated: frozenset[str] = frozenset()
     """Names that several streams from outside have, in invocations of composites."""
 
@@ -269,6 +271,12 @@ class Graph:
 
     def _sources(self, call: syntax.Invocation, made: tuple[Made, ...]) -> list[Stream]:
         """Returns streams from outside, whatever the text reads them by."""
+        # Code without a port makes tuples; other operators of ours take some.
+        if call.kind in _OPERATORS and call.kind != "Custom":
+            told = f"{call.kind} without an input port"
+            raise types.refused(call.place, told, f"{call.kind}(A)")
+        if not made:
+            return []
         repeated = self.world.repeated
         made = tuple(
             replace(it, name=self.path * (it.name in repeated) + it.name) for it in made
@@ -376,13 +384,12 @@ class Graph:
             match setting.name, setting.values:
                 case "checkpoint", [syntax.Call(of=syntax.Name(text="periodic"))]:
                     remark = "Spark keeps the state with every batch, which is no later"
+                case "checkpoint", [syntax.Name(text="operatorDriven")]:
+                    remark = "a restart begins without state, in a new checkpoint"
+                    self.world.anew = f"{line}checkpoint : operatorDriven"
                 case "checkpoint", _:
-                    raise types.refused(
-                        setting.place,
-                        "a checkpoint from which a restart begins anew",
-                        "periodic(seconds), or none",
-                        "a run with a new checkpoint folder has no state yet",
-                    )
+                    known = "periodic(seconds), or operatorDriven"
+                    raise types.refused(setting.place, "another checkpoint", known)
                 case _:
                     remark = f"{setting.name} has no effect on Spark"
             self.world.remarks.append(line + remark)

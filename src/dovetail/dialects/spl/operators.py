@@ -248,10 +248,28 @@ def _ports_of(indexes: Value, count: int) -> Value:
     return Value(kind, build(REQUIRED, once.tree, reason), place)
 
 
+def _constants(
+    operator: Operator, kinds: Mapping[str, types.SplType]
+) -> dict[str, syntax.Setting]:
+    """Returns the parameters, each a value of its type that no attribute is part of."""
+    params = operator.params((*kinds,))
+    for name, setting in params.items():
+        value = bind(setting.values[0], operator.scope(operator.views()))
+        if value.type != kinds[name] or value.sides:
+            expected = f"{kinds[name]}, without an attribute"
+            raise types.refused(value.place, f"{name} is {value.type}", expected)
+    return params
+
+
 def throttle(operator: Operator) -> list[Stream]:
     """Returns the stream of a Throttle, which changes when tuples come, and no more."""
     operator.need_ports("1", "1")
-    operator.params(("rate", "period", "includePunctuations"))
+    kinds = {"rate": types.FLOAT64, "period": types.FLOAT64}
+    params = _constants(operator, {**kinds, "includePunctuations": types.BOOLEAN})
+    if "rate" not in params:
+        raise types.refused(
+            operator.call.place, "a Throttle without a rate", "rate : 10.0"
+        )
     refuse_changes(operator)
     operator.remark(
         f"line {operator.call.place.line}: a Throttle holds no tuple back here; "
@@ -264,13 +282,8 @@ def throttle(operator: Operator) -> list[Stream]:
 def delay(operator: Operator) -> list[Stream]:
     """Returns the stream of a Delay: tuples and marks as they come, only later."""
     operator.need_ports("1", "1")
-    params = operator.params(("delay", "bufferSize"))
-    for name, kind in (("delay", types.FLOAT64), ("bufferSize", types.UINT32)):
-        if name in params:
-            value = bind(params[name].values[0], operator.scope(operator.views()))
-            if value.type != kind or value.sides:
-                expected = f"{kind}, without an attribute"
-                raise types.refused(value.place, f"{name} is {value.type}", expected)
+    kinds = {"delay": types.FLOAT64, "bufferSize": types.UINT32}
+    params = _constants(operator, kinds)
     if "delay" not in params:
         raise types.refused(
             operator.call.place, "a Delay without a delay", "delay : 2.0"

@@ -67,7 +67,8 @@ def _whole(text: str, inputs: Inputs) -> tuple[spec.Program, World, Shown]:
     if not outputs:
         hint = "stream<int32 a> Out = Join(L; R) {..}"
         raise refused(main.place, "nothing comes out of the text", "a stream", hint)
-    program = spec.Program(tuple(outputs), tuple(dict.fromkeys(world.remarks)))
+    remarks = tuple(dict.fromkeys(world.remarks))
+    program = spec.Program(tuple(outputs), remarks, anew=world.anew)
     return program, world, shown
 
 

@@ -254,6 +254,7 @@ class _Aggregated:
                 expected = f"one of {', '.join(aggregates.AGGREGATES)}"
                 raise refused(node.place, "Custom, code of the text's own", expected)
             case _:
+                _refuse_inside(node)
                 own_value = bind(node, self.operator.scope([self.port]))
                 return self._aggregated("Last", [own_value], node.place)
 
@@ -267,6 +268,17 @@ class _Aggregated:
         kind = aggregates.list_of(value.type)
         column = self.columns.add(_VALUE, value)
         return Value(kind, Column(ROW, column, types.stored(kind)), place)
+
+
+def _refuse_inside(node: syntax.Node) -> None:
+    """Refuses an aggregate as a part of an expression, as SPL does."""
+    known = {"Count", *aggregates.AGGREGATES, *aggregates.COUNTS}
+    for one in syntax.nodes(node):
+        match one:
+            case syntax.Call(of=syntax.Name(text=name)) if name in known:
+                told = f"{name} inside of an expression, or with other arguments"
+                hint = "a Functor behind the Aggregate computes with what it gives"
+                raise refused(one.place, told, "the whole value of an attribute", hint)
 
 
 _ORDERS = ("ascending", "descending")

@@ -413,6 +413,16 @@ def start_tail(
     return start_plain(rows, sink, how, partitions=partitions)
 
 
+def refuse_begun(spark: SparkSession, path: str, told: str) -> None:
+    """Refuses to go on where the text has said that a restart knows nothing."""
+    if path_exists(spark, f"{path}/offsets"):
+        raise EngineError(
+            f'{told}, and the checkpoint "{path}" has the state of a run before',
+            "a new checkpoint folder, in which nothing is known",
+            "checkpoint : periodic(10.0) goes on where the run before has stopped",
+        )
+
+
 def start_plain(
     frame: DataFrame, sink: Sink, how: Start, *, partitions: int = 1
 ) -> StreamingQuery:
