@@ -138,7 +138,7 @@ class _Windows:
     def _row(self, row: spec.Row, clock: int) -> Iterator[Content]:
         """Yields what comes of a row."""
         yield from self._drop_old(clock)
-        key = tuple(row[name] for name in self.step.by)
+        key = _key(row, self.step.by)
         one = self.parts.setdefault(key, _Window())
         yield from self._before(one, row)
         one.rows.append((row, clock))
@@ -217,7 +217,7 @@ class _Windows:
             case firing.Lists() as gives:
                 groups: dict[tuple[object, ...], list[spec.Row]] = {}
                 for row, _ in one.rows:
-                    key = tuple(row[name] for name in gives.groups)
+                    key = _key(row, gives.groups)
                     groups.setdefault(key, []).append(row)
                 # Each row that comes out, one a group, knows the sizes of all groups.
                 counts = [len(group) for group in groups.values()]
@@ -283,7 +283,7 @@ def aligned(
         if content is Sign.END:
             yield number, content
             continue
-        key = tuple(content[name] for name in step.by)
+        key = _key(content, step.by)
         waiting = queues.setdefault(key, [[] for _ in step.parts])
         port = content[step.port]
         assert isinstance(port, int)  # noqa: S101 - the column of ports
@@ -291,3 +291,17 @@ def aligned(
         if all(waiting):
             firsts = zip(step.parts, waiting, strict=True)
             yield number, {name: queue.pop(0)[name] for name, queue in firsts}
+
+
+def _key(row: spec.Row, names: Sequence[str]) -> tuple[object, ...]:
+    """Returns the values of columns, as what can be looked up."""
+    return tuple(_held(row[name]) for name in names)
+
+
+def _held(value: object) -> object:
+    """Returns a value that can be looked up: lists and records as tuples."""
+    if isinstance(value, list):
+        return tuple(map(_held, value))
+    if isinstance(value, dict):
+        return tuple((name, _held(part)) for name, part in value.items())
+    return value

@@ -247,6 +247,8 @@ def same(value: object) -> object:
     """Returns a value that equals itself and can be looked up: NaN and lists do not."""
     if isinstance(value, list):
         return tuple(map(same, value))
+    if isinstance(value, dict):
+        return tuple((name, same(part)) for name, part in value.items())
     return "NaN" if value != value else value  # noqa: PLR0124 - that is the test
 
 

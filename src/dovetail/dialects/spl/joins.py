@@ -17,7 +17,7 @@ from dovetail.dialects.spl.expressions import (
     bind,
     need_boolean,
 )
-from dovetail.dialects.spl.operators import Operator, Stream, selected
+from dovetail.dialects.spl.operators import Operator, Stream, refuse_unordered, selected
 from dovetail.dialects.spl.types import (
     FLOATS,
     Holder,
@@ -214,6 +214,8 @@ class _Join:
                 own = self.sides[spec.HANDS.index(hand)].name
                 found_ = f"{name} reads the other port"
                 raise refused(value.place, found_, f"attributes of {own} alone")
+            if name.startswith("partition"):
+                refuse_unordered(value)
         return found
 
     def _conditions(self) -> tuple[tuple[spec.Equality, ...], list[Value]]:

@@ -164,6 +164,22 @@ def refuse_changes(operator: Operator) -> None:
             )
 
 
+def refuse_unordered(key: Value) -> None:
+    """Refuses a key of a set or a map, whose elements have no order to compare by."""
+    kinds: list[types.SplType] = [key.type]
+    while kinds:
+        match kinds.pop():
+            case types.Holder(word, of):
+                if word in {"set", "map"}:
+                    hint = "sort((list<int32>) x) of a set x is a key, or its size"
+                    raise types.refused(key.place, f"a key with a {word}", "none", hint)
+                kinds += of
+            case types.Tuple(attributes):
+                kinds += [kind for _, kind in attributes]
+            case _:
+                pass
+
+
 def filtered(operator: Operator) -> list[Stream]:
     """Returns the streams of a Filter: what holds, then what does not."""
     operator.need_ports("1", "1..2")

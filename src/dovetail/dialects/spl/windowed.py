@@ -23,6 +23,7 @@ from dovetail.dialects.spl.operators import (
     forwarded,
     projected,
     refuse_changes,
+    refuse_unordered,
     together,
 )
 from dovetail.dialects.spl.types import refused
@@ -98,7 +99,15 @@ def _partition(
         place = operator.call.windows[0].place
         found = "CDISP9042E a partitioned window"
         raise refused(place, found, "the parameter partitionBy beside it")
-    return _values(operator, by)
+    return _keys(operator, by)
+
+
+def _keys(operator: Operator, setting: syntax.Setting | None) -> list[Value]:
+    """Returns the values by which tuples are told apart."""
+    found = _values(operator, setting)
+    for one in found:
+        refuse_unordered(one)
+    return found
 
 
 def _values(operator: Operator, setting: syntax.Setting | None) -> list[Value]:
@@ -158,9 +167,7 @@ def aggregate(operator: Operator) -> list[Stream]:
         raise refused(place, "aggregateEvictedPartitions here", expected)
     columns = _Columns()
     by = [columns.add(_BY, it) for it in _partition(operator, params, given)]
-    groups = [
-        columns.add(_GROUP, it) for it in _values(operator, params.get("groupBy"))
-    ]
+    groups = [columns.add(_GROUP, it) for it in _keys(operator, params.get("groupBy"))]
     window = _with_delta(given, columns)
     if isinstance(window, spec.firing.Sliding):
         window = replace(window, eager=eager)
@@ -400,6 +407,8 @@ def _parted_ports(operator: Operator, ports: Sequence[PortView]) -> list[list[Va
         if name in numbers:
             scope = operator.scope([ports[numbers[name]]])
             by[numbers[name]] += [bind(one, scope) for one in setting.values]
+            for value in by[numbers[name]]:
+                refuse_unordered(value)
     kinds = [[value.type for value in one] for one in by]
     if any(one != kinds[0] for one in kinds):
         expected = "the same types for each port"
@@ -424,7 +433,7 @@ def deduplicate(operator: Operator) -> list[Stream]:
     # Without a key the whole tuple is the key.
     keys = _values(operator, params.get("key")) or [*columns.found.values()]
     for one in keys:
-        _refuse_unordered(one)
+        refuse_unordered(one)
     by = [columns.add(_BY, one) for one in keys] if "key" in params else feed.type.names
     within = _remembered(operator, params, columns)
     renews = "resetOnDuplicate" not in params or (
@@ -443,22 +452,6 @@ def deduplicate(operator: Operator) -> list[Stream]:
         own = spec.Filtered(step, goes.expression)
         streams.append(projected(operator, number, own, [view]))
     return streams
-
-
-def _refuse_unordered(key: Value) -> None:
-    """Refuses a key of a set or a map, whose elements have no order to compare by."""
-    kinds: list[types.SplType] = [key.type]
-    while kinds:
-        match kinds.pop():
-            case types.Holder(word, of):
-                if word in {"set", "map"}:
-                    hint = "param key : .. names other attributes"
-                    raise refused(key.place, f"a key with a {word}", "none", hint)
-                kinds += of
-            case types.Tuple(attributes):
-                kinds += [kind for _, kind in attributes]
-            case _:
-                pass
 
 
 def _remembered(
