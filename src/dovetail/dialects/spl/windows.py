@@ -11,16 +11,18 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from dovetail import spec
-from dovetail.dialects.spl import syntax
+from dovetail.dialects.spl import syntax, values
 from dovetail.dialects.spl.expressions import PortView, Scope, bind
 from dovetail.dialects.spl.types import (
     DECIMALS,
     FLOAT64,
     FLOATS,
     INT32,
+    INT64,
     INTEGERS,
     TIMESTAMP,
     UINT32,
+    UINT64,
     SplType,
     refused,
 )
@@ -233,6 +235,13 @@ def _eviction(node: syntax.Node, port: PortView, scope: Scope) -> spec.Window:
                 return spec.Seconds(span_of(seconds))
             case "delta":
                 by, width = _measured(node, port, scope)
+                if by.type == UINT64:
+                    # As far apart as they are, in the numbers that windows count by.
+                    lower = "x - 9223372036854775808BD"
+                    by = values.of_type(INT64, lower, by.place, x=by.tree)
+                    if width >= 2**63:
+                        found = f"a delta of the width {width}"
+                        raise refused(node.place, found, f"less than {2**63}")
                 return spec.Delta(by.own, width)
     except SpecError as error:
         raise refused(node.place, error.found, error.expected) from error

@@ -97,7 +97,16 @@ _HAS = {
     "map": "map_contains_key(x, y)",
     "list": "array_contains(x, y)",
 }
+_LIST = types.Holder("list", (types.INT32,))
+# From one number up to before another, of which there may be none.
+_RANGE = "filter(sequence({0}, greatest({1}, {0})), item -> item < {1})"
 FUNCTIONS: Mapping[str, call.Function] = {
+    "range": call.first_that_takes(
+        [
+            call.of(_LIST, _RANGE.format("0", "x"), call.PLACE),
+            call.of(_LIST, _RANGE.format("x", "y"), call.PLACE, call.PLACE),
+        ]
+    ),
     "size": _of_one("size(x)", "list", "set", "map", gives=lambda _: types.INT32),
     "has": _looking(types.BOOLEAN, _HAS),
     # Spark counts places from 1, and 0 is where there is none.

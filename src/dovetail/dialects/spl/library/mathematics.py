@@ -141,6 +141,7 @@ FUNCTIONS: Mapping[str, call.Function] = {
     "round": _with_decimals("round", _whole("sign(x) * floor(abs(x) + 0.5D)")),
     "PI": _pi,
     **{name: call.of(None, f"{name}(x)", call.FLOAT) for name in _CURVES},
+    "atan2": call.of(None, "atan2(x, y)", call.FLOAT, call.FLOAT),
     "isNaN": _is("isnan(x)"),
     "isInf": _is(f"abs(x) = {_INFINITE.format('')}"),
 }
