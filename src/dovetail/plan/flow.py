@@ -137,8 +137,8 @@ def plan_flow(
             query = _Tree(numbers, leaf, ends=ends).query(first, (out,))
             # To the plan it is a join inside another: its rows say where they stand.
             plan = stream.within(query.plan, out.onwards[0])
-            paths, hears = query.paths, query.hears_ends
-            tail = TailQuery(out.name, out.schema, plan, paths, query.ranks, hears)
+            of, ranked = query.paths, query.ranks
+            tail = TailQuery(out.name, out.schema, plan, of, ranked, query.hears_ends)
             found.append(tail)
         else:
             last.setdefault(id(first.join), []).append((first, out))

@@ -106,6 +106,14 @@ def has(one: Value, whole: Value, place: Place) -> Value:
     template = "array_contains(y, x)"
     if kind.word == "map":
         template = "map_contains_key(y, x)"
+    if not values.is_comparable(one.type):
+        # To Spark NaN is NaN, to SPL nothing is.
+        is_nan = values.nan_within(one.type, "x")
+        if not is_nan:
+            raise types.refused(
+                one.place, f"{one.type} in {kind}", "what can be compared"
+            )
+        template = f"NOT ({is_nan}) AND {template}"
     return values.of_type(types.BOOLEAN, template, place, x=one.tree, y=whole.tree)
 
 

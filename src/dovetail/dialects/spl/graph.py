@@ -289,8 +289,8 @@ class Graph:
         # Its file is asked for where no rows are bound to the stream.
         if call.kind == "FileSource" and len(made) == 1:
             scope = self.scope()
-            told = partial(files.text_file, call, made[0].type, scope)
-            self.world.files[made[0].name] = told
+            kind = made[0].type
+            self.world.files[made[0].name] = partial(files.text_file, call, kind, scope)
         # Rows that are bound win over what the operator says, which is told.
         is_bound = all(one.name in self.world.inputs for one in made)
         if is_bound and (call.params or call.outputs):

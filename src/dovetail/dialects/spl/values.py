@@ -273,22 +273,54 @@ def comparison(sign: str, one: Value, other: Value, place: Place) -> Value:
         words = build("array", *map(text, kind.words))
         ranks = {it: build("array_position", words, parts[it]) for it in parts}
         return of_type(types.BOOLEAN, f"x {sign} y", place, **ranks)
-    if (
-        isinstance(kind, types.Holder)
-        and kind.word in {"set", "map"}
-        and is_comparable(kind)
-    ):
+    is_compared = is_comparable(kind)
+    if isinstance(kind, types.Holder) and kind.word in {"set", "map"}:
         # Sets and maps have no order: their elements are compared in one.
+        is_compared = all(map(is_comparable, kind.of))
         listed = {name: _listed(part, kind) for name, part in parts.items()}
         parts = {name: composed("array_sort(x)", x=it) for name, it in listed.items()}
-    if sign in {"==", "!="} and is_comparable(kind):
+    if sign in {"==", "!="} and is_compared:
         # What an optional lacks equals what another one lacks.
         equal = "x <=> y" if types.has_optional(kind) else "x = y"
         template = equal if sign == "==" else f"NOT ({equal})"
         return of_type(types.BOOLEAN, template, place, **parts)
     if isinstance(kind, types.Scalar) and kind not in {types.BOOLEAN, types.NULL}:
         return of_type(types.BOOLEAN, f"x {sign} y", place, **parts)
+    if sign in {"==", "!="} and (is_nan := nan_within(kind, "x")):
+        # To Spark NaN is NaN, and null is null, inside of others too.
+        equal = f"x <=> y AND NOT ({is_nan})"
+        template = equal if sign == "==" else f"NOT ({equal})"
+        return of_type(types.BOOLEAN, template, place, **parts)
     raise types.refused(place, f"{sign} of {kind}", "values that can be compared so")
+
+
+def nan_within(kind: types.SplType, whole: str, depth: int = 0) -> str:
+    """Returns the SQL of whether NaN is in a value; "" where there can be none.
+
+    So it is for sets and maps, which nothing inside of others compares.
+    """
+    match kind:
+        case types.Scalar() if kind in types.FLOATS:
+            return f"isnan({whole})"
+        case types.Bounded(of):
+            return nan_within(of, whole, depth)
+        case types.Holder("optional", (of,)):
+            inside = nan_within(of, whole, depth)
+            return f"IF({whole} IS NULL, false, {inside})" if inside else ""
+        case types.Holder("list", (of,)):
+            inside = nan_within(of, f"item{depth}", depth + 1)
+            found = f"filter({whole}, item{depth} -> {inside})"
+            return f"size({found}) > 0" if inside else ""
+        case types.Tuple(attributes):
+            parts = [
+                (it, nan_within(it, f"{whole}.`{name}`", depth))
+                for name, it in attributes
+            ]
+            if any(not one and not is_comparable(it) for it, one in parts):
+                return ""
+            return " OR ".join(f"({one})" for _, one in parts if one)
+        case _:
+            return ""
 
 
 def is_comparable(kind: types.SplType) -> bool:
@@ -296,8 +328,9 @@ def is_comparable(kind: types.SplType) -> bool:
     match kind:
         case types.Scalar():
             return kind not in types.FLOATS and kind != types.NULL
-        case types.Holder(_, of):
-            return all(map(is_comparable, of))
+        case types.Holder(word, of):
+            # Of sets and maps Spark compares the order in which they have come to be.
+            return word not in {"set", "map"} and all(map(is_comparable, of))
         case types.Tuple(attributes):
             return all(is_comparable(it) for _, it in attributes)
         case types.Enumerated():
