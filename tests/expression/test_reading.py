@@ -348,3 +348,8 @@ def test_a_call_without_enough_arguments_is_refused_in_a_sentence(text):
 def test_escape_stands_behind_one_pattern_alone(word):
     message = refused(UnsupportedError, f"'a' LIKE {word} ('a', 'b') ESCAPE '/'")
     assert message.startswith("ESCAPE behind anything but LIKE")
+
+
+def test_parts_that_hold_each_other_too_often_are_told_in_a_sentence():
+    message = refused(SpecError, "(" * 400 + "1" + " + 1)" * 400)
+    assert "an expression of 2401 letters has too many parts in each other" in message

@@ -172,7 +172,9 @@ def test_what_a_restart_is_to_forget_needs_a_new_folder(folders, tmp_path):
     flow = dt.spl(text, {"A": streams["A"]})
     assert "a restart begins without state" in flow.explain()
     written(flow, "Totals", tmp_path / "state")
-    with pytest.raises(EngineError, match="line 3: checkpoint : operatorDriven") as told:
+    with pytest.raises(
+        EngineError, match="line 3: checkpoint : operatorDriven"
+    ) as told:
         written(flow, "Totals", tmp_path / "state")
     assert told.value.expected == "a new checkpoint folder, in which nothing is known"
     assert written(flow, "Totals", tmp_path / "other") == []

@@ -553,7 +553,14 @@ def parse(expression: Expression | str, scope: Scope) -> Typed:
 @lru_cache(maxsize=1000)
 def _parsed(text: str, scope: Scope) -> Typed:
     """Returns the typed expression of a text."""
-    tree = folded(Context(text, scope).read(syntax(text)))
+    try:
+        tree = folded(Context(text, scope).read(syntax(text)))
+    except RecursionError as error:
+        raise SpecError(
+            f"an expression of {len(text)} letters has too many parts in each other",
+            "fewer of them",
+            "a part of it that is computed before, as a column of its own, is one part",
+        ) from error
     return Typed(tree, kinds.columnar(tree.type), text)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -38,7 +38,37 @@ def read(text: str) -> syntax.Program:
     except VisitError as error:
         # What a rule refuses is told as it is, not as a failure of the rule.
         raise error.orig_exc from error
+    except RecursionError as error:
+        raise too_deep(Place(text, 1, 1)) from error
+    _refuse_deep(found)
     return found
+
+
+_DEEPEST = 60
+
+
+def too_deep(place: Place) -> DialectError:
+    """Returns the error for a text whose parts hold each other too many times."""
+    return DialectError(
+        f"more than {_DEEPEST} parts inside of each other",
+        "fewer: a Functor before computes a part of it",
+        place=place,
+    )
+
+
+def _refuse_deep(whole: syntax.Program) -> None:
+    """Refuses what no engine could go through, part by part, to its end."""
+    waiting: list[tuple[object, Place | None, int]] = [(whole, None, 0)]
+    while waiting:
+        node, place, depth = waiting.pop()
+        if depth > _DEEPEST and place is not None:
+            raise too_deep(place)
+        if isinstance(node, tuple):
+            waiting += [(one, place, depth) for one in node]
+        elif is_dataclass(node) and not isinstance(node, Place | type):
+            place = getattr(node, "place", place)
+            parts = (getattr(node, it.name) for it in fields(node))
+            waiting += [(one, place, depth + 1) for one in parts]
 
 
 # Texts and comments, in which no word counts: whichever begins first hides the others.

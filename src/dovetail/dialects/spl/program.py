@@ -13,6 +13,7 @@ from dovetail.dialects.spl.functions import library
 from dovetail.dialects.spl.graph import Graph, Inputs, World
 from dovetail.dialects.spl.parameters import filled, operators_given
 from dovetail.dialects.spl.types import Tuple, refused
+from dovetail.errors import Place
 
 Shown = Mapping[tuple[str, str], str]
 
@@ -22,7 +23,11 @@ def translate(text: str, inputs: Inputs) -> spec.Program:
 
     The steps of the program take rows in their order of arrival.
     """
-    return _whole(text, inputs)[0]
+    try:
+        return _whole(text, inputs)[0]
+    except RecursionError as error:
+        # Functions of the text are written out where they are called.
+        raise parser.too_deep(Place(text, 1, 1)) from error
 
 
 def files_of(text: str) -> Mapping[str, Callable[[], TextFile]]:

@@ -34,6 +34,7 @@ _ORDER = ("kind", "eviction", "trigger", "partitioned", "partition eviction")
 _KINDS = ("sliding", "tumbling")
 _POLICIES = ("count", "delta", "time", "punct")
 _TRIGGER = "CDISP9041E"
+_MOST = 10**12
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +222,11 @@ def _argument(node: syntax.Node, scope: Scope, kinds: frozenset[SplType]) -> Val
 def _number(node: syntax.Node, scope: Scope, kinds: frozenset[SplType]) -> Decimal:
     """Returns the number that a policy has as its only argument."""
     value = _argument(node, scope, kinds)
-    return Decimal(str(value.constant(f"the argument of {_word(node)}")))
+    found = Decimal(str(value.constant(f"the argument of {_word(node)}")))
+    # Times are kept as microseconds, in 64 bits; NaN and infinity are no numbers.
+    if not found.is_finite() or abs(found) >= _MOST:
+        raise refused(value.place, f"{_word(node)} of {found}", f"less than {_MOST}")
+    return found
 
 
 def _eviction(node: syntax.Node, port: PortView, scope: Scope) -> spec.Window:
@@ -280,7 +285,10 @@ def width_of(by: Value, value: Value) -> Decimal:
         found = f"delta of {by.type} with a width of {value.type}"
         hint = "a number's suffix says its type: 10l is an int64, 10ul a uint64"
         raise refused(value.place, found, f"a width of {wanted}", hint)
-    return Decimal(str(value.constant("the width of delta")))
+    width = Decimal(str(value.constant("the width of delta")))
+    if not width.is_finite():
+        raise refused(value.place, f"a width of {width}", "a number")
+    return width
 
 
 _PARTITION_POLICIES: Mapping[str, Callable[[syntax.Node, Scope], spec.Eviction]] = {
