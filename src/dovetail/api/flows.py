@@ -213,6 +213,9 @@ class Flow:
         wanted = 0
         if partitions is not None:
             wanted = arguments.whole("partitions", partitions, "partitions=8", least=1)
+        if told := self.program.anew:
+            for names in self.together:
+                running.refuse_begun(self._spark, f"{how.checkpoint}/{names[0]}", told)
         begun: list[StreamingQuery] = []
         try:
             begun += self._started(known, how, wanted)
@@ -233,8 +236,6 @@ class Flow:
             place = f"{how.checkpoint}/{names[0]}"
             title = f"{how.name}.{names[0]}" if how.name else ""
             own = replace(how, checkpoint=place, name=title)
-            if self.program.anew:
-                running.refuse_begun(self._spark, place, self.program.anew)
             if how.finish is not None and not isinstance(
                 query, RowTimeQuery | JoinedQuery
             ):
