@@ -123,7 +123,7 @@ def beacon(operator: Operator, rank: int) -> Stream:
             expected = "a float64, seconds" if is_time else "a whole number"
             raise refused(value.place, f"{name} is {value.type}", expected)
         given = Decimal(str(value.constant(name)))
-        if given < 0:
+        if not given.is_finite() or given < 0:
             raise refused(value.place, f"{name} is {given}", "0 or more")
         found[name] = int(given * (10**6 if is_time else 1))
     # In microseconds, as all times of a program are.

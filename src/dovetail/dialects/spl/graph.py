@@ -47,6 +47,7 @@ _WITH_CODE: Mapping[str, Callable[[Operator], list[Stream]]] = {
     "Functor": coded.functor,
     "Punctor": coded.punctor,
 }
+_WITH_WINDOWS = {"Join", "Aggregate", "Sort"}
 _REFUSED = {
     "Gate": "leave it out, as nothing waits here: each tuple has gone all its way, "
     "and is acknowledged, before the next one comes",
@@ -198,6 +199,7 @@ class Graph:
         if call.kind in _WITH_CODE:
             call = with_history(call, feeds)
         bound = _OPERATORS.get(call.kind)
+        _refuse_clauses(call)
         if bound is None and call.heads:
             known = ", ".join(_OPERATORS)
             hint = _OUTSIDE.format(f'"{call.heads[0].name}"')
@@ -512,3 +514,15 @@ class Graph:
         names = dict.fromkeys([*made, *ends, *self.sunk])
         place = self.composite.place
         return [spec.Output(name, self.stream(name, place).step) for name in names]
+
+
+def _refuse_clauses(call: syntax.Invocation) -> None:
+    """Refuses clauses that an operator does not have: they would be read past."""
+    if call.kind not in _OPERATORS:
+        return
+    windows = () if call.kind in _WITH_WINDOWS else call.windows
+    outputs = call.outputs if call.kind == "Custom" else ()
+    for what, clauses in (("a window", windows), ("an output", outputs)):
+        for clause in clauses:
+            told = f"{what} clause of a {call.kind}"
+            raise types.refused(clause.place, told, "none")

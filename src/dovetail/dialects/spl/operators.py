@@ -28,6 +28,11 @@ ROW = spec.Hand.LEFT.letter
 """The letter of the one row that a step sees."""
 # No attribute has a blank in its name.
 PORT, _PART = "from port", "port {}"
+# Parameters that have several values, or that are looked at by whoever takes them.
+_LISTED = (
+    *("equality", "partitionBy", "groupBy", "sortBy", "order", "key", "index"),
+    *("match", "algorithm", "defaultTuple"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,9 @@ class Operator:
                 )
             if setting.name in found:
                 raise types.refused(setting.place, f"a second {setting.name}", "one")
+            if len(setting.values) > 1 and not setting.name.startswith(_LISTED):
+                told = f"{len(setting.values)} values of {setting.name}"
+                raise types.refused(setting.place, told, "one")
             found[setting.name] = setting
         return found
 

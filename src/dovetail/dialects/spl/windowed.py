@@ -484,6 +484,10 @@ def _remembered(
         found = f"{setting.name} is {value.type}"
         raise refused(value.place, found, str(kind))
     most = Decimal(str(value.constant(setting.name)))
+    # A time is kept as microseconds, in 64 bits.
+    if not most.is_finite() or (value.type == types.FLOAT64 and not 0 <= most < 10**12):
+        expected = "0 seconds or more, below 1000000000000"
+        raise refused(value.place, f"{setting.name} of {most}", expected)
     if kind == types.UINT64:
         return spec.firing.ByCount(int(most))
     return spec.firing.ByTime(span_of(most))
