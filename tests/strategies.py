@@ -29,7 +29,7 @@ NAMES = st.sampled_from(
     ["id", "ticker", "amount", "Odd name", "at", "g", "_key", "a`b", "l.x", "p<q,r:s"]
 )
 WORDS = st.sampled_from(["orders", "trades", "a.b", "LeftIn"])
-COUNTS = st.integers(0, 2**31)
+COUNTS = st.integers(0, 2**31 - 1)
 MOMENTS = st.integers(-(10**15), 10**16).map(from_microseconds)
 
 # --- types and values -------------------------------------------------------------
@@ -116,7 +116,7 @@ SPANS = st.builds(
 )
 LENGTHS = st.builds(Span, st.just(0), st.integers(1, 10**15))
 EXPRESSIONS = st.sampled_from(
-    ["l.id", "r.id", "l.amount > r.amount", "g % 2", "'l.x' || r.ticker", ""]
+    ["l.id", "r.id", "l.amount > r.amount", "g % 2", "'l.x' || r.ticker", " l.a"]
 ).map(Expression)
 NUMBERS = st.decimals(-(10**20), 10**20, places=12) | st.integers(-9, 9).map(Decimal)
 WIDTHS = NUMBERS.map(abs)
@@ -132,7 +132,7 @@ WINDOWS = st.one_of(
     st.builds(windows.HopUnit, st.sampled_from(get_args(windows.HopUnitName))),
     st.builds(windows.HopSize, LENGTHS, LENGTHS),
     st.builds(windows.Between, EXPRESSIONS, EXPRESSIONS),
-    st.builds(windows.Latest, st.lists(NAMES, max_size=2).map(tuple)),
+    st.builds(windows.Latest, st.lists(NAMES, min_size=1, max_size=2).map(tuple)),
     st.sampled_from([windows.Inherited(), windows.Forever(), windows.Unstated()]),
 )
 EVICTIONS = st.one_of(
@@ -158,9 +158,9 @@ ABSENTS = FILLS | st.builds(
     FILLS,
 )
 _NO_PICK = st.just(picks.Unlimited())
-_POSITIVE = st.integers(1, 2**31)
+_POSITIVE = st.integers(1, 2**31 - 1)
 _OPTIONALS = st.builds(
-    picks.OptionalPrefix, EXPRESSIONS, EXPRESSIONS, _POSITIVE
+    picks.OptionalPrefix, EXPRESSIONS, EXPRESSIONS, st.integers(1, 10_000)
 ) | st.builds(picks.OptionalEqual, EQUALITIES)
 PICKS = st.builds(
     picks.Picks,

@@ -571,7 +571,18 @@ def _arrival(
     merging = {
         hand for hand, plan in inside.items() if plan.arrival is spec.Arrival.MERGED
     }
-    if all(sources[hand].is_timed or hand in merging for hand in spec.HANDS):
+    # What is there from the start is in front of every row: the other side's time
+    # alone orders that, where its order makes a difference.
+    first = {
+        hand
+        for hand, feed in feeds.items()
+        if join.clock is spec.Clock.ARRIVAL
+        and not feed.streams
+        and not _has_order(feeds[hand.other])
+        and not _needs_no_order(join, feeds, hand.other)
+    }
+    placed = {*merging, *first}
+    if all(sources[hand].is_timed or hand in placed for hand in spec.HANDS):
         return spec.Arrival.MERGED
     for hand, feed in feeds.items():
         is_free = _has_order(feed) or _needs_no_order(join, feeds, hand)

@@ -35,7 +35,7 @@ def one_join(program: Program, *, ends: bool = False) -> JoinSpec | None:
         not isinstance(one, Joined) or one.join is not first.join for one in others
     ):
         return None
-    # Filters, functors and streams that run together are no part of a join's
+    # Filters, functors and streams that run together are no part of a join.
     whole = _nested(first)
     if whole is None:
         return None
