@@ -124,8 +124,16 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("window", WINDOWS)
+def both(ones, others):
+    """Each of the ones with a third of the others, with `--wide` with all of them."""
+    return [
+        pytest.param(one, other, marks=[] if (at + nr) % 3 == 0 else [pytest.mark.wide])
+        for at, one in enumerate(ones)
+        for nr, other in enumerate(others)
+    ]
+
+
+@pytest.mark.parametrize(("window", "kind"), both(WINDOWS, KINDS))
 def test_the_working_set_gives_what_all_rows_give(window, kind):
     sides = [side(w, **k) for w, k in zip(WINDOWS[window], KINDS[kind], strict=True)]
     gives = not any(one.once for one in sides)
@@ -239,8 +247,7 @@ def timed(one, first=0):
     return replace(one, rows=replace(rows, payload=payload))
 
 
-@pytest.mark.parametrize("lives", LIVES)
-@pytest.mark.parametrize("pick", PICKS)
+@pytest.mark.parametrize(("pick", "lives"), both(PICKS, LIVES))
 def test_picks_look_at_the_keys_that_came_and_what_is_due(pick, lives):
     kinds = ["inner", "left_outer", *["left_semi"] * (lives != "hops")]
     kind = kinds[(list(PICKS).index(pick) + list(LIVES).index(lives)) % len(kinds)]

@@ -11,7 +11,14 @@ from dovetail.spec.inputs import Arrive, Clock, InputKind, Outlet, Remove, Setti
 from dovetail.spec.join import HANDS, JoinSpec, Named
 from dovetail.spec.windows import Forever, Latest
 from tests.chance.plays import random_play
-from tests.conformance.local.agreement import MOVING, accepted, bag, of_kernels
+from tests.conformance.local.agreement import (
+    MOVING,
+    accepted,
+    bag,
+    chunks,
+    of_kernels,
+    seeds_of,
+)
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
@@ -63,9 +70,10 @@ def on_time(emissions):
     )
 
 
+@pytest.mark.parametrize("chunk", chunks(1, 3))
 @pytest.mark.parametrize("clock", MOVING, ids=lambda clock: clock.value)
-def test_what_is_there_from_the_start_comes_before_all_that_streams(clock):
-    for seed in range(150):
+def test_what_is_there_from_the_start_comes_before_all_that_streams(clock, chunk):
+    for seed in seeds_of(chunk, 50):
         play = random_play(seed, beside, clock)
         found = of_kernels(play)
         if isinstance(found, str):
