@@ -197,7 +197,7 @@ class _Player:
         rows = [line for line in lines if line.row is not None]
         for line in rows:
             yield replace(line, source=own, time=None)
-        ended = {line.source.name for line in lines if line.bound == NEVER}
+        ended = {line.source.name for line in lines if line.bound == NEVER} - self.open
         if ended >= {one.name for one in self._sources(step.source)}:
             yield Line(own, len(lines), bound=NEVER)
 
@@ -261,6 +261,8 @@ class _Player:
         ]
         for place, row in enumerate(rows):
             yield Line(own, place, row)
+        if any(one.name in self.open for one in self._sources(step.source)):
+            self.open.add(own.name)
         yield from (replace(it, source=own) for it in lines if it.bound is not None)
 
     def _joined(self, step: spec.JoinedInRowTime) -> Iterator[Line]:
