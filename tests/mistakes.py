@@ -1,6 +1,6 @@
 """Texts with a mistake: letters, words and arguments dropped, put in, exchanged."""
 
-from dovetail.errors import DialectError, UnsupportedError
+from dovetail.errors import DialectError, DovetailError, UnsupportedError
 
 
 def exchanged(chance, text, between):
@@ -43,3 +43,11 @@ def is_told(text, error):
         return bool(error.expected)
     line = text.split("\n")[error.place.line - 1]
     return 1 <= error.place.column <= len(line) + 1 and "^" in error.place.caret()
+
+
+def attempted(play_of, text, given):
+    """The play of a text, or the error that its mistake is."""
+    try:
+        return play_of(text, given)
+    except DovetailError as error:
+        return error

@@ -8,7 +8,7 @@ from dovetail.conformance.engines import EngineName
 from dovetail.conformance.programs import ecl_play
 from dovetail.errors import DovetailError
 from tests.dialects.ecl.test_cases import CASES
-from tests.mistakes import is_told, mutated
+from tests.mistakes import attempted, is_told, mutated
 
 WRITTEN = [case.join for case in CASES]
 SIGNS = "'\";:(),.$0a+*={}[]xe"
@@ -22,20 +22,12 @@ def outcome(play, engine):
         return error.found.replace(engine.value, "engine")
 
 
-def read(text, given):
-    """The play of a text, or the error that its mistake is."""
-    try:
-        return ecl_play(text, given)
-    except DovetailError as error:
-        return error
-
-
 @pytest.mark.parametrize("number", range(500))
 def test_a_mistake_is_told_at_its_place_or_is_none(number):
     chance = Random(number)
     script = chance.choice(WRITTEN)
     wrong = mutated(chance, script.text, SIGNS, "\n")
-    found = read(wrong, script.given)
+    found = attempted(ecl_play, wrong, script.given)
     if isinstance(found, DovetailError):
         assert is_told(wrong, found), found
     else:

@@ -14,7 +14,7 @@ from dovetail.conformance.engines import EngineName, parse_split
 from dovetail.conformance.flows import lenses_play
 from dovetail.errors import NOWHERE, DovetailError, SpecError
 from tests.conformance.oracle.test_cases import SAMPLES, TESTS
-from tests.mistakes import is_told, mutated
+from tests.mistakes import attempted, is_told, mutated
 
 FILES = sorted([*TESTS.glob("cases/lenses*.json"), *SAMPLES.glob("*lenses*.json")])
 CASES = [case for case in read_cases(FILES) if isinstance(case.join, Script)]
@@ -49,20 +49,12 @@ def has_a_place(text, error):
     return is_told(text, error)
 
 
-def read(text, given):
-    """The play of a text, or the error that its mistake is."""
-    try:
-        return lenses_play(text, given)
-    except DovetailError as error:
-        return error
-
-
 @pytest.mark.parametrize("number", range(500))
 def test_a_mistake_is_told_at_its_place_or_is_none(number):
     chance = Random(number)
     script = chance.choice(CASES).join
     wrong = mutated(chance, script.text, "'\";:(),.$0a+*", "\n")
-    found = read(wrong, script.given)
+    found = attempted(lenses_play, wrong, script.given)
     if isinstance(found, DovetailError):
         assert has_a_place(wrong, found), found
     else:

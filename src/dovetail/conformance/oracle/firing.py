@@ -14,6 +14,7 @@ from operator import itemgetter
 from typing import Any
 
 from dovetail import spec
+from dovetail.conformance.oracle.sides import same
 from dovetail.spec import firing
 
 
@@ -295,13 +296,4 @@ def aligned(
 
 def _key(row: spec.Row, names: Sequence[str]) -> tuple[object, ...]:
     """Returns the values of columns, as what can be looked up."""
-    return tuple(_held(row[name]) for name in names)
-
-
-def _held(value: object) -> object:
-    """Returns a value that can be looked up: lists and records as tuples."""
-    if isinstance(value, list):
-        return tuple(map(_held, value))
-    if isinstance(value, dict):
-        return tuple((name, _held(part)) for name, part in value.items())
-    return value
+    return tuple(same(row[name]) for name in names)
