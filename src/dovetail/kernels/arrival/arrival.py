@@ -179,7 +179,9 @@ def read_side(
         if rows.open_time.any():
             newest = np.maximum(rows.moment, watch.newest)
             moments = np.where(rows.open_time, newest, rows.moment)
-            rows = rows.with_arrays(moment=moments)
+            # It has one now: who keeps the row and reads it once more finds it closed.
+            closed = np.zeros(len(rows), bool)
+            rows = rows.with_arrays(moment=moments).with_flags(open_time=closed)
         bound = watch.bound if moment.exact else before
         good = np.ones(len(rows), bool)
         for reason, found in _faults(rows, side, bound, exact=moment.exact):
