@@ -277,17 +277,17 @@ def features_of_settings(
     found = {*_named(settings.outer_rows, settings.order)}
     if settings.late_null_rows:
         found.add(Feature.LATE_NULL_ROWS)
-    if isinstance(join, spec.JoinSpec) and _awaits_tables(join, inputs):
+    if isinstance(join, spec.JoinSpec) and awaits_tables(join, inputs):
         found.update(_named(settings.late_table_rows))
     return frozenset(found)
 
 
-def _awaits_tables(join: spec.JoinSpec, inputs: spec.Inputs) -> bool:
+def awaits_tables(join: spec.JoinSpec, inputs: spec.Inputs) -> bool:
     """Tells whether a table's row that comes late may be met, here or inside."""
     sources = [join.side(hand).source for hand in spec.HANDS]
     kinds = [spec.kind_of(source, inputs) for source in sources]
     return any(awaits_table(join, hand, kinds) for hand in spec.HANDS) or any(
-        _awaits_tables(source.join, inputs)
+        awaits_tables(source.join, inputs)
         for source in sources
         if isinstance(source, spec.Nested)
     )
