@@ -306,12 +306,24 @@ def spl_program(text: str, given: CaseData) -> spec.Program:
     return translate(text, schemas)
 
 
+_MOST_COUNTED = 10**6
+
+
 def _counted(program: spec.Program) -> Iterator[spec.Arrive]:
     """Yields the rows that a program gives itself, in their order."""
+    stretches = spec.stretches_of(program)
+    # A case is played by loops over rows in memory.
+    if (count := sum(one.count for one in stretches.values())) > _MOST_COUNTED:
+        raise SpecError(
+            f"a program that gives itself {count} rows, in a case",
+            f"at most {_MOST_COUNTED}",
+            "on streams of Spark there may be more",
+            rule="case_file",
+        )
     schemas = {one.input: one.schema for one in spec.givens_of(program)}
     found = [
         (one.first + number * one.step, name, number)
-        for name, one in spec.stretches_of(program).items()
+        for name, one in stretches.items()
         for number in range(one.count)
     ]
     # By when they come; of one moment by name, so that each run has one order.

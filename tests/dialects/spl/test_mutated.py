@@ -15,7 +15,7 @@ from dovetail.conformance.flows import FlowPlay, JoinPlay, spl_play
 from dovetail.errors import DovetailError
 from tests.conformance.oracle.test_cases import TESTS
 from tests.dialects.spl.test_laws import lines
-from tests.mistakes import is_told, mutated
+from tests.mistakes import attempted, is_told, mutated
 from tests.spl_texts import drawn
 
 COUNT = 500
@@ -48,20 +48,12 @@ def outcome(play, engine):
         return error.found
 
 
-def read(text, given):
-    """The play of a text, or the error that its mistake is."""
-    try:
-        return spl_play(text, given)
-    except DovetailError as error:
-        return error
-
-
 @pytest.mark.parametrize("number", range(COUNT))
 def test_a_mistake_is_told_at_its_place_or_is_none(number):
     chance = Random(number)
     text, given = source(chance, number)
     wrong = mutated(chance, text, SIGNS, ";")
-    found = read(wrong, given)
+    found = attempted(spl_play, wrong, given)
     if isinstance(found, DovetailError):
         assert is_told(wrong, found)
     else:

@@ -15,7 +15,7 @@ from dovetail.conformance.engines import EngineName, parse_split
 from dovetail.conformance.flows import NamedJoin, RowTimeText, sql_play
 from dovetail.errors import DovetailError
 from tests.conformance.oracle.test_cases import SAMPLES, TESTS
-from tests.mistakes import is_told, mutated
+from tests.mistakes import attempted, is_told, mutated
 
 FILES = sorted(
     [*TESTS.glob("cases/sqlstream*.json"), *SAMPLES.glob("*sqlstream*.json")]
@@ -49,13 +49,10 @@ def outcome(play, engine):
     return sorted(map(repr, shown))
 
 
-def read(text, given):
-    """The play of a text, or the error that its mistake is."""
-    try:
-        found = sql_play(text, given)
-        return found.play if isinstance(found, NamedJoin) else found
-    except DovetailError as error:
-        return error
+def play_of(text, given):
+    """What a text is played as."""
+    found = sql_play(text, given)
+    return found.play if isinstance(found, NamedJoin) else found
 
 
 @pytest.mark.parametrize("number", range(500))
@@ -63,7 +60,7 @@ def test_a_mistake_is_told_at_its_place_or_is_none(number):
     chance = Random(number)
     script = chance.choice(WRITTEN)
     wrong = mutated(chance, script.text, "'\";:(),.$0a+*", "\n")
-    found = read(wrong, script.given)
+    found = attempted(play_of, wrong, script.given)
     if isinstance(found, DovetailError):
         assert is_told(wrong, found), found
     else:

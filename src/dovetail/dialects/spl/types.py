@@ -268,6 +268,8 @@ def optionals_of(kind: Tuple) -> tuple[str, ...]:
     return tuple(name for name, it in kind.attributes if "optional<" in str(it))
 
 
+MOST_SECONDS = 10**12
+"""A length of time is shorter: it is kept as microseconds, in 64 bits."""
 _FROM_STORED: Mapping[Type, Scalar] = {
     **{kind: it for it, kind in {**SIGNED, **FLOATS}.items()},
     AtomicType.STRING: RSTRING,

@@ -484,9 +484,9 @@ def _remembered(
         found = f"{setting.name} is {value.type}"
         raise refused(value.place, found, str(kind))
     most = Decimal(str(value.constant(setting.name)))
-    # A time is kept as microseconds, in 64 bits.
-    if not most.is_finite() or (value.type == types.FLOAT64 and not 0 <= most < 10**12):
-        expected = "0 seconds or more, below 1000000000000"
+    is_time = value.type == types.FLOAT64
+    if not most.is_finite() or (is_time and not 0 <= most < types.MOST_SECONDS):
+        expected = f"0 seconds or more, below {types.MOST_SECONDS}"
         raise refused(value.place, f"{setting.name} of {most}", expected)
     if kind == types.UINT64:
         return spec.firing.ByCount(int(most))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from dovetail import spec
-from dovetail.dialects.spl import syntax, values
+from dovetail.dialects.spl import syntax, types, values
 from dovetail.dialects.spl.expressions import PortView, Scope, bind
 from dovetail.dialects.spl.types import (
     DECIMALS,
@@ -34,7 +34,6 @@ _ORDER = ("kind", "eviction", "trigger", "partitioned", "partition eviction")
 _KINDS = ("sliding", "tumbling")
 _POLICIES = ("count", "delta", "time", "punct")
 _TRIGGER = "CDISP9041E"
-_MOST = 10**12
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,9 +222,10 @@ def _number(node: syntax.Node, scope: Scope, kinds: frozenset[SplType]) -> Decim
     """Returns the number that a policy has as its only argument."""
     value = _argument(node, scope, kinds)
     found = Decimal(str(value.constant(f"the argument of {_word(node)}")))
-    # Times are kept as microseconds, in 64 bits; NaN and infinity are no numbers.
-    if not found.is_finite() or abs(found) >= _MOST:
-        raise refused(value.place, f"{_word(node)} of {found}", f"less than {_MOST}")
+    # NaN and infinity are no numbers.
+    if not found.is_finite() or abs(found) >= types.MOST_SECONDS:
+        expected = f"less than {types.MOST_SECONDS}"
+        raise refused(value.place, f"{_word(node)} of {found}", expected)
     return found
 
 
