@@ -1,5 +1,7 @@
 """Programs of several operators: the queries that they are, and what is refused."""
 
+from itertools import pairwise
+
 import pytest
 
 from dovetail.dialects.spl import translate
@@ -9,10 +11,12 @@ from dovetail.plan.flow import (
     JoinQuery,
     PlainQuery,
     TailQuery,
+    TurnQuery,
     in_sequence,
     plan_flow,
 )
 from dovetail.plan.stream import Feed
+from dovetail.spec import HANDS
 
 IN_SEQUENCE = in_sequence()
 BEGIN = """
@@ -31,6 +35,7 @@ def join(name, left, right):
 
 
 J = join("J", "A", "B")
+DOUBLED = J + "".join(join(b, a, a) for a, b in pairwise("JDEFGH"))
 LASTING = join("K", "J", "C").replace("count(2)", "time(10.0)")
 TIMED = """stream<int32 k, int32 v> G = Aggregate(A) { window A: tumbling, time(10); }
 """
@@ -51,13 +56,9 @@ def planned(text, leaf=IN_SEQUENCE, *, ends=False):
 
 
 REFUSED = {
-    FlowLimit.MIXED_PORT: (J + join("K", "J, C", "B"), IN_SEQUENCE, False),
-    FlowLimit.MIXED_OUTPUT: (J + "stream<J> U = Union(J; C) {}", IN_SEQUENCE, False),
-    FlowLimit.SEVERAL_WAYS: (J + join("K", "J", "J"), IN_SEQUENCE, False),
-    FlowLimit.SHARED: (TWICE + join("K", "P", "Q"), IN_SEQUENCE, False),
+    FlowLimit.COPIES: (DOUBLED, IN_SEQUENCE, False),
     FlowLimit.NO_SEQUENCE: (KEPT + join("K", "F", "A"), in_order, False),
     FlowLimit.ENDS: (J + LASTING, IN_SEQUENCE, True),
-    FlowLimit.TIME: (TIMED + join("K", "G", "C"), IN_SEQUENCE, False),
 }
 
 
@@ -105,16 +106,52 @@ def test_ports_of_code_may_meet_where_a_tuple_goes_one_way():
     assert isinstance(query, JoinQuery)
 
 
-def test_ports_of_code_do_not_meet_at_an_operator_that_keeps_rows():
-    both = "stream<int32 n> N = Aggregate(P, Q as I) { window I: tumbling, count(2); "
-    with pytest.raises(UnsupportedError):
-        planned(TWICE + both + "output N: n = Count(); }")
+BOTH = """stream<int32 n> N = Aggregate(P, Q as I) {
+  window I: tumbling, count(2); output N: n = Count();
+}
+"""
+COUNTED = """stream<int32 k, int32 v> G = Aggregate({0}) {{
+  window {0}: tumbling, count(2);
+}}
+"""
+BY_TURNS = {
+    "a join among others": (J + join("K", "J, C", "B"), 1),
+    "a join and an input come out": (J + "stream<J> U = Union(J; C) {}", 1),
+    "a join on both sides of one": (J + join("K", "J", "J"), 1),
+    "code that submits twice": (TWICE + join("K", "P", "Q"), 1),
+    "code that submits twice, into a window": (TWICE + BOTH, 0),
+    "a window of time in front of a join": (TIMED + join("K", "G", "C"), 1),
+    "a window of time behind a join": (
+        J + COUNTED.format("J").replace("count", "time"),
+        1,
+    ),
+    "groups on two ways": (GROUPED + join("K", "G", "G"), 1),
+    "a window behind a join and others": (
+        J + "stream<J> U = Union(J; C) {}\n" + COUNTED.format("U"),
+        1,
+    ),
+}
 
 
-def test_groups_of_a_window_do_not_go_two_ways_to_a_join():
-    with pytest.raises(UnsupportedError):
-        planned(GROUPED + join("K", "G", "G"))
-    planned(GROUPED.replace("param groupBy: k;", "") + join("K", "G", "G"))
+@pytest.mark.parametrize("name", BY_TURNS)
+def test_rows_of_one_number_go_by_turns(name):
+    text, joins = BY_TURNS[name]
+    (query,) = planned(text)
+    assert isinstance(query, TurnQuery)
+    assert len(query.plans) == joins
+
+
+def test_a_join_on_two_ways_stands_in_front_of_each():
+    (query,) = planned(J + join("K", "J", "J"))
+    assert isinstance(query, TurnQuery)
+    (plan,) = query.plans
+    assert [len(plan.merged[hand]) for hand in HANDS] == [1, 1]
+    assert query.inputs == {"A", "B"}
+
+
+def test_groups_that_fire_as_one_row_need_no_turns():
+    (query,) = planned(GROUPED.replace("param groupBy: k;", "") + join("K", "G", "G"))
+    assert isinstance(query, JoinQuery)
 
 
 def test_of_two_ways_of_a_row_the_one_that_stands_first_goes_first():
@@ -140,12 +177,6 @@ def test_what_comes_out_without_a_join_has_a_query_of_its_own():
     assert [path.input for path in query.paths] == ["A", "B"]
 
 
-COUNTED = """stream<int32 k, int32 v> G = Aggregate({0}) {{
-  window {0}: tumbling, count(2);
-}}
-"""
-
-
 def test_what_keeps_rows_of_a_join_is_behind_it_in_its_query():
     (query,) = planned(J + COUNTED.format("J"))
     assert isinstance(query, TailQuery)
@@ -159,14 +190,8 @@ def test_rows_of_several_ways_run_together_in_front_of_what_keeps_them():
     assert isinstance(query, PlainQuery)
     (path,) = query.paths
     assert path.inputs == ("A", "A", "B")
-    # The row that comes on the way of no filter is gone first.
-    assert [one.rank for one in path.of] == [0, 1, 2]
-
-
-def test_a_window_behind_a_join_and_others_needs_one_way():
-    with pytest.raises(UnsupportedError) as refused:
-        planned(J + "stream<J> U = Union(J; C) {}\n" + COUNTED.format("U"))
-    assert refused.value.missing == (FlowLimit.MIXED_PORT.value,)
+    # The filter stands before the union, so what it lets through is gone first.
+    assert [one.rank for one in path.of] == [1, 0, 2]
 
 
 def test_rows_of_one_outlet_come_out_together_on_several_ways():

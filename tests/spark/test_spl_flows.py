@@ -108,3 +108,28 @@ def test_cases_of_code_come_out(split, code, sources):
         assert not isinstance(found, Exception), f"{name}: {found}"
         wanted = cases[name].lines(EngineName.ORACLE)
         assert rows(found, *facts) == rows(wanted, *facts), name
+
+
+MET = ("both_sides", "ports_of_code", "window_over_two_joins", "time_on_both_sides")
+CAUGHT = ("in_front_of_a_join", "behind_a_join")
+
+
+@pytest.mark.timeout(HOUR)
+@pytest.mark.parametrize(
+    ("split", "turns", "failed"),
+    [
+        ("random:3", MET, CAUGHT),
+        *(
+            pytest.param(split, (), (), marks=pytest.mark.long)
+            for split in ("whole", "each")
+        ),
+    ],
+)
+def test_rows_that_go_by_turns_come_out(split, turns, failed):
+    cases = flow_cases("spl_turns.json", turns) | flow_cases("spl_failed.json", failed)
+    named = [NamedFlow(name, flow, in_order=True) for name, flow in cases.items()]
+    facts = ("out", "after") if split == "each" else ("out",)
+    for name, found in streamed(named, parse_split(split)):
+        assert not isinstance(found, Exception), f"{name}: {found}"
+        wanted = cases[name].lines(EngineName.ORACLE)
+        assert rows(found, *facts) == rows(wanted, *facts), name

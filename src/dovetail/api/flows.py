@@ -25,17 +25,25 @@ from dovetail.api.joined import (
 )
 from dovetail.bind.files.tuple_sinks import AnyFile
 from dovetail.bind.sinks import Sink, refuse_shared
+from dovetail.bind.tick import SECONDS, ticks
 from dovetail.engines.kernel_settings import reads_all, stream_settings
 from dovetail.engines.spark.rules import plain_rules
 from dovetail.engines.spark_stream import query as running
 from dovetail.engines.spark_stream import ways
-from dovetail.engines.spark_stream.dataflow import Frames
+from dovetail.engines.spark_stream.checkpoint import NO_CHECKPOINT
+from dovetail.engines.spark_stream.dataflow import (
+    Frames,
+    Merged,
+    lines_by_turns,
+    numbered_counters,
+    times_by_turns,
+)
 from dovetail.engines.spark_stream.feeds import BATCH_TIME
 from dovetail.engines.spark_stream.firing import rows_alone
 from dovetail.engines.spark_stream.outlets import AnyOutlet
 from dovetail.engines.spark_stream.row_time import Layout, RowTimeQuery
 from dovetail.errors import SpecError
-from dovetail.kernels.arrays.names import LineKind, reserved
+from dovetail.kernels.arrays.names import CLOCK, PLACE, LineKind, reserved
 from dovetail.kernels.firing import KIND, NOW
 from dovetail.plan import flow as planned
 from dovetail.plan import words
@@ -58,6 +66,10 @@ _ONCE = (
 )
 _KEEPING = (
     "operators that keep rows: one task has all that come to each of them, in order"
+)
+_TURNS = (
+    "rows of joins among others, and on several ways: each carries its turn, and a "
+    "join whose rows go several ways is run once for each"
 )
 _LINES = (KIND, NOW)
 _PLAIN = "stream: by Spark itself, row by row, without state"
@@ -133,6 +145,10 @@ class Flow:
             return query.explained()
         if isinstance(query, JoinedQuery):
             return query.joined.explain()
+        if isinstance(query, planned.TurnQuery):
+            self._by_turns(query)
+            every = [words.explained(it, _reads_all) for it in query.plans]
+            return "\n\n".join([*every, words.paragraphs([("beside it", _TURNS)])])
         if isinstance(query, planned.PlainQuery):
             self._plain(query)
             keeps = any(path.keeps_rows for path in query.paths)
@@ -160,6 +176,8 @@ class Flow:
                 return self._plain(query)
             case planned.TailQuery():
                 return self._tail(query)
+            case planned.TurnQuery():
+                return self._by_turns(query)
             case planned.JoinQuery(exits=exits):
                 # Other streams of the query come out of it too, and are not asked for
                 # here.
@@ -253,6 +271,8 @@ class Flow:
                         # Row by row: there is nothing that could wait.
                         own = replace(own, trigger=running.NOW)
                     yield running.start_plain(self._plain(query), sinks[name], own)
+                case planned.TurnQuery(name=name):
+                    yield self._begun(query, sinks[name], own, partitions)
                 case planned.TailQuery(name=name):
                     shown = partial(_shown, query.schema)
                     streaming = self._streaming(query, partitions)
@@ -310,6 +330,63 @@ class Flow:
         with plain_rules(streaming.spark):
             return _shown(query.schema, rows)
 
+    def _by_turns(self, query: planned.TurnQuery) -> DataFrame:
+        """Returns what comes out where rows go by turns."""
+        with plain_rules(self._spark):
+            rows, joins = self._merged(query)
+            lines = (it.lines(NO_CHECKPOINT, (), numbered_counters()) for it in joins)
+            return _rows_shown(query.schema, rows.lines([own for own, _ in lines]))
+
+    def _begun(
+        self, query: planned.TurnQuery, sink: Sink, how: running.Start, partitions: int
+    ) -> StreamingQuery:
+        """Returns the running query of what comes out where rows go by turns."""
+        with plain_rules(self._spark):
+            rows, joins = self._merged(query, partitions)
+
+        def shown(lines: Sequence[DataFrame]) -> DataFrame:
+            return _rows_shown(query.schema, rows.lines(lines))
+
+        if not joins:
+            return running.start_plain(shown([]), sink, how)
+        return running.start_turns(joins, shown, sink=sink, how=how)
+
+    def _merged(
+        self, query: planned.TurnQuery, partitions: int = 0
+    ) -> tuple[Merged, Sequence[running.Streaming]]:
+        """Returns the rows that come out by turns, and the joins that they are of."""
+        times = None
+        if query.looks_at_time:
+            beat = ticks(self._spark, SECONDS)
+            times = times_by_turns(beat, {CLOCK: BATCH_TIME})
+
+        def merged(paths: Sequence[Path], plans: Sequence[StreamPlan]) -> Merged:
+            return Merged(paths, self._line, tuple(map(frames, plans)), times)
+
+        def frames(plan: StreamPlan) -> Frames:
+            left, right = (
+                merged(query.sides[side.source.name], plan.merged[side.hand])
+                for side in plan.sides
+            )
+            return left, right
+
+        for plan in query.plans:
+            for one in plan.joins:
+                stream_settings(one)
+        rows = merged(query.paths, query.plans)
+        joins = zip(query.plans, rows.frames, strict=True)
+        return rows, [running.Streaming(*one, partitions) for one in joins]
+
+    def _line(self, name: str) -> DataFrame:
+        """Returns the rows of an input as lines that go by turns."""
+        rows = self.sources[name]
+        assert isinstance(rows.frame, DataFrame)  # noqa: S101 - as they were given
+        (schema,) = {
+            one.schema for one in spec.givens_of(self.program) if one.input == name
+        }
+        told = {PLACE: f"CAST({rows.feed.sequence} AS BIGINT)", CLOCK: BATCH_TIME}
+        return lines_by_turns(rows.frame, schema.names, told)
+
     def _frames(
         self, query: planned.JoinQuery | planned.TailQuery, plan: StreamPlan
     ) -> Frames:
@@ -341,7 +418,9 @@ class Flow:
             # Operators that keep rows see lines: what each is, and when it came.
             columns = (*columns, *_LINES)
         riders = ways.Riders(columns, place, ranks)
-        every = ways.gathered(lambda name: self._given(name, columns), paths, riders)
+        every = ways.gathered(
+            lambda path: self._given(path.input, columns), paths, riders
+        )
         # Marks are no rows: they have told operators all that they can.
         return rows_alone(every).drop(*_LINES)
 
@@ -366,15 +445,18 @@ class Flow:
 
 def _refuse_finish(query: planned.Query) -> None:
     """Refuses an end that operators would have to hear which keep rows."""
-    paths = (
-        query.paths
-        if isinstance(query, planned.PlainQuery)
-        else [one for every in query.paths.values() for one in every]
-    )
+    if isinstance(query, planned.TurnQuery):
+        paths = [*query.paths]
+        for own in query.sides.values():
+            paths += own
+    elif isinstance(query, planned.PlainQuery):
+        paths = [*query.paths]
+    else:
+        paths = [one for every in query.paths.values() for one in every]
     changes = [it for path in paths for it in path.every_change]
     # An operator hears no end yet: it would keep rows that nobody lets go.
     asks = any(isinstance(it, Fired) and it.looks_at_ends for it in changes)
-    if asks or isinstance(query, planned.TailQuery):
+    if asks or isinstance(query, planned.TailQuery | planned.TurnQuery):
         raise SpecError(
             f"finish=.. of {_names(query)[0]}, for which an operator keeps rows",
             "none: it goes on for ever",
@@ -389,6 +471,8 @@ def _names(query: AnyQuery) -> tuple[str, ...]:
         case RowTimeQuery(name=name) | JoinedQuery(name=name):
             return (name,)
         case planned.PlainQuery(name=name) | planned.TailQuery(name=name):
+            return (name,)
+        case planned.TurnQuery(name=name):
             return (name,)
         case planned.JoinQuery(exits=exits):
             return tuple(one.name for one in exits)
@@ -406,6 +490,16 @@ def _carried(rows: Sequence[Rows]) -> tuple[str, ...]:
 def _shown(schema: Schema, rows: DataFrame) -> DataFrame:
     """Returns rows with the columns that come out."""
     return rows.select(*map(quoted, schema.names))
+
+
+def _rows_shown(schema: Schema, lines: DataFrame) -> DataFrame:
+    """Returns the rows among lines with the columns that come out."""
+    return _shown(schema, lines.where(F.col(KIND) == int(LineKind.ROW)))
+
+
+def _reads_all(plan: StreamPlan) -> str:
+    """Returns why a batch reads all that a join keeps whose rows go on."""
+    return stream_settings(plan, ordered=True).reads_all
 
 
 def _leaving(rows: DataFrame, out: planned.Exit) -> DataFrame:

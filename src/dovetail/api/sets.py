@@ -160,7 +160,9 @@ class Together:
         paths = planned.paths_of(self.request, self.inputs)
         with plain_rules(self._frame(self.request.sets[0]).sparkSession):
             left, right = (
-                ways.gathered(self._placed, paths[hand.value], riders)
+                ways.gathered(
+                    lambda path: self._placed(path.input), paths[hand.value], riders
+                )
                 for hand in spec.HANDS
             )
         frames: Frames = (left, right)

@@ -63,7 +63,7 @@ class Manner:
     operator tells when rows end. Its rows' lives may be `inherited` by a join around;
     those that sides inherit wait for so many bounds: `holds`. Both sides may be the
     rows of a join of several `sets`. Late rows of preserved streams may give their null
-    rows too.
+    rows too. Of rows of one number on both sides `by_turns` says which is first.
     """
 
     arrival: spec.Arrival
@@ -80,6 +80,7 @@ class Manner:
     holds: tuple[int, int] = (0, 0)
     sets: tuple[spec.SetJoinSpec, ...] = ()
     late_null_rows: bool = False
+    by_turns: bool = False
 
 
 def stream_settings(plan: StreamPlan, *, ordered: bool = False) -> known.JoinSettings:
@@ -89,7 +90,7 @@ def stream_settings(plan: StreamPlan, *, ordered: bool = False) -> known.JoinSet
     and so asks of the joins inside it.
     """
     # The joins inside are refused first: they are what the one around stands on.
-    for one in plan.inside.values():
+    for one in plan.every_inside:
         stream_settings(one)
     manner = stream_manner(plan, ordered=ordered)
     left, right = (side.source for side in plan.sides)
@@ -144,6 +145,7 @@ def stream_manner(plan: StreamPlan, *, ordered: bool = False) -> Manner:
         holds=(of_left, of_right),
         sets=plan.sets,
         late_null_rows=plan.settings.late_null_rows,
+        by_turns=left.by_turns,
     )
 
 
@@ -176,6 +178,7 @@ def kernel_settings(
         self_join=left.name == right.name,
         changelog=_is_told(join, sources),
         caused=manner.ordered and join.clock is spec.Clock.ARRIVAL,
+        by_turns=manner.by_turns,
         inherited=manner.inherited,
         gathers=join.clock is spec.Clock.BATCH,
         sets=tuple(_of_sets(one, left.schema) for one in manner.sets),

@@ -318,6 +318,7 @@ class JoinSettings:
     no join, but the bucket in front of one that is told of lives. `caused`: beside each
     row stands who let it out, by which a join around knows when it came. `inherited`:
     beside each row stands until when it lives, and the join around is told of ends.
+    `by_turns`: of rows of one number their turns say which is first, on whichever side.
     `gathers`: rows are kept until all have come, and `ordered` is what they ask to be.
     Of several `sets` the first is the left side, the right one has all others.
     A key that is its own code is of the `key_type`; hashed ones are hidden columns.
@@ -337,6 +338,7 @@ class JoinSettings:
     changelog: bool = False
     finds_lives: bool = False
     caused: bool = False
+    by_turns: bool = False
     inherited: bool = False
     gathers: bool = False
     sets: tuple[SetSettings, ...] = ()

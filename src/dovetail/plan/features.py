@@ -122,19 +122,19 @@ class Combination(Enum):
     LATE_SKIPPED = "late_table_rows emit of right rows beside counter in skip_when"
 
 
+MOST_JOINS = 16
+"""So many joins may stand in one query; one whose rows go several ways is several."""
+
+
 class FlowLimit(Enum):
     """What a stream lacks of a program of several operators, by its name."""
 
-    MIXED_PORT = "a port on which rows of a join run together with others"
-    MIXED_OUTPUT = "a stream that comes out, of rows of a join's outlet and others"
-    SEVERAL_WAYS = "rows of a join that come to another one on several ways"
-    SHARED = "rows that an operator gives several of at once, and that go several ways"
+    COPIES = f"a stream for which joins are run more than {MOST_JOINS} times"
     NO_SEQUENCE = "streams without a sequence that run together, or go several ways"
     ENDS = (
         "the end of a stream that a window of time or an operator hears, in front of "
         "several joins, or together with others"
     )
-    TIME = "a window of time of an operator in front of a join, or behind one"
 
     def refused(self) -> UnsupportedError:
         """Returns the refusal."""

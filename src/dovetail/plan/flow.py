@@ -14,18 +14,19 @@ comes out without a join has a query of its own, without state.
 
 Rows keep their place in the one order of arrival: that of the row of the input, then
 which way it has gone. So a row that comes to a join on several ways needs a `sequence`,
-in which each of them gets a place of its own. A join on several ways to another one is
-refused: its rows would go by turns there.
+in which each of them gets a place of its own. That is not enough where rows of a join
+run together with others, or go several ways themselves: of one number they go by turns.
+There each row carries its turn: bytes that begin as those of the row that it comes of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dovetail import spec
-from dovetail.plan import stream, ways
-from dovetail.plan.features import FlowLimit
+from dovetail.plan import nested, stream, ways
+from dovetail.plan.features import MOST_JOINS, FlowLimit
 from dovetail.schema import Schema, quoted
 from dovetail.spec.inputs import Outlet
 from dovetail.spec.rules import checked
@@ -79,6 +80,29 @@ class TailQuery:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnQuery:
+    """What comes out where rows of one number go by turns: of joins, and of inputs.
+
+    `plans` are the joins at which `paths` begin. `sides` are the paths to every side of
+    them and of those inside; a join whose rows go several ways is there several times.
+    """
+
+    name: str
+    schema: Schema
+    plans: tuple[stream.StreamPlan, ...]
+    paths: tuple[ways.Path, ...]
+    sides: ways.Paths
+    looks_at_time: bool
+    hears_ends: bool = False
+
+    @property
+    def inputs(self) -> frozenset[str]:
+        """Returns the names of the inputs that it takes."""
+        every = (self.paths, *self.sides.values())
+        return frozenset(name for some in every for one in some for name in one.inputs)
+
+
+@dataclass(frozen=True, slots=True)
 class PlainQuery:
     """What comes out without a join."""
 
@@ -89,7 +113,7 @@ class PlainQuery:
     """How many places each row of an input has."""
 
 
-Query = JoinQuery | TailQuery | PlainQuery
+Query = JoinQuery | TailQuery | TurnQuery | PlainQuery
 Leaf = Callable[[str, tuple[ways.Path, ...], Schema], tuple[spec.Input, stream.Feed]]
 """Returns the rows of a side as an input of a name, and how they come."""
 
@@ -113,12 +137,15 @@ def plan_flow(
 
     `ends`: inputs of it are finished, which only a join of inputs hears.
     """
-    numbers = {id(one): at for at, one in enumerate(spec.steps_of(program))}
+    numbers = spec.numbers_of(program)
     found: list[Query] = []
     # By the join itself: what leaves by its ports comes out of one query.
     last: dict[int, list[tuple[spec.Joined, Exit]]] = {}
     for output in program.outputs:
         routes = sorted(ways.ways_to(output.step, numbers), key=lambda way: way.numbers)
+        if _goes_by_turns(routes, numbers):
+            found.append(_Turns(numbers, leaf, ends=ends).query(output, routes))
+            continue
         first = routes[0].begin
         if not any(isinstance(way.begin, spec.Joined) for way in routes):
             leaves = _leaves(routes)
@@ -128,12 +155,8 @@ def plan_flow(
             found.append(PlainQuery(output.name, output.step.schema, paths, count))
             continue
         out = Exit(output.name, output.step.schema, tuple(way.onward for way in routes))
-        keeps = any(one.keeps_rows for one in out.onwards)
-        if not isinstance(first, spec.Joined) or (
-            len(routes) > 1 and (keeps or not _is_one_outlet(routes))
-        ):
-            raise FlowLimit.MIXED_OUTPUT.refused()
-        if keeps:
+        assert isinstance(first, spec.Joined)  # noqa: S101 - else they go by turns
+        if any(one.keeps_rows for one in out.onwards):
             query = _Tree(numbers, leaf, ends=ends).query(first, (out,))
             # To the plan it is a join inside another: its rows say where they stand.
             plan = stream.within(query.plan, out.onwards[0])
@@ -149,15 +172,65 @@ def plan_flow(
     return tuple(found)
 
 
-def _is_one_outlet(routes: list[ways.Way]) -> bool:
-    """Tells whether all ways begin at the same outlet of the same join."""
-    begins = {
-        (id(way.begin.join), way.begin.outlet)
-        if isinstance(way.begin, spec.Joined)
-        else ()
-        for way in routes
-    }
-    return len(begins) == 1
+def _goes_by_turns(routes: Sequence[ways.Way], numbers: Mapping[int, int]) -> bool:
+    """Tells whether rows of one number go by turns before they come out.
+
+    So do rows of a join that run together with others, or come to joins on several
+    ways, those of which an operator gives several at once, and what time alone lets out
+    beside a join.
+    """
+    begins = [way.begin for way in routes]
+    exits = {(id(it.join), it.outlet) for it in begins if isinstance(it, spec.Joined)}
+    if exits and len(routes) > 1:
+        is_alone = all(isinstance(one, spec.Joined) for one in begins)
+        # Rows of one outlet may come out on several ways: nobody looks at their order.
+        keeps = any(way.onward.keeps_rows for way in routes)
+        if keeps or len(exits) > 1 or not is_alone:
+            return True
+        begins = begins[:1]
+    groups = [*_groups(begins, numbers, set())]
+    met = [(group, way) for group in groups for way in group]
+    joins = [
+        id(begin.join)
+        for begin in (*begins, *(way.begin for _, way in met))
+        if isinstance(begin, spec.Joined)
+    ]
+    fired = [
+        change
+        for way in (*routes, *(way for _, way in met))
+        for change in way.changes
+        if isinstance(change, ways.Fired)
+    ]
+    if joins and any(one.looks_at_time for one in fired):
+        return True
+    # Those that come out go no further: nobody looks at their order.
+    past = [one for way in routes for one in way.changes]
+    several = [it.operator for it in fired if it.gives_several and it not in past]
+    is_mixed = (
+        len(group) > 1 and isinstance(way.begin, spec.Joined) for group, way in met
+    )
+    is_twice = (len({*all_of}) < len(all_of) for all_of in (joins, several))
+    return any(is_mixed) or any(is_twice)
+
+
+def _groups(
+    begins: Iterable[ways.Beginning], numbers: Mapping[int, int], seen: set[int]
+) -> Iterator[Sequence[ways.Way]]:
+    """Yields the ways that meet at each side of a join, and at what keeps rows."""
+    for begin in begins:
+        groups: list[tuple[ways.Way, ...]] = []
+        match begin:
+            case ways.Together(own):
+                groups = [own]
+            # What is in front of it is the same wherever its rows go.
+            case spec.Joined(join=join) if id(join) not in seen:
+                seen.add(id(join))
+                groups = [(*ways.ways_to(it, numbers),) for _, it in _sources(begin)]
+            case _:
+                pass
+        for group in groups:
+            yield group
+            yield from _groups((way.begin for way in group), numbers, seen)
 
 
 def _leaves(routes: Iterable[ways.Way]) -> list[tuple[ways.Place, int, ways.Way]]:
@@ -176,13 +249,11 @@ class _Tree:
     leaf: Leaf
     ends: bool
     sides: dict[str, tuple[ways.Way, ...]] = field(default_factory=dict)
-    joins: set[int] = field(default_factory=set)
     paths: dict[str, tuple[ways.Path, ...]] = field(default_factory=dict)
 
     def query(self, step: spec.Joined, exits: tuple[Exit, ...]) -> JoinQuery:
         """Returns the query of a last join."""
         self._visit(step, "", ())
-        ways.refuse_shared(way for routes in self.sides.values() for way in routes)
         leaves = _leaves(way for routes in self.sides.values() for way in routes)
         taken = [
             way.begin.input for *_, way in leaves if isinstance(way.begin, spec.Given)
@@ -203,31 +274,24 @@ class _Tree:
         fired = [one for path in paths for one in path.every_change]
         fired += [one for inner in plan.joins for one in inner.onward.changes]
         fired += [one for out in exits for it in out.onwards for one in it.changes]
-        if any(isinstance(one, ways.Fired) and one.looks_at_time for one in fired):
-            raise FlowLimit.TIME.refused()
         has_sequence = all(feed.sequence for feed in feeds.values())
         if (is_shared or runs_together) and not has_sequence:
             raise FlowLimit.NO_SEQUENCE.refused()
         # On its own way alone an input's end can be told to who asks for it.
         hears_ends = not (plan.inside or runs_together)
-        if self.ends and not hears_ends and _asks_for_ends(plan, fired):
+        if self.ends and not hears_ends and _asks_for_ends(plan.joins, fired):
             raise FlowLimit.ENDS.refused()
         ranks_of = len(taken) if is_shared else 1
         return JoinQuery(plan, self.paths, ranks_of, exits, hears_ends)
 
     def _visit(self, step: spec.Joined, prefix: str, onward: tuple[int, ...]) -> None:
         """Finds all ways to a join and to those in front of it."""
-        if id(step.join) in self.joins:
-            raise FlowLimit.SEVERAL_WAYS.refused()
-        self.joins.add(id(step.join))
         # The numbers of all steps behind count too: a row that has gone through two of
         # them stands behind one that has gone through the first alone.
         rest = (self.numbers[id(step)], *onward)
         for hand, source in _sources(step):
             name, routes = prefix + hand.value, [*ways.ways_to(source, self.numbers)]
             inner = [way for way in routes if isinstance(way.begin, spec.Joined)]
-            if inner and len(routes) > 1:
-                raise FlowLimit.MIXED_PORT.refused()
             for way in inner:
                 assert isinstance(way.begin, spec.Joined)  # noqa: S101 - as asked
                 self._visit(way.begin, f"{name} ", (*way.numbers, *rest))
@@ -257,20 +321,98 @@ class _Tree:
             coming = spec.InputKind.STREAM
             inputs[hand] = spec.Input(name, coming, source.schema)
             feeds[hand] = stream.feed_of_rows(own, step.join.clock)
-        # For the plan a side is an input, whatever stands in front of it.
-        left, right = (
-            replace(step.join.side(hand), source=spec.Named(inputs[hand].name))
-            for hand in spec.HANDS
-        )
-        named = {one.name: one for one in inputs.values()}
-        play = checked(spec.Play(replace(step.join, left=left, right=right), named))
-        assert isinstance(play.join, spec.JoinSpec)  # noqa: S101 - a step of two
-        return stream.plan_stream(play.join, named, feeds, inside=inside), feeds
+        return stream.plan_stream(*_alone(step, inputs), feeds, inside=inside), feeds
 
 
-def _asks_for_ends(plan: stream.StreamPlan, changes: Iterable[ways.Change]) -> bool:
+@dataclass(slots=True)
+class _Turns:
+    """The ways to a stream that comes out where rows of one number go by turns."""
+
+    numbers: Mapping[int, int]
+    leaf: Leaf
+    ends: bool
+    sides: dict[str, tuple[ways.Path, ...]] = field(default_factory=dict)
+    joins: int = 0
+
+    def query(self, output: spec.Output, routes: Sequence[ways.Way]) -> TurnQuery:
+        """Returns the query of a stream that comes out."""
+        paths, plans = self._merged(routes, (), "")
+        every = [one for some in (paths, *self.sides.values()) for one in some]
+        joins = [one for plan in plans for one in plan.joins]
+        changes = (change for path in every for change in path.every_change)
+        fired = [one for one in changes if isinstance(one, ways.Fired)]
+        if self.ends and _asks_for_ends(joins, fired):
+            raise FlowLimit.ENDS.refused()
+        name, schema = output.name, output.step.schema
+        timed = any(one.looks_at_time for one in fired)
+        return TurnQuery(name, schema, plans, paths, self.sides, timed)
+
+    def _merged(
+        self, routes: Iterable[ways.Way], behind: tuple[int, ...], prefix: str
+    ) -> tuple[tuple[ways.Path, ...], tuple[stream.StreamPlan, ...]]:
+        """Returns ways that meet as paths, and the joins at which they begin."""
+        plans: list[stream.StreamPlan] = []
+
+        def path(way: ways.Way, behind: tuple[int, ...]) -> ways.Path:
+            numbers = (*way.numbers, *behind)
+            match way.begin:
+                case ways.Together(own):
+                    of = tuple(path(one, ()) for one in own)
+                    return ways.Path("", way.changes, of=of, numbers=numbers)
+                case spec.Given() as given:
+                    own_path = ways.Path(given.input, way.changes, numbers=numbers)
+                    _, feed = self.leaf(given.input, (own_path,), given.schema)
+                    if not feed.sequence:
+                        raise FlowLimit.NO_SEQUENCE.refused()
+                    return own_path
+                case spec.Joined() as step:
+                    number = len(plans)
+                    inner = self._planned(step, f"{prefix}{number or ''}".strip())
+                    plans.append(inner)
+                    return ways.Path("", way.changes, numbers=numbers, join=number)
+
+        return tuple(path(way, behind) for way in routes), tuple(plans)
+
+    def _planned(self, step: spec.Joined, prefix: str) -> stream.StreamPlan:
+        """Returns the plan of a join whose rows go on with their turns."""
+        self.joins += 1
+        if self.joins > MOST_JOINS:
+            raise FlowLimit.COPIES.refused()
+        inputs: dict[spec.Hand, spec.Input] = {}
+        merged: dict[spec.Hand, tuple[stream.StreamPlan, ...]] = {}
+        for hand, source in _sources(step):
+            name = f"{prefix} {hand.value}".strip()
+            routes = ways.ways_to(source, self.numbers)
+            number = (self.numbers[id(step)],)
+            self.sides[name], merged[hand] = self._merged(routes, number, f"{name} ")
+            coming = spec.InputKind.STREAM
+            inputs[hand] = spec.Input(name, coming, source.schema)
+        feed = stream.Feed(sequence=quoted(nested.CAUSE), by_turns=True)
+        feeds = dict.fromkeys(spec.HANDS, feed)
+        plan = stream.plan_stream(*_alone(step, inputs), feeds, merged=merged)
+        # Its marks go along: whoever looks at them stands behind.
+        return stream.within(plan, ways.Onward(step.outlet, marks=True))
+
+
+def _alone(
+    step: spec.Joined, inputs: Mapping[spec.Hand, spec.Input]
+) -> tuple[spec.JoinSpec, spec.Inputs]:
+    """Returns a join of inputs: to a plan a side is one, whatever stands in front."""
+    left, right = (
+        replace(step.join.side(hand), source=spec.Named(inputs[hand].name))
+        for hand in spec.HANDS
+    )
+    named = {one.name: one for one in inputs.values()}
+    play = checked(spec.Play(replace(step.join, left=left, right=right), named))
+    assert isinstance(play.join, spec.JoinSpec)  # noqa: S101 - a step of two
+    return play.join, named
+
+
+def _asks_for_ends(
+    joins: Iterable[stream.StreamPlan], changes: Iterable[ways.Change]
+) -> bool:
     """Tells whether an end changes rows: no window stops with it but one of time."""
-    windows = (one.join.side(hand).window for one in plan.joins for hand in spec.HANDS)
+    windows = (one.join.side(hand).window for one in joins for hand in spec.HANDS)
     asks = (one.looks_at_ends for one in changes if isinstance(one, ways.Fired))
     return any(isinstance(one, spec.Seconds) for one in windows) or any(asks)
 

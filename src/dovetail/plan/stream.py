@@ -60,7 +60,8 @@ class Feed:
     over the side's columns, empty where there is none. `part` is the number of the
     lasting part of a source that a row is from, each of which may be as far in time as
     it is; `deletes` is true of a row that takes its key out of a table. After the
-    silence `idle` a side no longer holds the other back. Where it does not stream
+    silence `idle` a side no longer holds the other back. `by_turns`: each row says
+    by bytes where it stands among all of its number. Where it does not stream
     nothing ever comes, but a start may read it anew, so long after it was read:
     `refresh`. Rows that are not there at all are asked for by a `lookup`. Rows of
     another join come as those of its own two sides, `inside`.
@@ -75,11 +76,13 @@ class Feed:
     inside: Feeds = field(default_factory=dict)
     refresh: spec.Span = NO_TIME
     lookup: AnyLookup = NoLookup()
+    by_turns: bool = False
 
     @property
-    def facts(self) -> tuple[bool, spec.Span, str, str, AnyLookup]:
+    def facts(self) -> tuple[bool, spec.Span, str, str, AnyLookup, bool]:
         """Returns what is the same of a side."""
-        return self.streams, self.refresh, self.part, self.deletes, self.lookup
+        own = self.streams, self.refresh, self.part, self.deletes
+        return *own, self.lookup, self.by_turns
 
 
 Feeds = Mapping[spec.Hand, Feed]
@@ -108,6 +111,7 @@ class StreamSide:
     part: str = ""
     deletes: str = ""
     lookup: AnyLookup = NoLookup()
+    by_turns: bool = False
 
     @property
     def is_timed(self) -> bool:
@@ -162,7 +166,9 @@ class StreamPlan:
 
     Where a side is the rows of another join, `inside` is the plan of that one, and its
     `onward` says what becomes of its results; here it is an input like any other. Its
-    rows' lives may be `inherited` by a join around it. Of a join of several `sets` the
+    rows' lives may be `inherited` by a join around it. Where rows of joins come by
+    turns to a side, with others or on several ways, `merged` are the plans of those
+    joins. Of a join of several `sets` the
     rows of the first are the left side here, those of all others the right one.
     """
 
@@ -177,11 +183,18 @@ class StreamPlan:
     inherited: bool = False
     onward: Onward = Onward()
     sets: tuple[spec.SetJoinSpec, ...] = ()
+    merged: Mapping[spec.Hand, tuple[StreamPlan, ...]] = field(default_factory=dict)
+
+    @property
+    def every_inside(self) -> tuple[StreamPlan, ...]:
+        """Returns the joins whose rows come to a side, those of the left first."""
+        merged = (one for plans in self.merged.values() for one in plans)
+        return (*self.inside.values(), *merged)
 
     @property
     def joins(self) -> tuple[StreamPlan, ...]:
         """Returns this join and those inside it, each behind the one around it."""
-        return (self, *(one for plan in self.inside.values() for one in plan.joins))
+        return (self, *(one for plan in self.every_inside for one in plan.joins))
 
     @property
     def leaves(self) -> tuple[StreamSide, ...]:
@@ -294,11 +307,13 @@ def plan_stream(
     settings: spec.Settings = _USUAL,
     changes: frozenset[str] | None = None,
     inside: Mapping[spec.Hand, StreamPlan] | None = None,
+    merged: Mapping[spec.Hand, tuple[StreamPlan, ...]] | None = None,
 ) -> StreamPlan:
     """Returns the plan of a join, or raises what a stream cannot do of it yet.
 
     `changes` are the inputs of which rows come after the start, None for all. `inside`
-    are plans of joins whose rows are inputs here, where they change on their way.
+    are plans of joins whose rows are inputs here, where they change on their way;
+    `merged` are those whose rows are not alone there.
     """
     used = features.features_of_join(join, inputs)
     switches = features.features_of_settings(settings, join, inputs)
@@ -339,6 +354,7 @@ def plan_stream(
     plan = StreamPlan(
         join, settings, arrival, (left, right), spread, notes, way, inside
     )
+    plan = replace(plan, merged=merged or {})
     plan.refuse_other_ways("" if way.is_native else way.reason)
     return plan if way.is_native else plan.with_operators()
 

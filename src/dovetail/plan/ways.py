@@ -11,13 +11,12 @@ runs a program looks at a join, and at what happens in front of it and behind it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from dovetail import spec
 from dovetail.errors import UnsupportedError
 from dovetail.expression import NEVER, Expression
-from dovetail.plan.features import FlowLimit
 from dovetail.schema import Schema
 
 # What of a plan travels to workers names single nodes: see `stream.py`.
@@ -131,13 +130,15 @@ class Onward:
     """What of a join's results goes on, and what becomes of it before it arrives.
 
     Of a table that changes the column `told` says what each row does to it; or its rows
-    arrive as those of a table, `replaced` by their keys.
+    arrive as those of a table, `replaced` by their keys. With `marks` those of the
+    join go along whatever becomes of its rows here.
     """
 
     outlet: Outlet = Outlet.MATCHED
     changes: tuple[Change, ...] = ()
     told: str = ""
     replaced: bool = False
+    marks: bool = False
 
     @property
     def keeps_rows(self) -> bool:
@@ -152,6 +153,8 @@ class Onward:
     @property
     def asks_marks(self) -> bool:
         """Tells whether the marks behind what belongs together go along."""
+        if self.marks:
+            return True
         for one in self.changes:
             match one:
                 case Fired():
@@ -163,24 +166,33 @@ class Onward:
         return False
 
 
+NO_JOIN = -1
+
+
 @dataclass(frozen=True, slots=True)
 class Path:
-    """The way of an input's rows to a side of a join.
+    """The way of an input's rows to a side of a join, or of those of a join.
 
     `rank` tells the rows apart that one row becomes on several ways: of two ways the
     one of the lower rank is gone first. Where rows of several ways run together before
     an operator keeps some of them, these are the paths `of` it, and stand for an input.
+    Where rows go by turns it has the `numbers` of its steps, and perhaps begins at the
+    join of a number among those that come there.
     """
 
     input: str
     changes: tuple[Change, ...]
     rank: int = 0
     of: tuple[Path, ...] = ()
+    numbers: tuple[int, ...] = ()
+    join: int = NO_JOIN
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """Returns the inputs whose rows go this way."""
-        return tuple(name for one in self.of for name in one.inputs) or (self.input,)
+        if self.of:
+            return tuple(name for one in self.of for name in one.inputs)
+        return (self.input,) if self.join == NO_JOIN else ()
 
     @property
     def every_change(self) -> tuple[Change, ...]:
@@ -212,6 +224,9 @@ class Together:
     ways: tuple[Way, ...]
 
 
+Beginning = spec.Given | spec.Joined | Together
+
+
 @dataclass(frozen=True, slots=True)
 class Way:
     """A way that begins at an input or a join, with the numbers of its steps.
@@ -219,7 +234,7 @@ class Way:
     Where an operator keeps rows of several ways it is the beginning.
     """
 
-    begin: spec.Given | spec.Joined | Together
+    begin: Beginning
     changes: tuple[Change, ...]
     numbers: tuple[int, ...]
 
@@ -257,24 +272,6 @@ class Way:
 
 
 Place = tuple[int, ...]
-
-
-def refuse_shared(ways: Iterable[Way]) -> None:
-    """Refuses an operator of which several ways have rows that come out together.
-
-    They go by turns there, row by row, where each way has all of its own at once.
-    """
-    seen: set[int] = set()
-    waiting = [*ways]
-    while waiting:
-        way = waiting.pop()
-        if isinstance(way.begin, Together):
-            waiting += way.begin.ways
-        for change in way.changes:
-            if isinstance(change, Fired) and change.gives_several:
-                if change.operator in seen:
-                    raise FlowLimit.SHARED.refused()
-                seen.add(change.operator)
 
 
 def ways_to(step: spec.Step, numbers: Mapping[int, int]) -> Iterator[Way]:
@@ -317,11 +314,6 @@ def _kept_on(
     else:
         change = Fired(step)
         if len(ways) > 1:
-            begins = [one.begin for way in ways for one, _ in way.leaves()]
-            # Rows of a join have turns among those of one number, others have none.
-            if any(isinstance(one, spec.Joined) for one in begins):
-                raise FlowLimit.MIXED_PORT.refused()
-            refuse_shared(ways)
             ways = (Way(Together(ways), (), ()),)
     for way in ways:
         yield replace(way, changes=(*way.changes, change), numbers=(*way.numbers, own))

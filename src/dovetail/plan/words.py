@@ -121,7 +121,7 @@ def explained(plan: StreamPlan, reads_all: Callable[[StreamPlan], str]) -> str:
         *_engine(plan),
         *(("note", note) for note in plan.notes),
     ]
-    if plan.inside:
+    if plan.every_inside:
         behind = f"{len(plan.joins)} {{}} behind each other in one query"
         by_us = f"{behind.format('operators')}: {_COST_OF_ONE}"
         by_spark = behind.format("joins of Spark's")
@@ -131,7 +131,13 @@ def explained(plan: StreamPlan, reads_all: Callable[[StreamPlan], str]) -> str:
         + explained(inner, reads_all)
         for hand, inner in plan.inside.items()
     )
-    return paragraphs(lines) + "".join(inside)
+    among = (
+        f"\n\nto the {hand.value} side comes what this join gives:\n\n"
+        + explained(inner, reads_all)
+        for hand, plans in plan.merged.items()
+        for inner in plans
+    )
+    return paragraphs(lines) + "".join((*inside, *among))
 
 
 def _of_sets(plan: StreamPlan) -> Iterator[Line]:

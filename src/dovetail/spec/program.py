@@ -15,7 +15,7 @@ choosing then go group by group. A group that loses all its rows is none any mor
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import Enum
 
@@ -620,7 +620,8 @@ class Program:
     nothing: an index has its rows anyway. Nor do `files`, what OUTPUT puts under the
     name of a file: who keeps files writes them as it writes what comes out.
 
-    `anew` says where the text wants that nothing is known any more after a restart.
+    `anew` says where the text wants that nothing is known any more after a restart. Of
+    steps that take the same row the one goes first that is first in `order`.
     """
 
     outputs: tuple[Output, ...]
@@ -628,6 +629,7 @@ class Program:
     builds: tuple[Built, ...] = ()
     files: tuple[Output, ...] = ()
     anew: str = ""
+    order: tuple[Step, ...] = field(default=(), repr=False, compare=False)
 
 
 def sources_of(step: Step) -> tuple[Step, ...]:
@@ -647,6 +649,12 @@ def sources_of(step: Step) -> tuple[Step, ...]:
 
 def steps_of(program: Program) -> tuple[Step, ...]:
     """Returns the steps of a program, each once, sources before what takes them."""
+    builds = (built.index for built in program.builds)
+    return _behind((*builds, *(output.step for output in program.outputs)))
+
+
+def _behind(ends: Iterable[Step]) -> tuple[Step, ...]:
+    """Returns steps with all that stand in front of them, in the order of the ends."""
     found: dict[int, Step] = {}
 
     def visit(step: Step) -> None:
@@ -656,11 +664,29 @@ def steps_of(program: Program) -> tuple[Step, ...]:
                 visit(source)
             found[id(step)] = step
 
-    for built in program.builds:
-        visit(built.index)
-    for output in program.outputs:
-        visit(output.step)
+    for end in ends:
+        visit(end)
     return tuple(found.values())
+
+
+def numbers_of(program: Program) -> dict[int, int]:
+    """Returns the number of each step, by its identity: those in front have lower ones.
+
+    Else the order of the program decides. The ports of one operator, a join or code,
+    have the number of the first of them.
+    """
+    numbers: dict[int, int] = {}
+    operators: dict[int, int] = {}
+    for number, step in enumerate(_behind((*program.order, *steps_of(program)))):
+        match step:
+            case Joined():
+                shared: object = step.join
+            case Coded():
+                shared = step.code
+            case _:
+                shared = step
+        numbers[id(step)] = operators.setdefault(id(shared), number)
+    return numbers
 
 
 def givens_of(program: Program) -> tuple[Given, ...]:

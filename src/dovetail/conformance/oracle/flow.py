@@ -1,11 +1,11 @@
 """Goes through a program whose rows arrive one by one, event by event.
 
 Every row has a place in one order over all streams: the event that brought it, then for
-each operator on its way the operator and which of its rows this is.
+each operator on its way the operator, of a join the side, and which of its rows it is.
 
     event 3                      (3,)
-    what join 1 makes of it      (3, 1, 0)  (3, 1, 1)
-    what join 2 makes of those   (3, 1, 0, 2, 0)  (3, 1, 1, 2, 0)
+    what join 1 makes of it      (3, 1, 0, 0)  (3, 1, 0, 1)
+    what 2, code, makes of those (3, 1, 0, 0, 2, 0)  (3, 1, 0, 1, 2, 0)
 
 So whatever a row gives has gone all its way before the next row goes on. Time passes,
 place (3, -1), before an event's row is handled, for a window that fires before joins,
@@ -88,7 +88,7 @@ def play_flow(
     moments = [(at - len(opening), one) for at, one in enumerate((*opening, *events))]
     player = _Player(moments, players)
     # The number of a step is a part of every place behind it.
-    player.numbers = {id(one): at for at, one in enumerate(spec.steps_of(program))}
+    player.numbers = spec.numbers_of(program)
     found = [
         (output.name, item)
         for output in program.outputs
@@ -244,10 +244,13 @@ class _Player:
         for one in self.players.join(alone):
             place, event = arrived[one.after]
             counts[one.after] = counts.get(one.after, -1) + 1
+            # Of one row that comes to both sides all that the left gives is first.
+            is_right = isinstance(event, spec.Arrive) and event.input == spec.RIGHT
+            there = (*place, int(is_right), counts[one.after])
             is_mark = one.outlet is spec.Outlet.MARKS
             outlet = spec.Outlet.MATCHED if is_mark else one.outlet
             content = Sign.MARK if is_mark else one.row
-            yield outlet, Item((*place, counts[one.after]), event.clock, content)
+            yield outlet, Item(there, event.clock, content)
         # Both ports have ended: so does what comes out, behind all that came of it.
         ended = [place for place, event in arrived if isinstance(event, spec.Finish)]
         if len(ended) == len(_SIDES):

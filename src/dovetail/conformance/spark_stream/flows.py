@@ -33,6 +33,7 @@ from dovetail.schema import Schema
 Found = list[tuple[str, spec.Emission]] | DovetailError
 """What comes out of a program, each row with the name of its stream, or an error."""
 Outcome = list[spec.Emission] | DovetailError
+_Alone = planned.PlainQuery | planned.TailQuery | planned.TurnQuery
 _SHOWN = (int(LineKind.ROW), int(LineKind.MARK))
 
 
@@ -58,15 +59,21 @@ class StreamFlow:
             self.program, planned.in_sequence(replay.SEQUENCE), ends=ends
         )
 
-    def _heard(self, query: planned.JoinQuery | planned.TailQuery) -> spec.Play:
+    def heard(
+        self, query: planned.JoinQuery | planned.TailQuery | planned.TurnQuery
+    ) -> tuple[spec.Event, ...]:
         """Returns the events of a query; ends that change nothing are but time."""
-        events = tuple(
+        return tuple(
             spec.Pause(one.clock)
             if isinstance(one, spec.Finish) and not query.hears_ends
             else one
             for one in self.events
         )
-        return spec.Play(query.plan.join, self.inputs, events, self.opening)
+
+    def _heard(self, query: planned.JoinQuery | planned.TailQuery) -> spec.Play:
+        """Returns the play of a query's last join."""
+        heard = self.heard(query)
+        return spec.Play(query.plan.join, self.inputs, heard, self.opening)
 
     def play(self, query: planned.JoinQuery, out: planned.Exit) -> script.StreamPlay:
         """Returns the play of one stream that comes out of a join."""
@@ -93,7 +100,7 @@ def play_flows(
     found: dict[str, Found] = {}
     plays: dict[str, tuple[StreamFlow, planned.Exit]] = {}
     wanted: list[script.StreamPlay] = []
-    alone: list[tuple[StreamFlow, planned.PlainQuery | planned.TailQuery]] = []
+    alone: list[tuple[StreamFlow, _Alone]] = []
     for flow in flows:
         try:
             queries = flow.queries
@@ -149,7 +156,7 @@ def _own(out: planned.Exit, outcome: Outcome) -> Outcome:
 def _played(
     spark: SparkSession,
     flow: StreamFlow,
-    query: planned.PlainQuery | planned.TailQuery,
+    query: _Alone,
 ) -> Outcome:
     """Returns what comes out without a join, or not by an outlet of one."""
     own = shared.session_of_our_own(spark)
@@ -164,6 +171,12 @@ def _played(
                 shared.record_parts(file, [part])
                 rows = shared.rows_behind(own, part, file)
                 lines = _Lines(rows, (PLACE, TURN), part.scripts[0].events)
+            elif isinstance(query, planned.TurnQuery):
+                names = sorted(query.inputs)
+                timed = replace(flow, events=flow.heard(query))
+                script_of, replayed = _replayed(own, timed, names, file)
+                rows = shared.rows_by_turns(own, query, replayed)
+                lines = _Lines(rows, (PLACE, TURN), script_of.events)
             else:
                 lines = _alone(own, flow, query, file=file)
             batches = shared.collected(lines.frame, place / "checkpoint")
@@ -206,8 +219,22 @@ def _alone(
     spark: SparkSession, flow: StreamFlow, query: planned.PlainQuery, *, file: Path
 ) -> _Lines:
     """Returns the rows that operators make of those of inputs, without a join."""
-    written, stepwise = script.Script(0), flow.stepwise
     names = sorted({name for path in query.paths for name in path.inputs})
+    written, replayed = _replayed(spark, flow, names, file)
+    # One task sees all rows, in the order of the lines.
+    spark.conf.set("spark.sql.shuffle.partitions", "1")
+    riders = Riders(replay.RIDING, replay.SEQUENCE, query.ranks)
+    lines = gathered(
+        lambda path: replay.lines_of(replayed, path.input), query.paths, riders
+    )
+    return _Lines(lines, (replay.SEQUENCE,), written.events)
+
+
+def _replayed(
+    spark: SparkSession, flow: StreamFlow, names: Sequence[str], file: Path
+) -> tuple[script.Script, DataFrame]:
+    """Returns the events of some inputs as they are cut, and as a stream."""
+    written, stepwise = script.Script(0), flow.stepwise
     opening = [*_told(flow.opening, names)]
     if stepwise:
         written.cut(opening, spec.UNKNOWN_EVENT)
@@ -221,24 +248,18 @@ def _alone(
         for name in names
     }
     replay.record(file, written.lines, rows)
-    replayed = replay.replay(spark, file)
-    # One task sees all rows, in the order of the lines.
-    spark.conf.set("spark.sql.shuffle.partitions", "1")
-    riders = Riders(replay.RIDING, replay.SEQUENCE, query.ranks)
-    lines = gathered(lambda name: replay.lines_of(replayed, name), query.paths, riders)
-    return _Lines(lines, (replay.SEQUENCE,), written.events)
+    return written, replay.replay(spark, file)
 
 
 def _told(
     events: Sequence[spec.Event], names: Sequence[str]
 ) -> Iterator[tuple[script.Told, LineKind]]:
-    """Yields what events bring; time passes for all inputs, whatever comes.
+    """Yields what events bring; time passes for all inputs, before anything comes.
 
     So events keep a batch of their own, and windows of time hear of each.
     """
     for event in events:
         for name in names:
-            if isinstance(event, spec.Pause) or event.input != name:
-                yield spec.Bound(name, BEGINNING, event.clock), LineKind.BOUND
+            yield spec.Bound(name, BEGINNING, event.clock), LineKind.BOUND
         if not isinstance(event, spec.Pause) and event.input in names:
             yield from script.lines_told([event], event.input)

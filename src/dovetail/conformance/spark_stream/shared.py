@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail import spec
 from dovetail.bind.travel import travel_by_value
@@ -39,12 +40,17 @@ from dovetail.engines.spark_stream.firing import rows_alone
 from dovetail.engines.spark_stream.labels import balanced_labels
 from dovetail.engines.spark_stream.outlets import Results
 from dovetail.engines.spark_stream.ways import Riders, gathered
-from dovetail.engines.spark_stream.worker import bucket, operator
+from dovetail.engines.spark_stream.worker import bucket, operator, relay
 from dovetail.engines.tables import arrow_table
 from dovetail.kernels.arrays.blobs import read_batch
+from dovetail.kernels.arrays.names import CLOCK, PLACE, LineKind, is_reserved
+from dovetail.kernels.firing import NOW
 from dovetail.kernels.settings import JoinSettings
+from dovetail.plan.flow import TurnQuery
 from dovetail.plan.stream import StreamPlan
 from dovetail.plan.ways import Onward, Paths
+from dovetail.plan.ways import Path as Way
+from dovetail.schema import quoted
 
 _MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
 _STATE = "spark.sql.streaming.stateStore"
@@ -78,7 +84,7 @@ class Feeding:
         """Returns the lines of a side: those of all ways to it."""
         riders = Riders(replay.RIDING, replay.SEQUENCE, self.ranks)
         every = gathered(
-            lambda given: replay.lines_of(replayed, place_of(number, given)),
+            lambda path: replay.lines_of(replayed, place_of(number, path.input)),
             self.paths[name],
             riders,
         )
@@ -296,6 +302,62 @@ def rows_behind(spark: SparkSession, part: Part, recording: Path) -> DataFrame:
     """Returns the rows of a last join as operators behind it make them."""
     frames, layout = _in_a_row(spark, part, recording)
     return dataflow.lay_rows(part.shape.plan, frames, layout)
+
+
+def rows_by_turns(
+    spark: SparkSession, query: TurnQuery, replayed: DataFrame
+) -> DataFrame:
+    """Returns the rows that come out where those of one number go by turns."""
+    spark.conf.set("spark.sql.shuffle.partitions", "2")
+
+    # One input tells of each event when it is.
+    bounds = replay.lines_of(replayed, min(query.inputs))
+    bounds = bounds.where(F.col(relay.EVENT) == int(LineKind.BOUND))
+    stands = {PLACE: quoted(replay.SEQUENCE), CLOCK: quoted(NOW)}
+    stands[relay.SCOPE] = quoted(relay.SCOPE)
+    times = dataflow.times_by_turns(bounds, stands)
+
+    def given(name: str) -> DataFrame:
+        rows = replay.lines_of(replayed, name)
+        told = {one: quoted(one) for one in (relay.EVENT, relay.MOMENT)} | stands
+        own = [one for one in rows.columns if not is_reserved(one)]
+        return dataflow.lines_by_turns(rows, own, told)
+
+    def merged(paths: Sequence[Way], plans: Sequence[StreamPlan]) -> dataflow.Merged:
+        own = tuple(map(frames, plans))
+        return dataflow.Merged(paths, given, own, times)
+
+    def frames(plan: StreamPlan) -> dataflow.Frames:
+        left, right = (
+            merged(query.sides[side.source.name], plan.merged[side.hand])
+            for side in plan.sides
+        )
+        return left, right
+
+    # A row goes on with its place, wherever it comes out: two buckets are enough.
+    def buckets(plan: StreamPlan) -> Buckets:
+        own = 1 + plan.spread.is_wide
+        labels = balanced_labels(own + bool(plan.spread.told), 2)
+        return Buckets(labels[:own], own, labels[own:])
+
+    def settings(plan: StreamPlan) -> JoinSettings:
+        return stream_settings(plan, ordered=True)
+
+    def identified(
+        plan: StreamPlan, sides: tuple[Packing, Packing], known: JoinSettings
+    ) -> JoinSettings:
+        same = Identity.of(plan, sides, stream_manner(plan, ordered=True))
+        return replace(known, fingerprint=same.fingerprint)
+
+    rows = merged(query.paths, query.plans)
+    lines = []
+    for number, (plan, own) in enumerate(zip(query.plans, rows.frames, strict=True)):
+        name = f"{dataflow.COUNTERS}.{number}"
+        layout = dataflow.Layout(
+            buckets, settings, identified, counters=name, with_events=True
+        )
+        lines.append(dataflow.lay_rows(plan, own, layout))
+    return rows.lines(lines)
 
 
 def _in_a_row(

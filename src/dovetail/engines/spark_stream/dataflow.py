@@ -19,8 +19,8 @@ left, right -> pack -> lives, or by -> operator by bucket -> unpack
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import pyarrow as pa
@@ -35,7 +35,7 @@ from dovetail.engines.spark_stream import outlets
 from dovetail.engines.spark_stream.feeds import Buckets, Packing, packings
 from dovetail.engines.spark_stream.firing import Riding, rows_alone
 from dovetail.engines.spark_stream.types import as_nullable, unpacked
-from dovetail.engines.spark_stream.ways import changed
+from dovetail.engines.spark_stream.ways import Riders, changed, gathered
 from dovetail.engines.spark_stream.worker import bucket, relay
 from dovetail.engines.spark_stream.worker.operator import (
     JoinOperator,
@@ -43,10 +43,13 @@ from dovetail.engines.spark_stream.worker.operator import (
     make_operator,
 )
 from dovetail.engines.spark_stream.worker.pack import make_heartbeat, make_pack
-from dovetail.kernels.arrays.names import PLACE, REST, TURN, is_reserved
+from dovetail.kernels.arrays.names import PLACE, REST, TURN, LineKind, is_reserved
+from dovetail.kernels.arrays.rows import BEGINNING
+from dovetail.kernels.arrival.arrival import CAUSES
 from dovetail.kernels.pairs.results import UNMATCHED
 from dovetail.kernels.settings import JoinSettings
 from dovetail.plan.stream import StreamPlan
+from dovetail.plan.ways import NO_JOIN, Path
 from dovetail.schema import quoted
 from dovetail.spec.references import looked_at
 
@@ -138,17 +141,82 @@ class Layout:
     with_events: bool = False
 
 
-Frames = tuple["DataFrame | Frames", "DataFrame | Frames"]
+Frames = tuple["DataFrame | Frames | Merged", "DataFrame | Frames | Merged"]
 """The rows of both sides of a join; of a join inside, those of its own two sides."""
+
+TURNS = Riders((*_RELAYED_TYPES.names, *CAUSES.names), PLACE, turn=TURN)
+"""What rides along beside rows that go by turns: what a line is, where it stands."""
+_FIRST = BEGINNING + 1
+"""In front of all numbers of a sequence."""
+
+
+def lines_by_turns(
+    rows: DataFrame, columns: Sequence[str], told: Mapping[str, str]
+) -> DataFrame:
+    """Returns rows of an input as lines that run together with those of joins.
+
+    `told` are place, clock and what else is known of a line, as SQL; other lines than
+    rows are bounds, which have nothing to say here but the time.
+    """
+    nothing = {relay.EVENT: f"{int(LineKind.ROW)}", relay.SCOPE: "0", relay.JOIN: "0"}
+    # Time passes before a row comes: turns of lines that tell it begin with zero.
+    known = {**nothing, TURN: "X'01'", **told}
+    riders = (
+        f"CAST({known.get(one.name, 'NULL')} AS {one.dataType.simpleString()}) "
+        f"AS {quoted(one.name)}"
+        for one in (*_RELAYED_TYPES, *from_arrow_schema(CAUSES))
+    )
+    return rows.selectExpr(*map(quoted, columns), *riders)
+
+
+def times_by_turns(ticks: DataFrame, told: Mapping[str, str]) -> DataFrame:
+    """Returns lines that tell the time: unless told, in front of all of a batch."""
+    kind = {relay.EVENT: f"{int(LineKind.BOUND)}", relay.MOMENT: f"{BEGINNING}L"}
+    return lines_by_turns(ticks, (), {**kind, PLACE: f"{_FIRST}L", **told})
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The rows that come by turns: of inputs, `given` by their names, and of joins.
+
+    `frames` are those of the joins at which `paths` begin; `times` say what time it is.
+    """
+
+    paths: Sequence[Path]
+    given: Callable[[str], DataFrame]
+    frames: tuple[Frames, ...]
+    times: DataFrame | None = None
+
+    def lines(self, joins: Sequence[DataFrame]) -> DataFrame:
+        """Returns the lines of all ways; `joins` are what the joins hand on."""
+
+        def rows(path: Path) -> DataFrame:
+            if path.join == NO_JOIN:
+                return self.given(path.input)
+            handed = joins[path.join]
+            own = [one for one in handed.columns if not is_reserved(one)]
+            return handed.select(*map(quoted, (*own, *TURNS.columns)))
+
+        return gathered(rows, self.paths, replace(TURNS, times=self.times))
 
 
 def leaves(frames: Frames) -> Iterator[DataFrame]:
     """Gives the frames of all inputs."""
     for one in frames:
-        if isinstance(one, tuple):
-            yield from leaves(one)
-        else:
-            yield one
+        match one:
+            case tuple():
+                yield from leaves(one)
+            case Merged():
+                yield from leaves_of(one)
+            case _:
+                yield one
+
+
+def leaves_of(merged: Merged) -> Iterator[DataFrame]:
+    """Gives the frames of all inputs of what comes by turns."""
+    yield from (merged.given(it) for one in merged.paths for it in one.inputs)
+    for frames in merged.frames:
+        yield from leaves(frames)
 
 
 def lay(
@@ -201,15 +269,22 @@ def _operated(
     rows: list[DataFrame] = []
     below: list[outlets.Reading] = []
     for side, frame in zip(plan.sides, frames, strict=True):
-        if not isinstance(frame, tuple):
+        if isinstance(frame, DataFrame):
             rows.append(frame)
             continue
-        # Numbers go as the plan lists its joins: each before those inside it.
-        inner, within = number + len(below) + 1, plan.inside[side.hand]
-        lines, readings = _operated(within, frame, layout, inner)
-        handed_on = _handed_on(within, lines, readings[0], inner, layout)
-        rows.append(rows_alone(handed_on))
-        below += readings
+        is_merged = isinstance(frame, Merged)
+        plans = plan.merged[side.hand] if is_merged else (plan.inside[side.hand],)
+        handed_on: list[DataFrame] = []
+        for within, own in zip(
+            plans, frame.frames if isinstance(frame, Merged) else (frame,), strict=True
+        ):
+            # Numbers go as the plan lists its joins: each before those inside it.
+            inner = number + len(below) + 1
+            lines, readings = _operated(within, own, layout, inner)
+            handed_on.append(_handed_on(within, lines, readings[0], inner, layout))
+            below += readings
+        every = frame.lines(handed_on) if isinstance(frame, Merged) else handed_on[0]
+        rows.append(rows_alone(every))
     left, right = rows
     buckets = layout.buckets(plan)
     settings = layout.settings(plan)
@@ -272,7 +347,11 @@ def _handed_on(
         for one in reading.sides[side.hand]
         if one.name in side.source.key
     )
-    hand_on = relay.make_relay(reading.schema, number, scopes, marks=marks, keys=keys)
+    # Of several ports the first has marks.
+    port = spec.Outlet.MATCHED if plan.join.ports > 1 else None
+    hand_on = relay.make_relay(
+        reading.schema, number, scopes, marks=marks, port=port, keys=keys
+    )
     types = StructType([*reading.fields, *_RELAYED_TYPES])
     plain = lines.select(*bucket.RELAYED).mapInArrow(hand_on, types)
     results = plain.selectExpr(*reading.shown(), *map(quoted, _RELAYED_TYPES.names))

@@ -141,7 +141,7 @@ class _Columns:
         """
         if self.comes_by_turns:
             return f"coalesce({schema.quoted(CLOCK)}, {_number(0)})"
-        if self.with_events and self.side.hand in self.plan.inside:
+        if self.with_events and self.is_relayed:
             return _number(0)
         return schema.quoted(NOW) if self.with_events else BATCH_TIME
 
@@ -149,7 +149,13 @@ class _Columns:
     def comes_by_turns(self) -> bool:
         """Tells whether the rows are those of a join in order of arrival."""
         inside = self.plan.inside.get(self.side.hand)
-        return inside is not None and inside.join.clock is spec.Clock.ARRIVAL
+        is_in_order = inside is not None and inside.join.clock is spec.Clock.ARRIVAL
+        return is_in_order or self.side.by_turns
+
+    @property
+    def is_relayed(self) -> bool:
+        """Tells whether lines, or some of them, are those that a join hands on."""
+        return self.side.hand in self.plan.inside or self.side.by_turns
 
     @property
     def time(self) -> str:
@@ -163,7 +169,7 @@ class _Columns:
 
         A bound brings a row time of its own.
         """
-        is_inside = self.side.hand in self.plan.inside
+        is_inside = self.is_relayed
         has_bounds = self.with_events or is_inside
         moment = schema.quoted(relay.MOMENT) if has_bounds else ""
         if self.comes_by_turns:

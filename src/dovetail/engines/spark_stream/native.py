@@ -31,7 +31,7 @@ from dovetail.bind.travel import travel_by_value
 from dovetail.engines.spark import values
 from dovetail.engines.spark_batch.join import plain_lines
 from dovetail.engines.spark_batch.lines import matched
-from dovetail.engines.spark_stream.dataflow import Frames
+from dovetail.engines.spark_stream.dataflow import Frames, Merged
 from dovetail.engines.spark_stream.fingerprint import Identity, SideFacts
 from dovetail.engines.spark_stream.outlets import Outlets
 from dovetail.engines.spark_stream.types import as_nullable
@@ -80,6 +80,8 @@ def _results(plan: StreamPlan, frames: Frames, counters: str) -> DataFrame:
     """
     given = {}
     for side, frame in zip(plan.sides, frames, strict=True):
+        # Rows that go by turns are those of operators of ours.
+        assert not isinstance(frame, Merged)  # noqa: S101 - no join of Spark's
         rows = frame
         if isinstance(rows, tuple):
             inner = plan.inside[side.hand]
@@ -220,7 +222,7 @@ def native_identity(plan: StreamPlan, frames: Frames) -> Identity:
     }
     left, right = (side.source for side in plan.sides)
     ours, theirs = (
-        SideFacts("", "", () if isinstance(frame, tuple) else tuple(frame.dtypes))
+        SideFacts("", "", tuple(frame.dtypes) if isinstance(frame, DataFrame) else ())
         for frame in frames
     )
     manner = {"native": inside} if inside else "native"

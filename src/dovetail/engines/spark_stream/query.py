@@ -7,7 +7,7 @@ after a crash between two outlets, must not count it twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -410,6 +410,26 @@ def start_tail(
     partitions = checkpoint.partitions or streaming.state_partitions()
     # A stream has one sink here: outlets, and what looks at them, are the join's.
     rows = rows_of(streaming.rows(checkpoint))
+    return start_plain(rows, sink, how, partitions=partitions)
+
+
+def start_turns(
+    joins: Sequence[Streaming],
+    rows_of: Callable[[Sequence[DataFrame]], DataFrame],
+    *,
+    sink: Sink,
+    how: Start,
+) -> StreamingQuery:
+    """Returns the running query of rows of several joins, and of others among them."""
+    spark = joins[0].spark
+    checkpoint = read_checkpoint(spark, how.checkpoint)
+    with plain_rules(spark, **STORE):
+        checkpoint = checkpoint.spread(spark, joins[0].partitions)
+    most = max(one.state_partitions() for one in joins)
+    known = [one.lines(checkpoint, (), numbered_counters()) for one in joins]
+    checkpoint.refuse_other(*(it for _, own in known for it in own))
+    rows = rows_of([lines for lines, _ in known])
+    partitions = checkpoint.partitions or most
     return start_plain(rows, sink, how, partitions=partitions)
 
 

@@ -71,7 +71,7 @@ def tables(plan: StreamPlan, frames: Frames, inside: str = "") -> Iterator[Table
         name = f"{inside}{side.hand.value}"
         if isinstance(frame, tuple):
             yield from tables(plan.inside[side.hand], frame, f"{name}.")
-        elif side in plan.tables:
+        elif side in plan.tables and isinstance(frame, DataFrame):
             yield Table(plan, side, frame, name)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import zip_longest
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
@@ -89,12 +90,16 @@ def _punctuated(rows: DataFrame, change: Punctuated) -> DataFrame:
 class Riders:
     """Columns of ours beside those of rows; `place` is the one they are ordered by.
 
-    Each number there has so many places, `ranks`, of which a way takes its own.
+    Each number there has so many places, `ranks`, of which a way takes its own. Where
+    that is not enough the column `turn` decides among rows of one number; `times` are
+    then lines that say what time it is, to operators that let rows out by time alone.
     """
 
     columns: tuple[str, ...]
     place: str = ""
     ranks: int = 1
+    turn: str = ""
+    times: DataFrame | None = None
 
     def placed(self, path: Path) -> list[Column]:
         """Returns the columns as they are on a way.
@@ -115,21 +120,54 @@ class Riders:
         ]
 
 
-Rows = Callable[[str], DataFrame]
-"""The rows of an input by its name, with the columns that ride along."""
+Rows = Callable[[Path], DataFrame]
+"""The rows at which a way begins, with the columns that ride along."""
 
 
 def gathered(rows: Rows, paths: Sequence[Path], riders: Riders) -> DataFrame:
     """Returns the rows that come on all ways, and marks among them."""
-    riding = Riding(riders.columns, (riders.place,))
+    order = (riders.place, riders.turn) if riders.turn else (riders.place,)
+    riding = Riding(riders.columns, order)
     frames = []
     for path in paths:
         if path.of:
             frame = gathered(rows, path.of, riders)
         else:
             # Places are given before anything is dropped: they are those of the input.
-            given = rows(path.input)
+            given = rows(path)
             own = [quoted(name) for name in given.columns if name not in riders.columns]
             frame = given.select(*own, *riders.placed(path))
-        frames.append(changed(frame, path.changes, riding))
+        passed = b""
+        for number, change in zip_longest(path.numbers, path.changes):
+            # What keeps rows, and what is at the end, sees all turns so far.
+            if riders.turn:
+                passed += number.to_bytes(_NUMBER)
+            if isinstance(change, Fired | None):
+                frame, passed = _turned(frame, riders.turn, passed), b""
+            if isinstance(change, Fired) and change.looks_at_time:
+                frame = _hearing_time(frame, riders, number)
+            if change is not None:
+                frame = changed(frame, (change,), riding)
+        frames.append(_turned(frame, riders.turn, passed))
     return reduce(DataFrame.unionAll, frames)
+
+
+_NUMBER = 4
+"""So many bytes has the number of a step in a turn."""
+
+
+def _hearing_time(frame: DataFrame, riders: Riders, number: int) -> DataFrame:
+    """Returns rows for the operator of a number, and lines that tell it the time."""
+    if riders.times is None:
+        return frame
+    # Time passes for all operators, in their order, before any row of its moment comes.
+    told = riders.times.withColumn(riders.turn, F.lit(b"\0" + number.to_bytes(_NUMBER)))
+    return frame.unionByName(told, allowMissingColumns=True)
+
+
+def _turned(frame: DataFrame, turn: str, passed: bytes) -> DataFrame:
+    """Returns rows whose turns go on with the numbers of the steps they have passed."""
+    if not passed:
+        return frame
+    longer = F.concat(F.col(turn), F.lit(passed).cast("binary"))
+    return frame.withColumn(turn, longer)

@@ -265,6 +265,11 @@ def numbered(
     has_turns = any(names.TURN in rows.payload.schema.names for rows in (left, right))
     turn = [np.concatenate((_turns(left), _turns(right)))] if has_turns else []
     hand = np.repeat([0, 1], [len(left), len(right)])
+    if settings.by_turns:
+        # Of one number they go by turns over both sides; where one row comes to both,
+        # the left is first.
+        both = [rows.payload.column(names.TURN) for rows in (left, right)]
+        hand, turn = _ranked(pa.concat_arrays(both)), [hand]
     moment = np.concatenate((left.moment, right.moment))
     decides = {
         Arrival.SEQUENCE: (position, hand, *turn),
@@ -287,7 +292,12 @@ def _turns(rows: Rows) -> Whole:
     """Returns which of the rows of a join, of one number and side, goes first."""
     if names.TURN not in rows.payload.schema.names:
         return np.zeros(len(rows), np.int64)
-    ranked = pc.rank(rows.payload.column(names.TURN), tiebreaker="dense")
+    return _ranked(rows.payload.column(names.TURN))
+
+
+def _ranked(turns: pa.Array) -> Whole:
+    """Returns numbers in the order of turns, the same for those that are equal."""
+    ranked = pc.rank(turns, tiebreaker="dense")
     ranks: Whole = ranked.to_numpy(zero_copy_only=False).astype(np.int64)
     return ranks
 
@@ -326,10 +336,11 @@ def with_causes(
     own = pa.concat_arrays([_own_turns(left), _own_turns(right)]).take(pa.array(at))
     side = pa.array([b"\0", b"\1"]).take(pa.array((at >= len(left)) * 1))
     # Bytes that sort as (number, side, own turn, order of leaving): one key decides
-    # among all rows of one place.
-    turn = pc.binary_join_element_wise(
-        in_order(number), side, own, in_order(np.arange(len(at))), b""
-    )
+    # among all rows of one place. Where turns say all they begin as those that they
+    # come from, so that rows of other ways stand between them.
+    last = in_order(np.arange(len(at)))
+    parts = (own, side) if settings.by_turns else (in_order(number), side, own)
+    turn = pc.binary_join_element_wise(*parts, last, b"")
     clock = np.concatenate([rows.hidden(names.CLOCK) for rows in fresh])[at]
     told = leaving.drop_columns([results.WHEN])
     for name, column in zip(CAUSES.names, (number, turn, clock), strict=True):

@@ -248,6 +248,11 @@ def _operated(stage: Stage, keeps: _Keeps, lines: pa.RecordBatch) -> pa.RecordBa
     columns[KIND] = pa.array(said, pa.int32()).take(pa.array(order))
     # Several results of one cause have its turn: behind it goes which one this is.
     if TURN in stage.riding:
-        turns = as_turns(np.arange(len(order)))
+        numbers = np.arange(len(order))
+        if isinstance(keeps.known, Coding):
+            # Among what all ports give: each of them is carried out by itself.
+            given = found.column(ORDER).to_numpy()
+            numbers = np.concatenate((given, np.zeros(len(others), np.int64)))[order]
+        turns = as_turns(numbers)
         columns[TURN] = pc.binary_join_element_wise(columns[TURN], turns, b"")
     return pa.RecordBatch.from_pydict(columns)

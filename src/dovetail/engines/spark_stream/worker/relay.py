@@ -49,13 +49,15 @@ def make_relay(
     scopes: Mapping[int, int],
     *,
     marks: bool = False,
+    port: Outlet | None = None,
     keys: tuple[str, ...] = (),
 ) -> Callable[[Batches], Batches]:
     """Returns the function for `mapInArrow` behind the operator of join `number`.
 
     `schema` is that of its results; `scopes` says whose a bucket is, by its label.
-    Where somebody looks at `marks` one stands behind the rows of each cause. The
-    changes of a table go on as its rows, which replace each other by their `keys`.
+    Where somebody looks at `marks` one stands behind the rows of each cause, or those
+    of one `port`. The changes of a table go on as its rows, which replace each other by
+    their `keys`.
     """
 
     def relay(batches: Batches) -> Batches:
@@ -87,8 +89,8 @@ def make_relay(
         own = from_bucket(rows.filter(pc.invert(is_late)), bucket)
         lines = _Said(LineKind.ROW, None, scope).of(own)
         yield _of_table(lines, keys) if keys else lines
-        if marks and own.num_rows:
-            yield _Said(LineKind.MARK, None, scope).of(_marks(own))
+        if marks and (marked := own.filter(_is_of(port, own))).num_rows:
+            yield _Said(LineKind.MARK, None, scope).of(_marks(marked))
 
     return relay
 
@@ -118,6 +120,13 @@ def _of_table(lines: pa.RecordBatch, keys: tuple[str, ...]) -> pa.RecordBatch:
 
 _TURN_OF_ROW = 8
 """So many bytes at the end of a turn are a row's own; those before are of its cause."""
+
+
+def _is_of(port: Outlet | None, rows: pa.RecordBatch) -> pa.Array:
+    """Returns which rows leave by a port; by one that is none all do."""
+    if port is None:
+        return pa.repeat(pa.scalar(value=True), rows.num_rows)
+    return pc.equal(rows.column(OUTLET), code(port))
 
 
 def _marks(rows: pa.RecordBatch) -> pa.RecordBatch:
