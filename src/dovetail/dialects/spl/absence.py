@@ -95,13 +95,16 @@ def is_computed(node: Node) -> bool:
 
 def required(node: Node, place: Place) -> Node:
     """Returns the tree of a value that is needed: where it has none the run stops."""
-    lacks = failures(node)
-    if not lacks:
+    if not failures(node):
         return node
+    return build(REQUIRED, node, Literal(lack_of(node, place), TEXT))
+
+
+def lack_of(node: Node, place: Place) -> str:
+    """Returns in words why a tree may have no value."""
     # The run is far from the text: so the sentence says where it stands.
     where = f"line {place.line}, column {place.column} of the text in SPL"
-    told = f"{where} has no value for a tuple: {' or '.join(lacks)}"
-    return build(REQUIRED, node, Literal(told, TEXT))
+    return f"{where} has no value for a tuple: {' or '.join(failures(node))}"
 
 
 # What looks at a null and still has a value; all else is null by itself.

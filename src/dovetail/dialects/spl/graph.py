@@ -47,6 +47,8 @@ _WITH_CODE: Mapping[str, Callable[[Operator], list[Stream]]] = {
     "Functor": coded.functor,
     "Punctor": coded.punctor,
 }
+# Whose tuples leave one by one where a value is missing.
+_CAUGHT = ("Filter", "Functor", "Split")
 _WITH_WINDOWS = {"Join", "Aggregate", "Sort"}
 _REFUSED = {
     "Gate": "leave it out, as nothing waits here: each tuple has gone all its way, "
@@ -78,6 +80,10 @@ class World:
     """How many streams come from a Beacon of the text itself."""
     sunk: list[tuple[str, spec.Output]] = field(default_factory=list)
     """What comes out of composites beside the streams that they give, by path."""
+    failed: list[spec.Step] = field(default_factory=list)
+    """What leaves of each `@catch`: tuples for which a value is missing."""
+    order: list[spec.Step] = field(default_factory=list)
+    """All steps, in the order in which the text has them."""
     anew: str = ""
     """Where the text wants that a restart begins without state."""
     repeated: frozenset[str] = frozenset()
@@ -178,9 +184,16 @@ class Graph:
                 f"{call.kind} takes, by its own results, what it gives",
                 "streams that run one way",
             )
+        is_code = coded.has_code(call)
+        if call.catches and (call.kind not in _CAUGHT or is_code):
+            told = f"@catch of {'code in ' * is_code}a {call.kind}"
+            expected = f"that of a {' or '.join(_CAUGHT)} without code"
+            hint = "compute what may have no value in a Functor before it"
+            raise types.refused(call.place, told, expected, hint)
         if id(call) not in self._bound:
             self._busy.append(id(call))
             self._bound[id(call)] = self._bind(call)
+            self.world.order += [one.step for one in self._bound[id(call)]]
             self._busy.pop()
         return self._bound[id(call)]
 
@@ -205,7 +218,9 @@ class Graph:
             hint = _OUTSIDE.format(f'"{call.heads[0].name}"')
             found = f"the operator {call.operator} is not supported"
             raise types.refused(call.place, found, f"one of {known}", hint)
-        operator = Operator(call, feeds, made, self.scope(), self.world.remarks.append)
+        world = self.world
+        lists = (world.remarks.append, world.failed, world.order)
+        operator = Operator(call, feeds, made, self.scope(), *lists)
         # Code comes before what the operator does itself.
         if coded.has_code(call) and call.kind in _WITH_CODE:
             bound = _WITH_CODE[call.kind]

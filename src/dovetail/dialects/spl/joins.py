@@ -17,7 +17,13 @@ from dovetail.dialects.spl.expressions import (
     bind,
     need_boolean,
 )
-from dovetail.dialects.spl.operators import Operator, Stream, refuse_unordered, selected
+from dovetail.dialects.spl.operators import (
+    Operator,
+    Stream,
+    columns_of,
+    given_by,
+    refuse_unordered,
+)
 from dovetail.dialects.spl.types import (
     FLOATS,
     Holder,
@@ -101,7 +107,7 @@ class _Join:
             spec.Clock.ARRIVAL,
             hard,
             all_of(soft).expression if soft else values.expressed(values.TRUE),
-            selected(self.operator, 0, self.sides),
+            columns_of(given_by(self.operator, 0, self.sides)),
             len(heads),
             self._absent(spec.Hand.LEFT, kind),
             self._absent(spec.Hand.RIGHT, kind),

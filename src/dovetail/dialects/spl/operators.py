@@ -7,10 +7,12 @@ comes in from outside, by its name; one without output ports is where it goes ou
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from dovetail import spec
 from dovetail.dialects.spl import syntax, types, values
+from dovetail.dialects.spl.absence import failures, lack_of
+from dovetail.dialects.spl.casts import converted
 from dovetail.dialects.spl.expressions import (
     PortView,
     Scope,
@@ -18,10 +20,11 @@ from dovetail.dialects.spl.expressions import (
     bind,
     need_boolean,
 )
-from dovetail.dialects.spl.values import Value
+from dovetail.dialects.spl.values import Value, expressed
 from dovetail.errors import DialectError, Place
 from dovetail.expression.functions import build
 from dovetail.expression.functions.logic import REQUIRED
+from dovetail.expression.reader import compose
 from dovetail.schema import Schema
 
 ROW = spec.Hand.LEFT.letter
@@ -62,6 +65,10 @@ class Operator:
     made: tuple[Made, ...]
     outer: Scope
     remark: Callable[[str], None]
+    failed: list[spec.Step] = field(default_factory=list)
+    """What leaves because it has no value, if the text wants that the run goes on."""
+    order: list[spec.Step] = field(default_factory=list)
+    """All steps, in the order in which the text has them."""
 
     def scope(self, ports: Sequence[PortView]) -> Scope:
         """Returns what expressions see beside some ports."""
@@ -199,8 +206,9 @@ def filtered(operator: Operator) -> list[Stream]:
         holds = _condition(params["filter"].values[0], scope)
     refuse_changes(operator)
     rest = values.of_type(types.BOOLEAN, "NOT x", holds.place, x=holds.tree)
+    step = judged(operator, feed.step, [holds])
     return [
-        Stream(made.name, made.type, spec.Filtered(feed.step, one.expression))
+        Stream(made.name, made.type, spec.Filtered(step, one.expression))
         for made, one in zip(operator.made, (holds, rest), strict=False)
     ]
 
@@ -243,14 +251,14 @@ def split(operator: Operator) -> list[Stream]:
         )
     if is_list:
         index = _ports_of(index, count)
-    streams = []
+    source, streams = judged(operator, feed.step, [index]), []
     for number, made in enumerate(operator.made):
         # Below 0 it goes nowhere, but x % 3 alone is 0 for -3.
         goes = f"x >= 0 AND x % {count} = {number}"
         if is_list:
             goes = f"array_contains(x, {number})"
         here = values.of_type(types.BOOLEAN, goes, index.place, x=index.tree)
-        step = spec.Filtered(feed.step, here.expression)
+        step = spec.Filtered(source, here.expression)
         streams.append(Stream(made.name, made.type, step))
     return streams
 
@@ -332,26 +340,31 @@ def no_value(
     )
 
 
-def selected(
+def given_by(
     operator: Operator, number: int, ports: Sequence[PortView]
-) -> spec.Columns:
+) -> dict[str, Value]:
     """Returns what an output port gives: what is assigned, else what goes in itself."""
     scope = operator.scope(ports)
     given = assignments(operator, number, lambda node: bind(node, scope))
-    columns = []
+    found = {}
     for name, kind in operator.made[number].type.attributes:
         value = given.get(name) or forwarded(name, kind, ports)
         if value is None:
             raise no_value(operator, number, name, kind)
-        columns.append((name, value.expression))
-    return spec.Columns(tuple(columns))
+        found[name] = value
+    return found
+
+
+def columns_of(found: Mapping[str, Value]) -> spec.Columns:
+    """Returns values as columns of their names; whoever computes them needs all."""
+    return spec.Columns(tuple((name, it.expression) for name, it in found.items()))
 
 
 def projected(
     operator: Operator, number: int, step: spec.Step, ports: Sequence[PortView]
 ) -> Stream:
     """Returns the stream of an output port with its assignments."""
-    made, select = operator.made[number], selected(operator, number, ports)
+    made, select = operator.made[number], columns_of(given_by(operator, number, ports))
     return Stream(made.name, made.type, spec.Projected(step, made.schema, select))
 
 
@@ -362,10 +375,61 @@ def functor(operator: Operator) -> list[Stream]:
     params = operator.params(("filter",))
     if "filter" in params:
         holds = _condition(params["filter"].values[0], operator.scope(views))
-        step = spec.Filtered(step, holds.expression)
+        step = spec.Filtered(judged(operator, step, [holds]), holds.expression)
+    ports = range(len(operator.made))
+    found = [given_by(operator, number, views) for number in ports]
+    step = judged(operator, step, [it for one in found for it in one.values()])
     return [
-        projected(operator, number, step, views) for number in range(len(operator.made))
+        Stream(it.name, it.type, spec.Projected(step, it.schema, columns_of(one)))
+        for it, one in zip(operator.made, found, strict=True)
     ]
+
+
+FAILED = types.Tuple(
+    tuple((name, types.RSTRING) for name in ("operator", "reason", "tuple"))
+)
+
+
+_WITH_TEXT = {*types.NUMBERS, *types.STRINGS, types.BOOLEAN, types.TIMESTAMP}
+
+
+def judged(operator: Operator, step: spec.Step, needed: Sequence[Value]) -> spec.Step:
+    """Returns the tuples for which there are values; of a `@catch` others leave.
+
+    Each that has none goes once, with the reason of the first value that is missing.
+    """
+    lacking = [
+        one for one in needed if not values.is_optional(one.type) and failures(one.tree)
+    ]
+    if not (operator.call.catches and lacking):
+        return step
+    place, (view,) = operator.call.place, operator.views()
+    parts = {f"x{number}": one.tree for number, one in enumerate(lacking)}
+    told = {
+        name: lack_of(it.tree, it.place)
+        for name, it in zip(parts, lacking, strict=True)
+    }
+    reasons = (f"WHEN {name} IS NULL THEN '{it}'" for name, it in told.items())
+    # What has no text, such as a list, is not shown.
+    texts = {
+        name: converted(view.attribute(name, place), types.RSTRING, place).tree
+        for name, kind in view.type.attributes
+        if isinstance(kind, types.Enumerated) or kind in _WITH_TEXT
+    }
+    shown = (f"'{name}=', t{number}" for number, name in enumerate(texts))
+    trees = {f"t{number}": it for number, it in enumerate(texts.values())}
+    inside = ", ',', ".join(shown) or "''"
+    row = {
+        "operator": values.text(operator.call.alias or operator.made[0].name),
+        "reason": compose(f"CASE {' '.join(reasons)} END", **parts),
+        "tuple": compose(f"concat('{{', {inside}, '}}')", **trees),
+    }
+    there = compose(" AND ".join(f"{name} IS NOT NULL" for name in parts), **parts)
+    schema = types.schema_of(FAILED, place)
+    select = spec.Columns(tuple((name, expressed(it)) for name, it in row.items()))
+    gone = spec.Filtered(step, expressed(compose("NOT x", x=there)))
+    operator.failed.append(spec.Projected(gone, schema, select))
+    return spec.Filtered(step, expressed(there))
 
 
 def union(operator: Operator) -> list[Stream]:
@@ -465,7 +529,10 @@ def custom(operator: Operator) -> list[Stream]:
                 raise types.refused(
                     submitted.action.place, found, " or ".join(branches)
                 )
-            branches[made.name].append(_branch(submitted, made, feed, operator, view))
+            branch = _branch(submitted, made, feed, operator, view)
+            branches[made.name].append(branch)
+            # What is submitted first goes first, by whatever port.
+            operator.order.append(branch)
     # Code that says nothing of marks hands none on.
     return [
         Stream(

@@ -154,6 +154,19 @@ def _one(kind: Callable[..., Any]) -> Rule:
     return lambda self, meta, parts: kind(self.at(meta), *_words(parts), *_nodes(parts))
 
 
+_SAID = re.compile(r"\bexception\s*=\s*(\w+)")
+_EXCEPTIONS = ("all", "std", "streams", "none")
+
+
+def _catches(annotation: str, place: Place) -> bool:
+    """Tells whether a @catch lets the run go on where a value is missing."""
+    (kind, *_) = [*_SAID.findall(annotation), _EXCEPTIONS[0]]
+    if kind not in _EXCEPTIONS:
+        told = f"@catch of the exception {kind}"
+        raise DialectError(told, f"one of {', '.join(_EXCEPTIONS)}", place=place)
+    return kind != "none"
+
+
 # The decorator makes a rule of every name of the class that has no _ before it.
 @v_args(meta=True)
 class Nodes(Transformer[Token, Any]):
@@ -273,10 +286,12 @@ class Nodes(Transformer[Token, Any]):
         types, values = (_grouped(parts, group) for group in ("arguments", "given"))
         return syntax.Declared(self.at(meta), mode, types, name, values)
 
-    def invocation(self, _: Meta, parts: Parts) -> syntax.Invocation:
+    def invocation(self, meta: Meta, parts: Parts) -> syntax.Invocation:
         """Returns an operator with its clauses, whatever their order."""
-        heads, operator = parts[0], parts[1]
-        body = next((one for one in _of(_Group, parts[2:])), _Group("body", ()))
+        caught = [_catches(it, self.at(meta)) for it in _words(parts)]
+        heads, operator = parts[len(caught)], parts[len(caught) + 1]
+        own = parts[len(caught) + 2 :]
+        body = next((one for one in _of(_Group, own)), _Group("body", ()))
         clauses = [*body.parts]
         alias = next((str(one) for one in heads.parts if isinstance(one, Token)), "")
         return syntax.Invocation(
@@ -289,6 +304,7 @@ class Nodes(Transformer[Token, Any]):
                 _grouped(clauses, group)
                 for group in ("logics", "windows", "params", "outputs", "configs")
             ),
+            any(caught),
         )
 
     def heads(self, _: Meta, parts: Parts) -> _Group:

@@ -11,6 +11,7 @@ from dovetail.dialects.spl.expressions import Scope
 from dovetail.dialects.spl.files import TextFile, TextSink
 from dovetail.dialects.spl.functions import library
 from dovetail.dialects.spl.graph import Graph, Inputs, World
+from dovetail.dialects.spl.operators import appended
 from dovetail.dialects.spl.parameters import filled, operators_given
 from dovetail.dialects.spl.types import Tuple, refused
 from dovetail.errors import Place
@@ -67,13 +68,17 @@ def _whole(text: str, inputs: Inputs) -> tuple[spec.Program, World, Shown]:
     world.library = library(whole.functions, Scope(Graph(world, main, {}).read_type))
     graph = _graph(world, main)
     came = [*(("", one) for one in graph.outputs()), *world.sunk]
+    if world.failed:
+        # It is no port of an operator: no mark stands there.
+        came.append(("", spec.Output("failed", spec.Marked(appended(world.failed)))))
     shown = _shown([(path, one.name) for path, one in came], main)
     outputs = [replace(one, name=shown[path, one.name]) for path, one in came]
     if not outputs:
         hint = "stream<int32 a> Out = Join(L; R) {..}"
         raise refused(main.place, "nothing comes out of the text", "a stream", hint)
     remarks = tuple(dict.fromkeys(world.remarks))
-    program = spec.Program(tuple(outputs), remarks, anew=world.anew)
+    order = tuple(world.order)
+    program = spec.Program(tuple(outputs), remarks, anew=world.anew, order=order)
     return program, world, shown
 
 

@@ -338,6 +338,7 @@ class Invocation(_Placed):
     params: tuple[Setting, ...]
     outputs: tuple[OutputClause, ...]
     configs: tuple[Setting, ...]
+    catches: bool = False
 
     @property
     def kind(self) -> str:
