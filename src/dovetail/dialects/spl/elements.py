@@ -8,14 +8,17 @@ slice has what is there of it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from dovetail.dialects.spl import types, values
 from dovetail.dialects.spl.absence import composed
 from dovetail.dialects.spl.values import Value
 from dovetail.errors import Place
 from dovetail.expression.functions import build
+from dovetail.expression.reader import variable
+from dovetail.expression.tree import Lambda
 
+Operate = Callable[[str, Value, Value, Place], Value]
 PLACES = frozenset({types.INT32, types.UINT32})
 
 
@@ -115,6 +118,40 @@ def has(one: Value, whole: Value, place: Place) -> Value:
             )
         template = f"NOT ({is_nan}) AND {template}"
     return values.of_type(types.BOOLEAN, template, place, x=one.tree, y=whole.tree)
+
+
+def each(operate: Operate, sign: str, one: Value, other: Value) -> Value:
+    """Returns what an operator makes of the elements of lists, one by one.
+
+    Beside a list each element meets the same value; lists are as long as each other.
+    """
+    place = one.place
+    kinds = [it.type for it in (one, other) if isinstance(it.type, types.Holder)]
+    if not kinds or any(it.word != "list" for it in kinds):
+        found = f"{sign} of {one.type} and {other.type}"
+        raise types.refused(place, found, "a list, and a list or one value")
+    is_pair = len(kinds) > 1
+    item_type = types.INT32 if is_pair else kinds[0].of[0]
+    item = variable("item", types.stored(item_type))
+    it_is = Value(item_type, item, place)
+    if is_pair:
+        first, second = (element(it, it_is, place) for it in (one, other))
+        elements = composed(_PLACES_OF_BOTH, x=one.tree, y=other.tree)
+    else:
+        is_left = isinstance(one.type, types.Holder)
+        first, second = (it_is, other) if is_left else (one, it_is)
+        elements = one.tree if is_left else other.tree
+    made = operate(sign[1:], first, second, place)
+    tree = build("transform", elements, Lambda((item,), made.needed))
+    if is_pair:
+        # The second element of one: lists that are not as long have no result.
+        template = "array(z)[IF(size(x) = size(y), 0, 1)]"
+        tree = composed(template, x=one.tree, y=other.tree, z=tree)
+    return Value(types.Holder("list", (made.type,)), tree, place)
+
+
+_PLACES_OF_BOTH = """filter(sequence(0, size(x)),
+    at -> at < IF(size(x) = size(y), size(x), 0))"""
 
 
 def _need_place(value: Value) -> None:

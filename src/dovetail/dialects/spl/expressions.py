@@ -293,6 +293,8 @@ def _operation(
             return Value(types.BOOLEAN, made(one.tree, other.tree), place)
         case "in":
             return elements.has(one, other, place)
+        case _ if sign.startswith("."):
+            return elements.each(_BINARY[sign[1:]], sign, one, other)
         case _:
             return _BINARY[sign](sign, one, other, place)
 

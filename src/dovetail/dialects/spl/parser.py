@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -160,7 +160,8 @@ _EXCEPTIONS = ("all", "std", "streams", "none")
 
 def _catches(annotation: str, place: Place) -> bool:
     """Tells whether a @catch lets the run go on where a value is missing."""
-    (kind, *_) = [*_SAID.findall(annotation), _EXCEPTIONS[0]]
+    said: list[str] = _SAID.findall(annotation)
+    (kind, *_) = *said, _EXCEPTIONS[0]
     if kind not in _EXCEPTIONS:
         told = f"@catch of the exception {kind}"
         raise DialectError(told, f"one of {', '.join(_EXCEPTIONS)}", place=place)
@@ -294,7 +295,7 @@ class Nodes(Transformer[Token, Any]):
         body = next((one for one in _of(_Group, own)), _Group("body", ()))
         clauses = [*body.parts]
         alias = next((str(one) for one in heads.parts if isinstance(one, Token)), "")
-        return syntax.Invocation(
+        found = syntax.Invocation(
             operator.place,
             _of(syntax.Head, [*heads.parts]),
             alias,
@@ -304,8 +305,8 @@ class Nodes(Transformer[Token, Any]):
                 _grouped(clauses, group)
                 for group in ("logics", "windows", "params", "outputs", "configs")
             ),
-            any(caught),
         )
+        return replace(found, catches=any(caught))
 
     def heads(self, _: Meta, parts: Parts) -> _Group:
         """Returns the streams that an operator gives, and its own name."""

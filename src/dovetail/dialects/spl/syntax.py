@@ -338,7 +338,7 @@ class Invocation(_Placed):
     params: tuple[Setting, ...]
     outputs: tuple[OutputClause, ...]
     configs: tuple[Setting, ...]
-    catches: bool = False
+    catches: bool = field(default=False, kw_only=True)
 
     @property
     def kind(self) -> str:

@@ -24,6 +24,12 @@ def only(*kinds: types.SplType) -> Kinds:
     return frozenset(kinds)
 
 
+def own(arguments: Sequence[values.Value], count: int) -> list[Kinds]:
+    """Returns the kinds of so many arguments, whatever they are."""
+    kinds = [only(one.type) for one in arguments]
+    return [*kinds, *[only()] * count][:count]
+
+
 def checked(
     arguments: Sequence[values.Value], place: Place, *kinds: Kinds, least: int = 0
 ) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from dovetail.dialects.spl import types, values
+from dovetail.dialects.spl.casts import resized
 from dovetail.dialects.spl.library import call
 from dovetail.dialects.spl.values import Value
 from dovetail.errors import Place
-
-
-def _any(arguments: Sequence[Value]) -> list[frozenset[types.SplType]]:
-    """Returns the kinds of arguments that are looked at elsewhere."""
-    return [call.only(one.type) for one in arguments]
+from dovetail.expression.functions import build
+from dovetail.expression.reader import compose, variable
+from dovetail.expression.tree import Lambda
 
 
 def _of_one(
@@ -23,7 +22,7 @@ def _of_one(
     """Returns a function of one holder, which gives another of its type by itself."""
 
     def function(arguments: Sequence[Value], place: Place) -> Value:
-        call.checked(arguments, place, *_any(arguments)[:1], least=1)
+        call.checked(arguments, place, *call.own(arguments, 1))
         call.element_of(arguments[0], *words)
         kind = arguments[0].type
         assert isinstance(kind, types.Holder)  # noqa: S101 - it has elements
@@ -36,7 +35,7 @@ def _looking(kind: types.SplType, templates: Mapping[str, str]) -> call.Function
     """Returns a function that looks for an element or a key, by words of holders."""
 
     def function(arguments: Sequence[Value], place: Place) -> Value:
-        call.checked(arguments, place, *_any(arguments)[:2], least=2)
+        call.checked(arguments, place, *call.own(arguments, 2))
         whole, item = arguments
         element = call.element_of(whole, *templates)
         # NaN equals itself on Spark alone: floats are not looked for.
@@ -55,7 +54,7 @@ def _pair(template: str, word: str) -> call.Function:
     """Returns a function of two holders of one type that gives another of it."""
 
     def function(arguments: Sequence[Value], place: Place) -> Value:
-        call.checked(arguments, place, *_any(arguments)[:2], least=2)
+        call.checked(arguments, place, *call.own(arguments, 2))
         one, other = arguments
         values.need_same("two of them", one, other)
         kind = call.element_of(one, word)
@@ -70,7 +69,7 @@ def _pair(template: str, word: str) -> call.Function:
 
 def _sort(arguments: Sequence[Value], place: Place) -> Value:
     """Returns a list in the order of its elements."""
-    call.checked(arguments, place, *_any(arguments)[:1], least=1)
+    call.checked(arguments, place, *call.own(arguments, 1))
     kind = call.element_of(arguments[0], "list")
     # Of floats Spark's order is good enough: only NaN has no place in any.
     if not values.is_comparable(kind) and kind not in types.FLOATS:
@@ -84,7 +83,7 @@ def _sort(arguments: Sequence[Value], place: Place) -> Value:
 
 def _slice(arguments: Sequence[Value], place: Place) -> Value:
     """Returns so many elements of a list from a place on."""
-    call.checked(arguments, place, *_any(arguments)[:1], call.PLACE, call.PLACE)
+    call.checked(arguments, place, *call.own(arguments, 1), call.PLACE, call.PLACE)
     call.element_of(arguments[0], "list")
     parts = dict(zip("xyz", (one.tree for one in arguments), strict=True))
     # A place below 0 is the first; Spark counts from 1, and back from the end.
@@ -92,6 +91,89 @@ def _slice(arguments: Sequence[Value], place: Place) -> Value:
     return values.of_type(arguments[0].type, template, place, **parts)
 
 
+def _distinct(arguments: Sequence[Value], place: Place) -> Value:
+    """Returns how many different elements a list has."""
+    call.checked(arguments, place, *call.own(arguments, 1))
+    kind = call.element_of(arguments[0], "list")
+    if not values.is_comparable(kind):
+        raise types.refused(
+            place, f"countDistinct of {arguments[0].type}", "what can be compared"
+        )
+    count = "size(array_distinct(x))"
+    return values.of_type(types.INT32, count, place, x=arguments[0].tree)
+
+
+def _at(*kinds: call.Kinds, element: bool, gives: str) -> call.Function:
+    """Returns a function of a list, perhaps of an element too, and other arguments."""
+
+    def function(arguments: Sequence[Value], place: Place) -> Value:
+        whole = call.only(arguments[0].type) if arguments else call.only()
+        kind = call.element_of(arguments[0], "list") if arguments else types.INT32
+        own = (whole, call.only(kind)) if element else (whole,)
+        call.checked(arguments, place, *own, *kinds)
+        parts = dict(zip("xyz", (one.tree for one in arguments), strict=False))
+        found = gives.startswith("#")
+        if found and not values.is_comparable(kind):
+            raise types.refused(place, f"a search for {kind}", "what can be compared")
+        result = types.INT32 if found else arguments[0].type
+        return values.of_type(result, gives.lstrip("#"), place, **parts)
+
+    return function
+
+
+def _inserted(arguments: Sequence[Value], place: Place) -> Value:
+    """Returns a set with one more element, if it has not had it."""
+    call.checked(arguments, place, *call.own(arguments, 2))
+    kind = call.element_of(arguments[0], "set")
+    call.checked(arguments, place, call.only(arguments[0].type), call.only(kind))
+    parts = {"x": arguments[0].tree, "y": arguments[1].tree}
+    return values.of_type(arguments[0].type, "array_union(x, array(y))", place, **parts)
+
+
+def _without(arguments: Sequence[Value], place: Place) -> Value:
+    """Returns a set without an element."""
+    call.checked(arguments, place, *call.own(arguments, 2))
+    kind = call.element_of(arguments[0], "set")
+    if arguments[1].type != kind or not values.is_comparable(kind):
+        raise types.refused(
+            arguments[1].place, f"{arguments[1].type} in {arguments[0].type}", str(kind)
+        )
+    parts = {"x": arguments[0].tree, "y": arguments[1].tree}
+    return values.of_type(
+        arguments[0].type, "array_except(x, array(y))", place, **parts
+    )
+
+
+def _sequence(arguments: Sequence[Value], place: Place) -> Value:
+    """Returns numbers from one on, each by one or by so many more than the last."""
+    kind = arguments[0].type if arguments else types.INT32
+    known = (call.INTEGER, call.PLACE, call.only(kind))
+    call.checked(arguments, place, *known, least=2)
+    assert isinstance(kind, types.Scalar)  # noqa: S101 - a number's type is one
+    item = variable("at", types.stored(types.INT32))
+    at = resized(Value(types.INT32, item, place), kind, place)
+    if len(arguments) > len(known) - 1:
+        at = values.arithmetic("*", at, arguments[2], place)
+    made = values.arithmetic("+", arguments[0], at, place)
+    places = compose(_RANGE.format("0", "x"), x=arguments[1].tree)
+    tree = build("transform", places, Lambda((item,), made.tree))
+    return Value(types.Holder("list", (kind,)), tree, place)
+
+
+# From the place that is asked for on, or up to it; Spark counts from 1, and gives 0
+# where there is none.
+_FROM = "array_position(slice(x, greatest(z, 0) + 1, size(x)), y)"
+_FIND_FROM = f"#CAST(IF({_FROM} = 0, -1, {_FROM} - 1 + greatest(z, 0)) AS INT)"
+_LAST = "greatest(least(z, size(x) - 1), -1)"
+_UP_TO = f"array_position(reverse(slice(x, 1, {_LAST} + 1)), y)"
+_FIND_UP_TO = f"#CAST(IF({_UP_TO} = 0, -1, {_LAST} + 1 - {_UP_TO}) AS INT)"
+_PLACE_IN = "greatest(least(z, size(x)), 0)"
+_PUT = f"concat(slice(x, 1, {_PLACE_IN}), {{}}, slice(x, {_PLACE_IN} + 1, size(x)))"
+_CUT = """IF({1} < 0 OR {1} < {0}, x,
+    concat(slice(x, 1, greatest({0}, 0)), slice(x, {1} + 2, size(x))))"""
+# So many steps from one number are in front of another; of no step there are none.
+_STEPS = """CASE WHEN z > 0 THEN greatest((y - x + z - 1) div z, 0)
+    WHEN z < 0 THEN greatest((x - y - z - 1) div (-z), 0) END"""
 _HAS = {
     "set": "array_contains(x, y)",
     "map": "map_contains_key(x, y)",
@@ -99,19 +181,45 @@ _HAS = {
 }
 _LIST = types.Holder("list", (types.INT32,))
 # From one number up to before another, of which there may be none.
+_STEPPED = f"""transform(filter(sequence(0L, {_STEPS}), at -> at < {_STEPS}),
+    at -> CAST(x + at * z AS INT))"""
 _RANGE = "filter(sequence({0}, greatest({1}, {0})), item -> item < {1})"
 FUNCTIONS: Mapping[str, call.Function] = {
     "range": call.first_that_takes(
         [
             call.of(_LIST, _RANGE.format("0", "x"), call.PLACE),
             call.of(_LIST, _RANGE.format("x", "y"), call.PLACE, call.PLACE),
+            call.of(_LIST, _STEPPED, call.PLACE, call.PLACE, call.PLACE),
+            _of_one(_RANGE.format("0", "size(x)"), "list", gives=lambda _: _LIST),
         ]
     ),
     "size": _of_one("size(x)", "list", "set", "map", gives=lambda _: types.INT32),
     "has": _looking(types.BOOLEAN, _HAS),
     # Spark counts places from 1, and 0 is where there is none.
-    "findFirst": _looking(
-        types.INT32, {"list": "CAST(array_position(x, y) AS INT) - 1"}
+    "findFirst": call.first_that_takes(
+        [
+            _looking(types.INT32, {"list": "CAST(array_position(x, y) AS INT) - 1"}),
+            _at(call.PLACE, element=True, gives=_FIND_FROM),
+        ]
+    ),
+    "findLast": _at(call.PLACE, element=True, gives=_FIND_UP_TO),
+    "countDistinct": _distinct,
+    "makeSequence": _sequence,
+    "toSet": _of_one(
+        "array_distinct(x)", "list", gives=lambda whole: types.Holder("set", whole.of)
+    ),
+    "insert": call.first_that_takes(
+        [
+            _at(call.PLACE, element=True, gives=_PUT.format("array(y)")),
+            _inserted,
+        ]
+    ),
+    "remove": call.first_that_takes(
+        [
+            _at(call.PLACE, element=False, gives=_CUT.format("y", "y")),
+            _at(call.PLACE, call.PLACE, element=False, gives=_CUT.format("y", "z")),
+            _without,
+        ]
     ),
     "concat": _pair("concat(x, y)", "list"),
     "reverse": _of_one("reverse(x)", "list"),

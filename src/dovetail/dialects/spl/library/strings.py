@@ -52,16 +52,21 @@ def _find(arguments: Sequence[Value], place: Place) -> Value:
 
 
 def _find_last(arguments: Sequence[Value], place: Place) -> Value:
-    """Returns the last place of a text in another, -1 where it is not."""
-    call.checked(arguments, place, call.TEXT, call.TEXT)
+    """Returns the last place of a text in another up to a place; else -1."""
+    call.checked(arguments, place, call.TEXT, call.TEXT, call.PLACE, least=2)
     values.need_same("findLast", arguments[0], arguments[1])
-    text, part = arguments
+    text, part, *last = arguments
     size = "length" if text.type == types.USTRING else "octet_length"
+    holds, parts = "contains(x, y) AND y <> ''", {"y": part.tree}
+    whole = text.tree
+    if last:
+        # It begins there at the latest, and may end behind it.
+        holds, parts["z"] = f"z >= 0 AND {holds}", last[0].tree
+        whole = values.part_of_text(text, "0", f"greatest(z, 0) + {size}(y)", **parts)
     template = (
-        f"IF(contains(x, y) AND y <> '', "
-        f"{size}(x) - {size}(y) - {size}(substring_index(x, y, -1)), -1)"
+        f"IF({holds}, {size}(x) - {size}(y) - {size}(substring_index(x, y, -1)), -1)"
     )
-    return values.of_type(types.INT32, template, place, x=text.tree, y=part.tree)
+    return values.of_type(types.INT32, template, place, x=whole, **parts)
 
 
 def _concat(arguments: Sequence[Value], place: Place) -> Value:
