@@ -26,8 +26,11 @@ int32 turned(int32 v, int32 k) {
 }"""
 
 
-def random_text(chance, count):
-    """A text of so many operators, each of which takes streams that stand before it."""
+def random_text(chance, count, *, timed=False):
+    """A text of so many operators, each of which takes streams that stand before it.
+
+    Where it is timed some operators look at the time.
+    """
     sources = (f"stream<{TYPE}> {name} = Beacon() {{}}" for name in INPUTS)
     streams, texts = [*INPUTS], [FOLDED, *sources]
     for number in range(count):
@@ -35,6 +38,7 @@ def random_text(chance, count):
             *(_joined, _joined, _filtered, _changed, _united, _custom, _split),
             *(_aggregated, _sorted, _punctuated, _barred, _coded, _counting),
             _repeated,
+            *((_joined_in_time, _totals_in_time, _repeated_in_time) * timed),
         )
         text, names = chance.choice(made)(chance, streams, f"S{number}")
         texts.append(text)
@@ -61,6 +65,11 @@ def _joined(chance, streams, name):
         f"  output {name}: k = L.k, v = R.v;\n}}"
     )
     return text, names
+
+
+def _joined_in_time(chance, streams, name):
+    text, names = _joined(chance, streams, name)
+    return text.replace("count(3)", "time(3)").replace("delta(v, 3)", "time(2)"), names
 
 
 def _has(kind, end):
@@ -228,9 +237,22 @@ def _repeated(chance, streams, name, times=("timeOut: 600.0;",)):
     return f"{heads} = DeDuplicate({source}) {{ param {body} }}", [name, f"{name}A"]
 
 
+TIMES = ("time(2)", "time(3)")
+
+
+def _totals_in_time(chance, streams, name):
+    triggers = tuple(f", {one}" for one in TIMES)
+    windows = {"tumbling": TIMES, "evictions": TIMES, "triggers": triggers}
+    return _aggregated(chance, streams, name, **windows)
+
+
+def _repeated_in_time(chance, streams, name):
+    return _repeated(chance, streams, name, ("timeOut: 1.0;", "timeOut: 4.0;"))
+
+
 def random_windows(seed, events=30):
     """An operator that looks at the time, and events that stand apart."""
-    chance, times = Random(seed), ("time(2)", "time(3)")
+    chance, times = Random(seed), TIMES
     if seed % 3:
         text, _ = _aggregated(
             chance,
@@ -267,15 +289,19 @@ def flow_cases(file, names=()):
     }
 
 
-def random_flow(seed, operators=5, events=14):
+def random_flow(seed, operators=5, events=14, *, timed=False):
     """A program with its events that is more than one join."""
     chance = Random(seed)
     while True:
-        text = random_text(chance, operators)
+        text = random_text(chance, operators, timed=timed)
         given = [
             {"in": chance.choice(INPUTS), "row": {"k": chance.randrange(2), "v": value}}
             for value in (chance.randrange(6) for _ in range(events))
         ]
+        clock = 0
+        for event in given if timed else ():
+            clock += chance.choice((0, 0, 1, 2, 5))
+            event["at"] = clock
         inputs = {name: {"kind": "stream"} for name in INPUTS}
         flow = spl_play(text, CaseData(inputs, {}, tuple(given), has_events=True))
         if isinstance(flow, FlowPlay):

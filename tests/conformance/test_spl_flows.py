@@ -12,6 +12,12 @@ def test_local_gives_what_the_oracle_gives(seed):
     assert flow.lines(EngineName.LOCAL) == flow.lines(EngineName.ORACLE), text
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_longer_texts_are_alike_too(seed):
+    text, flow = random_flow(seed, operators=3 + seed % 6, timed=seed % 2 == 0)
+    assert flow.lines(EngineName.LOCAL) == flow.lines(EngineName.ORACLE), text
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_windows_of_time_are_alike_too(seed):
     text, flow = random_windows(seed)

@@ -1,8 +1,13 @@
 """Operators of SPL that keep tuples, on streams of Spark: with joins, over restarts."""
 
+import time
+
 import pytest
 
 import dovetail as dt
+from dovetail.conformance.case import CaseData
+from dovetail.conformance.engines import EngineName
+from dovetail.conformance.flows import spl_play
 from dovetail.errors import EngineError, UnsupportedError
 
 A = "stream<int32 k, int32 v> A = Beacon() {}\n"
@@ -178,3 +183,55 @@ def test_what_a_restart_is_to_forget_needs_a_new_folder(folders, tmp_path):
         written(flow, "Totals", tmp_path / "state")
     assert told.value.expected == "a new checkpoint folder, in which nothing is known"
     assert written(flow, "Totals", tmp_path / "other") == []
+
+
+TURNS = (
+    A + B + JOIN.format("A") + "stream<int32 k, int32 v, int64 w> U = Functor(A) {\n"
+    "  output U: w = 0l;\n}\n"
+    "stream<int32 k, int32 n> Met = Join(J, U as L; J as R) {\n"
+    "  window L: sliding, count(3); R: sliding, count(2);\n"
+    "  param equalityLHS: L.k; equalityRHS: R.k; output Met: n = L.v * 100 + R.v;\n}\n"
+    "stream<int32 k, list<int32> ns> Sets = Aggregate(Met) {\n"
+    "  window Met: tumbling, count(2); output Sets: ns = Collect(n);\n}"
+)
+GIVEN = [("A", 1, 1, 1), ("B", 2, 1, 5), ("A", 3, 1, 2), ("B", 4, 1, 6)]
+MORE = [("B", 5, 2, 7), ("A", 6, 1, 3), ("B", 7, 1, 8), ("A", 8, 2, 4), ("B", 9, 1, 9)]
+
+
+def test_rows_that_go_by_turns_go_on_where_a_start_left_them(folders, tmp_path):
+    streams, put = folders
+    flow = dt.spl(TURNS, streams)
+    assert "each carries its turn" in flow.explain()
+    found = []
+    for rows in (GIVEN, MORE):
+        for name in "AB":
+            put(name, [row for to, *row in rows if to == name])
+        found += written(flow, "Sets", str(tmp_path / "checkpoint"))
+    names = {"A": ("k", "v"), "B": ("k", "w")}
+    events = tuple(
+        {"in": to, "row": dict(zip(names[to], row, strict=True))}
+        for to, _, *row in (*GIVEN, *MORE)
+    )
+    inputs = {name: {"kind": "stream"} for name in names}
+    play = spl_play(TURNS, CaseData(inputs, {}, events, has_events=True))
+    lines = [it for it in play.lines(EngineName.ORACLE) if not it.is_mark()]
+    assert len(lines) > len(GIVEN)
+    assert sorted(found) == sorted((it.row["k"], it.row["ns"]) for it in lines)
+
+
+TIMED = (
+    A + B + "stream<A> Totals = Aggregate(A as I) {\n"
+    "  window I: tumbling, time(1.0); output Totals: v = Sum(I.v);\n}\n"
+    + JOIN.format("Totals")
+)
+
+
+def test_a_window_of_time_stands_in_front_of_a_join(folders, tmp_path):
+    streams, put = folders
+    checkpoint = str(tmp_path / "checkpoint")
+    put("A", [(1, 1, 5), (2, 1, 6)])
+    assert written(dt.spl(TIMED, streams), "J", checkpoint) == []
+    time.sleep(1.1)
+    put("A", [(3, 1, 1)])
+    put("B", [(4, 1, 9), (5, 2, 9)])
+    assert written(dt.spl(TIMED, streams), "J", checkpoint) == [(1, 11, 9)]

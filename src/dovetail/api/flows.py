@@ -254,9 +254,8 @@ class Flow:
             place = f"{how.checkpoint}/{names[0]}"
             title = f"{how.name}.{names[0]}" if how.name else ""
             own = replace(how, checkpoint=place, name=title)
-            if how.finish is not None and not isinstance(
-                query, RowTimeQuery | JoinedQuery
-            ):
+            can_end = isinstance(query, RowTimeQuery | JoinedQuery)
+            if how.finish is not None and not can_end:
                 _refuse_finish(query)
             match query:
                 case RowTimeQuery(name=name):
@@ -272,7 +271,7 @@ class Flow:
                         own = replace(own, trigger=running.NOW)
                     yield running.start_plain(self._plain(query), sinks[name], own)
                 case planned.TurnQuery(name=name):
-                    yield self._begun(query, sinks[name], own, partitions)
+                    yield self._begun(query, sinks[name], own, partitions=partitions)
                 case planned.TailQuery(name=name):
                     shown = partial(_shown, query.schema)
                     streaming = self._streaming(query, partitions)
@@ -338,7 +337,12 @@ class Flow:
             return _rows_shown(query.schema, rows.lines([own for own, _ in lines]))
 
     def _begun(
-        self, query: planned.TurnQuery, sink: Sink, how: running.Start, partitions: int
+        self,
+        query: planned.TurnQuery,
+        sink: Sink,
+        how: running.Start,
+        *,
+        partitions: int,
     ) -> StreamingQuery:
         """Returns the running query of what comes out where rows go by turns."""
         with plain_rules(self._spark):

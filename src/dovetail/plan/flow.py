@@ -204,8 +204,15 @@ def _goes_by_turns(routes: Sequence[ways.Way], numbers: Mapping[int, int]) -> bo
     if joins and any(one.looks_at_time for one in fired):
         return True
     # Those that come out go no further: nobody looks at their order.
-    past = [one for way in routes for one in way.changes]
-    several = [it.operator for it in fired if it.gives_several and it not in past]
+    past = {
+        it.operator
+        for way in routes
+        for it in way.changes
+        if isinstance(it, ways.Fired)
+    }
+    several = [
+        it.operator for it in fired if it.gives_several and it.operator not in past
+    ]
     is_mixed = (
         len(group) > 1 and isinstance(way.begin, spec.Joined) for group, way in met
     )
@@ -389,9 +396,10 @@ class _Turns:
             inputs[hand] = spec.Input(name, coming, source.schema)
         feed = stream.Feed(sequence=quoted(nested.CAUSE), by_turns=True)
         feeds = dict.fromkeys(spec.HANDS, feed)
-        plan = stream.plan_stream(*_alone(step, inputs), feeds, merged=merged)
+        plan = stream.plan_stream(*_alone(step, inputs), feeds)
         # Its marks go along: whoever looks at them stands behind.
-        return stream.within(plan, ways.Onward(step.outlet, marks=True))
+        onward = ways.Onward(step.outlet, marks=True)
+        return replace(stream.within(plan, onward), merged=merged)
 
 
 def _alone(

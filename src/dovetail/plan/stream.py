@@ -10,8 +10,7 @@ starts or plays the join takes it from the plan.
     case    events, each with its place in one sequence --+
 
 Three orders of arrival: `sequence`, one number over both sides; `merged`, by row time,
-held back until both sides' bounds have passed; `as_read`, batch by batch, where there
-is no time.
+held back until both sides' bounds have passed; `as_read`, batch by batch, without it.
 """
 
 from __future__ import annotations
@@ -60,11 +59,10 @@ class Feed:
     over the side's columns, empty where there is none. `part` is the number of the
     lasting part of a source that a row is from, each of which may be as far in time as
     it is; `deletes` is true of a row that takes its key out of a table. After the
-    silence `idle` a side no longer holds the other back. `by_turns`: each row says
-    by bytes where it stands among all of its number. Where it does not stream
-    nothing ever comes, but a start may read it anew, so long after it was read:
-    `refresh`. Rows that are not there at all are asked for by a `lookup`. Rows of
-    another join come as those of its own two sides, `inside`.
+    silence `idle` a side no longer holds the other back. `by_turns`: bytes say of each
+    row where it stands in its number. Where it does not stream nothing ever comes, but
+    a start may read it anew, so long after it was read: `refresh`. Rows that are not
+    there at all a `lookup` asks for. Rows of another join come as its sides, `inside`.
     """
 
     order: str = ""
@@ -166,10 +164,9 @@ class StreamPlan:
 
     Where a side is the rows of another join, `inside` is the plan of that one, and its
     `onward` says what becomes of its results; here it is an input like any other. Its
-    rows' lives may be `inherited` by a join around it. Where rows of joins come by
-    turns to a side, with others or on several ways, `merged` are the plans of those
-    joins. Of a join of several `sets` the
-    rows of the first are the left side here, those of all others the right one.
+    rows' lives may be `inherited` by a join around it. Where rows of joins come to a
+    side by turns, their plans are `merged`. Of a join of several `sets` the rows of the
+    first are the left side here, those of all others the right one.
     """
 
     join: spec.JoinSpec
@@ -307,13 +304,11 @@ def plan_stream(
     settings: spec.Settings = _USUAL,
     changes: frozenset[str] | None = None,
     inside: Mapping[spec.Hand, StreamPlan] | None = None,
-    merged: Mapping[spec.Hand, tuple[StreamPlan, ...]] | None = None,
 ) -> StreamPlan:
     """Returns the plan of a join, or raises what a stream cannot do of it yet.
 
     `changes` are the inputs of which rows come after the start, None for all. `inside`
-    are plans of joins whose rows are inputs here, where they change on their way;
-    `merged` are those whose rows are not alone there.
+    are plans of joins whose rows are inputs here, where they change on their way.
     """
     used = features.features_of_join(join, inputs)
     switches = features.features_of_settings(settings, join, inputs)
@@ -354,7 +349,6 @@ def plan_stream(
     plan = StreamPlan(
         join, settings, arrival, (left, right), spread, notes, way, inside
     )
-    plan = replace(plan, merged=merged or {})
     plan.refuse_other_ways("" if way.is_native else way.reason)
     return plan if way.is_native else plan.with_operators()
 

@@ -174,7 +174,7 @@ def _played(
             elif isinstance(query, planned.TurnQuery):
                 names = sorted(query.inputs)
                 timed = replace(flow, events=flow.heard(query))
-                script_of, replayed = _replayed(own, timed, names, file)
+                script_of, replayed = _replayed(own, timed, names, file=file)
                 rows = shared.rows_by_turns(own, query, replayed)
                 lines = _Lines(rows, (PLACE, TURN), script_of.events)
             else:
@@ -220,7 +220,7 @@ def _alone(
 ) -> _Lines:
     """Returns the rows that operators make of those of inputs, without a join."""
     names = sorted({name for path in query.paths for name in path.inputs})
-    written, replayed = _replayed(spark, flow, names, file)
+    written, replayed = _replayed(spark, flow, names, file=file)
     # One task sees all rows, in the order of the lines.
     spark.conf.set("spark.sql.shuffle.partitions", "1")
     riders = Riders(replay.RIDING, replay.SEQUENCE, query.ranks)
@@ -231,7 +231,7 @@ def _alone(
 
 
 def _replayed(
-    spark: SparkSession, flow: StreamFlow, names: Sequence[str], file: Path
+    spark: SparkSession, flow: StreamFlow, names: Sequence[str], *, file: Path
 ) -> tuple[script.Script, DataFrame]:
     """Returns the events of some inputs as they are cut, and as a stream."""
     written, stepwise = script.Script(0), flow.stepwise

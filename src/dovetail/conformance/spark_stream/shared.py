@@ -334,6 +334,17 @@ def rows_by_turns(
         )
         return left, right
 
+    rows = merged(query.paths, query.plans)
+    lines = []
+    for number, (plan, own) in enumerate(zip(query.plans, rows.frames, strict=True)):
+        layout = _by_turns(f"{dataflow.COUNTERS}.{number}")
+        lines.append(dataflow.lay_rows(plan, own, layout))
+    return rows.lines(lines)
+
+
+def _by_turns(counters: str) -> dataflow.Layout:
+    """Returns how joins are laid out whose rows go on with their turns."""
+
     # A row goes on with its place, wherever it comes out: two buckets are enough.
     def buckets(plan: StreamPlan) -> Buckets:
         own = 1 + plan.spread.is_wide
@@ -349,15 +360,9 @@ def rows_by_turns(
         same = Identity.of(plan, sides, stream_manner(plan, ordered=True))
         return replace(known, fingerprint=same.fingerprint)
 
-    rows = merged(query.paths, query.plans)
-    lines = []
-    for number, (plan, own) in enumerate(zip(query.plans, rows.frames, strict=True)):
-        name = f"{dataflow.COUNTERS}.{number}"
-        layout = dataflow.Layout(
-            buckets, settings, identified, counters=name, with_events=True
-        )
-        lines.append(dataflow.lay_rows(plan, own, layout))
-    return rows.lines(lines)
+    return dataflow.Layout(
+        buckets, settings, identified, counters=counters, with_events=True
+    )
 
 
 def _in_a_row(

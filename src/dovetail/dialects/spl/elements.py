@@ -120,7 +120,7 @@ def has(one: Value, whole: Value, place: Place) -> Value:
     return values.of_type(types.BOOLEAN, template, place, x=one.tree, y=whole.tree)
 
 
-def each(operate: Operate, sign: str, one: Value, other: Value) -> Value:
+def each(sign: str, one: Value, other: Value, *, operate: Operate) -> Value:
     """Returns what an operator makes of the elements of lists, one by one.
 
     Beside a list each element meets the same value; lists are as long as each other.

@@ -294,7 +294,7 @@ def _operation(
         case "in":
             return elements.has(one, other, place)
         case _ if sign.startswith("."):
-            return elements.each(_BINARY[sign[1:]], sign, one, other)
+            return elements.each(sign, one, other, operate=_BINARY[sign[1:]])
         case _:
             return _BINARY[sign](sign, one, other, place)
 

@@ -218,8 +218,7 @@ class Graph:
             hint = _OUTSIDE.format(f'"{call.heads[0].name}"')
             found = f"the operator {call.operator} is not supported"
             raise types.refused(call.place, found, f"one of {known}", hint)
-        world = self.world
-        lists = (world.remarks.append, world.failed, world.order)
+        lists = self.world.remarks.append, self.world.failed, self.world.order
         operator = Operator(call, feeds, made, self.scope(), *lists)
         # Code comes before what the operator does itself.
         if coded.has_code(call) and call.kind in _WITH_CODE:
@@ -229,8 +228,7 @@ class Graph:
             raise types.refused(code[0].place, f"code of a {call.kind}", "none", hint)
         # Where no code changes them, variables are constants.
         if bound not in _WITH_CODE.values() or not coded.is_stateful(call):
-            constants = dict(self._state(call))
-            sees = replace(self.scope(), values=constants)
+            sees = replace(self.scope(), values=dict(self._state(call)))
             operator = replace(operator, outer=sees)
         # A Custom may only look at its tuples; others without a result are wrong.
         if bound and (call.heads or call.kind != "Custom"):
