@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from dovetail.dialects.spl import types, values
+from dovetail.dialects.spl.absence import composed
 from dovetail.dialects.spl.casts import resized
 from dovetail.dialects.spl.library import call
 from dovetail.dialects.spl.values import Value
 from dovetail.errors import Place
 from dovetail.expression.functions import build
-from dovetail.expression.reader import compose, variable
+from dovetail.expression.reader import variable
 from dovetail.expression.tree import Lambda
 
 
@@ -155,7 +156,7 @@ def _sequence(arguments: Sequence[Value], place: Place) -> Value:
     if len(arguments) > len(known) - 1:
         at = values.arithmetic("*", at, arguments[2], place)
     made = values.arithmetic("+", arguments[0], at, place)
-    places = compose(_RANGE.format("0", "x"), x=arguments[1].tree)
+    places = composed(_RANGE.format("0", "x"), x=arguments[1].tree)
     tree = build("transform", places, Lambda((item,), made.tree))
     return Value(types.Holder("list", (kind,)), tree, place)
 
