@@ -254,8 +254,7 @@ class Flow:
             place = f"{how.checkpoint}/{names[0]}"
             title = f"{how.name}.{names[0]}" if how.name else ""
             own = replace(how, checkpoint=place, name=title)
-            can_end = isinstance(query, RowTimeQuery | JoinedQuery)
-            if how.finish is not None and not can_end:
+            if how.finish is not None:
                 _refuse_finish(query)
             match query:
                 case RowTimeQuery(name=name):
@@ -447,8 +446,11 @@ class Flow:
         return rows.frame.select(*map(quoted, schema.names), *ours)
 
 
-def _refuse_finish(query: planned.Query) -> None:
+def _refuse_finish(query: AnyQuery) -> None:
     """Refuses an end that operators would have to hear which keep rows."""
+    # What is a join of inputs, or in row time, can end.
+    if isinstance(query, RowTimeQuery | JoinedQuery):
+        return
     if isinstance(query, planned.TurnQuery):
         paths = [*query.paths]
         for own in query.sides.values():
