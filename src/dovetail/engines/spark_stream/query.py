@@ -425,7 +425,9 @@ def start_turns(
     checkpoint = read_checkpoint(spark, how.checkpoint)
     with plain_rules(spark, **STORE):
         checkpoint = checkpoint.spread(spark, joins[0].partitions)
-    most = max(one.state_partitions() for one in joins)
+    # One that is in a single bucket needs no more of them, whatever others have.
+    widest = max(joins, key=lambda one: one.is_wide)
+    most = widest.state_partitions()
     known = [one.lines(checkpoint, (), numbered_counters()) for one in joins]
     checkpoint.refuse_other(*(it for _, own in known for it in own))
     rows = rows_of([lines for lines, _ in known])
