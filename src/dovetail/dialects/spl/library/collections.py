@@ -115,7 +115,8 @@ def _at(*kinds: call.Kinds, element: bool, gives: str) -> call.Function:
         parts = dict(zip("xyz", (one.tree for one in arguments), strict=False))
         found = gives.startswith("#")
         if found and not values.is_comparable(kind):
-            raise types.refused(place, f"a search for {kind}", "what can be compared")
+            item, known = arguments[1], "what can be compared"
+            raise types.refused(item.place, f"a search for {kind}", known)
         result = types.INT32 if found else arguments[0].type
         return values.of_type(result, gives.lstrip("#"), place, **parts)
 
