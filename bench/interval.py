@@ -37,7 +37,7 @@ from dovetail.engines.spark_stream.feeds import Buckets, Packing, packings
 from dovetail.engines.spark_stream.labels import balanced_labels
 from dovetail.plan.stream import Feed, StreamPlan, plan_stream
 from dovetail.spec.defaults import with_defaults
-from dovetail.spec.inputs import Outlet
+from dovetail.spec.inputs import Outlet, Settings
 from dovetail.spec.join import HANDS
 from dovetail.spec.reader import read_inputs, read_join
 
@@ -52,9 +52,10 @@ ROCKSDB = {f"{STATE}.providerClass": PROVIDER.format("RocksDB"), VERSION: "2"}
 HDFS = {f"{STATE}.providerClass": PROVIDER.format("HDFSBacked"), VERSION: "1"}
 _SIDE = {"kind": "stream", "schema": SCHEMA, "time": "ts", "lateness": "5 seconds"}
 INPUTS = read_inputs({"L": _SIDE, "R": _SIDE})
+USUAL = Settings()
 
 
-def planned(kind: str, reach: str) -> StreamPlan:
+def planned(kind: str, reach: str, settings: Settings = USUAL) -> StreamPlan:
     """Returns the plan of an interval join of a kind, whose rows are so far apart.
 
     There is no order among rows of equal time: Spark's own join has none either.
@@ -69,7 +70,8 @@ def planned(kind: str, reach: str) -> StreamPlan:
         "clock": "event",
     }
     join = with_defaults(read_join(told), INPUTS)
-    plan = plan_stream(join, INPUTS, dict.fromkeys(HANDS, Feed()))
+    feeds = dict.fromkeys(HANDS, Feed())
+    plan = plan_stream(join, INPUTS, feeds, settings=settings)
     left, right = (replace(side, place="") for side in plan.sides)
     return replace(plan, sides=(left, right))
 
@@ -118,9 +120,11 @@ class Leg:
         return Source(spark, replace(stretch, hot=self.hot), each, self.files)
 
 
-def dovetail(source: Source, plan: StreamPlan = PLAN) -> DataFrame:
+def dovetail(
+    source: Source, plan: StreamPlan = PLAN, spread: Buckets = SPREAD
+) -> DataFrame:
     """Returns the join as Dovetail lays it."""
-    layout = Layout(lambda _: SPREAD, stream_settings, lambda *known: known[-1])
+    layout = Layout(lambda _: spread, stream_settings, lambda *known: known[-1])
     lines, results = lay(plan, (source.side("l"), source.side("r")), layout)
     return results.frame(lines, Outlet.MATCHED)
 
@@ -222,9 +226,9 @@ def ratios(samples: dict[str, list[Sample]]) -> dict[str, float]:
     }
 
 
-def asked() -> argparse.Namespace:
-    """Returns what was asked on the command line."""
-    parser = argparse.ArgumentParser(prog="scripts/bench interval")
+def asked(name: str) -> argparse.Namespace:
+    """Returns what was asked of a benchmark on the command line."""
+    parser = argparse.ArgumentParser(prog=f"scripts/bench {name}")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="little data, one round")
     parser.add_argument("--legs", default="", help="only these, with commas between")
@@ -232,10 +236,9 @@ def asked() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def chosen(names: str, files: int) -> dict[str, Leg]:
+def chosen(names: str, all_legs: dict[str, Leg]) -> dict[str, Leg]:
     """Returns the named legs, all where none is named; Dovetail's is always there."""
     wanted = {"dovetail", *names.split(",")}
-    all_legs = legs(files, files // 2)
     return {name: leg for name, leg in all_legs.items() if not names or name in wanted}
 
 
@@ -249,12 +252,12 @@ def beside_flink(stretch: Stretch, files: int, pairs: int) -> Callable[[], Sampl
     return lambda: flink.joined(as_csv(stretch, stretch.files))[0]
 
 
-def main() -> None:
-    """Measures and prints a table, then one line of JSON."""
-    told = asked()
+def compared(name: str, title: str, made_of: Callable[[int], dict[str, Leg]]) -> None:
+    """Measures legs over so many files; prints a table, then one line of JSON."""
+    told = asked(name)
     stretch = QUICK if told.quick else Stretch()
     each = min(told.files_per_trigger, stretch.files // 2)
-    run = chosen(told.legs, stretch.files)
+    run = chosen(told.legs, made_of(stretch.files))
     beside = "flink" in told.legs
     spark = session()
     half = stretch.files // 2
@@ -269,11 +272,16 @@ def main() -> None:
         work["flink"] = beside_flink(stretch, half, pairs)
     samples = in_turns(work, 1 if told.quick else told.rounds)
     rows = 2 * each * stretch.rows
-    show(f"Interval join, {rows:,} rows a trigger", samples)
+    show(f"{title}, {rows:,} rows a trigger", samples)
     spark.stop()
     told_of = {name: figures(of_leg) for name, of_leg in samples.items()}
     line = {**ratios(samples), "rows_per_trigger": rows, "pairs_checked": pairs}
     print(json.dumps({**line, "rounds": told.rounds, "legs": told_of}))
+
+
+def main() -> None:
+    """Measures all legs of interval joins."""
+    compared("interval", "Interval join", lambda files: legs(files, files // 2))
 
 
 def _rows(leg: Leg, source: Source) -> int:

@@ -33,6 +33,13 @@ def test_interval_joins_end_with_one_line_of_ratios():
     assert line["legs"]["dovetail"]["rows"] == 4000
 
 
+@pytest.mark.long
+def test_joins_in_order_end_with_one_line_of_ratios():
+    line = last_line("ordered")
+    assert {"vs_ordered", "vs_rocksdb", "vs_hdfs"} <= line.keys()
+    assert line["legs"]["ordered"]["rows"] == 4000
+
+
 def test_kernels_give_as_many_rows_as_their_peers():
     line = last_line("kernel")
     assert {"few_vs_duckdb", "few_vs_polars", "zipf_vs_duckdb"} <= line.keys()
