@@ -1,4 +1,7 @@
-"""With nothing late the order of arrival changes no row: 1,000 orders, by chance."""
+"""With nothing late the order of arrival changes no row of any text, by chance.
+
+`--examples 1000` tries a thousand orders of each; one of ten is played by the kernels.
+"""
 
 from dataclasses import replace
 from random import Random
@@ -14,20 +17,17 @@ from dovetail.conformance.flows import NamedJoin, RowTimeText, sql_play
 from dovetail.conformance.lines import Line, Order, Rows, Sight
 from tests.dialects.sqlstream.test_cases import CASES
 
-NAMES = [
-    "sqlstream_flows/groups_by_the_minute",
-    "sqlstream_flows/two_streams_run_together",
-    "sqlstream_flows/groups_of_a_join",
-    "sqlstream_language/distinct_in_a_stretch",
-    "sqlstream_language/order_by_a_stretch",
-    "sqlstream_language/every_city_every_hour",
-    "sqlstream_language/another_time_as_rowtime",
-    "sqlstream_kinesis/stagger_windows",
-    "sqlstream_kinesis/top_items",
-    "sqlstream_language/using_in_a_row",
-]
-ORDERS = 100
-TEXTS = {it.name: it for it in CASES if it.name in NAMES}
+ORDERS = 20
+"""How many orders of each text are tried, unless --examples says how many."""
+EQUAL_TIMES = {"sqlstream_flows/the_last_day_everywhere"}
+"""Texts over rows of equal time, which count as they have come."""
+TEXTS = {
+    it.name: it
+    for it in CASES
+    if isinstance(it.expect, Rows)
+    and not it.join.given.has_events
+    and it.name not in EQUAL_TIMES
+}
 
 
 def shuffled(events, chance):
@@ -39,9 +39,9 @@ def shuffled(events, chance):
 
 def patient(inputs):
     """The inputs, of which no row is late."""
-    day = spec.Span(0, 86_400 * spec.SECOND)
+    years = spec.Span(0, 10_000 * 86_400 * spec.SECOND)
     return {
-        name: replace(one, lateness=day) if one.is_timed else one
+        name: replace(one, lateness=years) if one.is_timed else one
         for name, one in inputs.items()
     }
 
@@ -59,15 +59,14 @@ def lines_of(play, chance, engine):
     return [Line(one.row, {}) for one in player.play(again)]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_no_order_of_arrival_changes_a_row(name):
+@pytest.mark.parametrize("name", TEXTS)
+def test_no_order_of_arrival_changes_a_row(request, name):
     case = TEXTS[name]
     assert isinstance(case.join, Script)
-    assert isinstance(case.expect, Rows)
     wanted = replace(case.expect, order=Order.BAG)
     found = sql_play(case.join.text, case.join.given)
     play = found.play if isinstance(found, NamedJoin) else found
-    for number in range(ORDERS):
+    for number in range(request.config.getoption("--examples") or ORDERS):
         engine = EngineName.LOCAL if number % 10 == 0 else EngineName.ORACLE
         lines = lines_of(play, Random(number), engine)
         told = [Line(one.row, {"out": "result"}) for one in lines]
