@@ -79,6 +79,27 @@ def streamed(spark, folder, **how):
     return rows(spark.read.parquet(target)), told[-1]
 
 
+def looked_up(spark, folder):
+    """The rows of a stream with what a table has of their keys, asked by the server."""
+
+    def found(keys):
+        return [{**one, "name": f"n{one['k']}"} for one in keys if one["k"] < 3]
+
+    schema = "k int, id bigint, word string, at timestamp"
+    reader = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
+    table = dt.lookup(found, key="k", columns={"k": "int", "name": "string"})
+    select = {"id": "l.id", "name": "r.name"}
+    orders = dt.stream(reader.parquet(str(folder / "orders")))
+    query = orders.join(table, on="k", how="left", select=select).write(
+        matched=dt.folder(folder / "named"),
+        checkpoint=folder / "naming",
+        trigger={"availableNow": True},
+    )
+    *_, last = dt.follow(query)
+    rows = spark.read.parquet(str(folder / "named")).collect()
+    return sorted([row.id, row.name or ""] for row in rows), last.right.fetched > 0
+
+
 def refused(spark, folder):
     """What is said of a sink that breaks, on the server."""
 
@@ -145,6 +166,7 @@ def main(url, folder):
         "finished": finished,
         "told": [told, told_last],
         "refused": refused(spark, Path(folder)),
+        "looked_up": looked_up(spark, Path(folder)),
         "batch": rows(batched(spark, Path(folder))),
         "program": programmed(spark),
         "kept": kept(spark, Path(folder)),

@@ -206,6 +206,12 @@ def test_joins_run_on_a_server_without_our_package(server, tmp_path):
         'the outlet "matched" is not written: the function "broken" failed in batch 0: '
         "ValueError: no"
     )
+    named = sorted(
+        [row["id"], f"n{row['k']}" if row["k"] is not None and row["k"] < 3 else ""]
+        for rows in LEFT
+        for row in rows
+    )
+    assert found["looked_up"] == [named, True]
     assert found["program"] == {
         "first": [[3, 3], [3, 7], [3, 11]],
         "parts": [[0, 0], [1, 9], [2, 18], [3, 27], [0, 36], [1, 7], [3, 0]],

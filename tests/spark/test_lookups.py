@@ -4,7 +4,7 @@ import os
 import socket
 import subprocess
 import tempfile
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psycopg
@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import dovetail as dt
 from dovetail import spec
+from dovetail.bind.sinks import Folder
 from dovetail.conformance import oracle
 from tests.spark.rows import bag
 
@@ -212,6 +213,67 @@ def test_a_stream_gets_the_same_rows_over_batches_and_restarts(shop):
     shop.give(orders[7:])
     shop.run(joined())
     assert shop.read(joined()) == defined(joined(), orders, people)
+
+
+@dataclass
+class Breaks:
+    """A folder that breaks where it should get a batch, after another outlet has it."""
+
+    inner: Folder
+    batch: int
+
+    @property
+    def place(self):
+        return self.inner.place
+
+    @property
+    def reads_once(self):
+        return self.inner.reads_once
+
+    def prepare(self, rows, *, is_new):
+        self.inner.prepare(rows, is_new=is_new)
+
+    def write(self, rows, batch, *, is_empty):
+        if batch == self.batch:
+            raise OSError("the disk is full")
+        self.inner.write(rows, batch, is_empty=is_empty)
+
+
+def test_a_batch_that_is_cut_off_comes_again_with_each_row_once(shop):
+    people, breaks = people_of(THERE), shop.folder / "breaks"
+    outlets = [shop.folder / "out" / name for name in ("matched", "left_unmatched")]
+
+    def found(keys):
+        # In a worker, when a batch is half done: the first rows have been asked for.
+        if breaks.exists() and any(one["id"] == 3 for one in keys):
+            raise OSError("the table is gone")
+        return people
+
+    words = {"on": ON, "how": "left", "unmatched": "outlet"}
+    select = {"number": "l.number", "name": "r.name"}
+    joined = shop.orders().join(looking(found), **words, select=select)
+    shop.give(orders_of(ALL))
+
+    def cut_off(second, told):
+        matched, unmatched = (dt.folder(one) for one in outlets)
+        if second is not None:
+            unmatched = Breaks(unmatched, second)
+        query = joined.write(
+            matched=matched,
+            left_unmatched=unmatched,
+            checkpoint=shop.folder / "checkpoint",
+            trigger=NOW,
+        )
+        with pytest.raises(dt.EngineError, match=told):
+            list(dt.follow(query))
+
+    # Between its two outlets; then in the table that is asked, in the last batch.
+    cut_off(1, "the disk is full")
+    breaks.touch()
+    cut_off(None, "the table is gone")
+    breaks.unlink()
+    shop.run(joined)
+    assert shop.read(joined) == defined(joined, orders_of(ALL), people)
 
 
 def test_lookups_stand_in_a_row_with_other_tables(shop, spark):
