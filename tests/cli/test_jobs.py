@@ -159,3 +159,23 @@ def test_every_stream_of_an_example_has_rows(name):
 def test_examples_are_as_many_as_pages_say():
     assert NAMES == ["document", "market", "orders", "plant"]
     assert all(Path(FOLDER / f"{name}.toml").is_file() for name in NAMES)
+
+
+@pytest.mark.parametrize(
+    ("sink", "told"),
+    [
+        ("late", ("'late': dt.folder(", "'result': show")),
+        ("error_stream", ("'error_stream': dt.folder(",)),
+        ("lated", ('did you mean "late"?',)),
+    ],
+)
+def test_late_rows_of_groups_in_sql_have_a_sink(tmp_path, sink, told):
+    (tmp_path / "left.csv").write_text("at\n")
+    (tmp_path / "job.toml").write_text(
+        'text = "SELECT STREAM COUNT(*) AS n FROM L GROUP BY FLOOR(ROWTIME TO HOUR)"\n'
+        'dialect = "sqlstream"\n[streams.L]\nfile = "left.csv"\ntime = "at"\n'
+        f'columns = {{ at = "timestamp" }}\n[sinks.{sink}]\nfolder = "out"\n'
+    )
+    found = CliRunner().invoke(app, ["translate", str(tmp_path / "job.toml")])
+    for one in told:
+        assert one in found.stdout + found.stderr

@@ -7,13 +7,7 @@ import pytest
 
 from dovetail.errors import UnsupportedError
 from dovetail.expression import Expression
-from dovetail.plan.features import (
-    Engine,
-    Feature,
-    features_of_join,
-    features_of_play,
-    features_of_settings,
-)
+from dovetail.plan.features import Engine, Feature, features_of_join, features_of_play
 from dovetail.schema import Schema
 from dovetail.spec.inputs import (
     Arrive,
@@ -103,8 +97,7 @@ WINDOWS = [
 
 
 def join(left="a", right="b", window=Forever(), clock=Clock.EVENT, **more):  # noqa: B008
-    source = Nested(left, "inner") if isinstance(left, JoinSpec) else Named(left)
-    sides = Side(source, window), Side(Named(right), Forever())
+    sides = Side(Named(left), window), Side(Named(right), Forever())
     more = {"kind": Kind.INNER, "hard": EQUAL, "select": Columns(()), **more}
     return JoinSpec(*sides, clock=clock, **more)
 
@@ -216,10 +209,10 @@ def test_a_play_adds_its_switches_and_what_happens():
         Remove("t", {}),
         Bound("a", 1),
         Pause(1),
+        Finish("a"),
     )
-    outer = join("a", "t", kind=Kind.LEFT_OUTER)
-    play = Play(outer, INPUTS, events, settings=switches)
-    assert features_of_play(play) - features_of_join(outer, INPUTS) == {
+    play = Play(join(), INPUTS, events, settings=switches)
+    assert features_of_play(play) - features_of_join(join(), INPUTS) == {
         Feature.EAGER,
         Feature.LATE_TABLE_ROWS,
         Feature.ROW_TIME_ORDER,
@@ -228,24 +221,6 @@ def test_a_play_adds_its_switches_and_what_happens():
         Feature.PAUSES,
         Feature.OPEN_INPUT,
     }
-
-
-def test_late_table_rows_are_a_feature_where_rows_of_a_stream_may_meet_them():
-    emit = Settings(late_table_rows=EmitLateTableRows())
-    outer = {"kind": Kind.LEFT_OUTER}
-    only = {"kind": Kind.LEFT_ONLY}
-    found = {
-        name: Feature.LATE_TABLE_ROWS in features_of_settings(emit, one, INPUTS)
-        for name, one in {
-            "preserved": join("a", "t", **outer),
-            "not preserved": join("t", "a", **outer),
-            "without pairs": join("a", "t", **only),
-            "two streams": join("a", "b", **outer),
-            "in a batch": join("a", "t", clock=Clock.BATCH, **outer),
-            "inside": join(join("a", "t", **outer), "b"),
-        }.items()
-    }
-    assert found == {name: name in {"preserved", "inside"} for name in found}
 
 
 def test_a_stream_that_ends_is_not_open():

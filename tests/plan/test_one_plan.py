@@ -14,11 +14,14 @@ from dovetail.conformance.spark_stream.cases import shape_of
 from dovetail.conformance.spark_stream.script import StreamPlay
 from dovetail.errors import DovetailError, UnsupportedError
 from dovetail.expression import Expression
-from dovetail.plan.features import Combination, Feature
+from dovetail.plan.features import Combination, Feature, features_of_settings
 from dovetail.plan.nested import with_data_sets
 from dovetail.plan.stream import Feed, feeds_of_play
 from dovetail.spec.inputs import (
     Arrive,
+    EmitLateTableRows,
+    Order,
+    OuterRows,
     Settings,
 )
 from dovetail.spec.join import JoinSpec, SetJoinSpec
@@ -97,7 +100,15 @@ def test_a_user_a_case_and_explain_refuse_alike():
 
 def test_both_refuse_all_that_a_stream_lacks():
     """But for the switches, which a user cannot turn."""
-    switches = {one.value for one in Combination if one.name.startswith("LATE_")}
+    switches = {
+        feature.value
+        for one in (
+            *(Settings(outer_rows=rows) for rows in OuterRows),
+            Settings(late_table_rows=EmitLateTableRows()),
+            Settings(order=Order.ROW_TIME),
+        )
+        for feature in features_of_settings(one)
+    } | {one.value for one in Combination if one.name.startswith("LATE_")}
     switches.add(Combination.JUDGED_STRETCHES.value)
     switches.add(Combination.SWITCH_INSIDE.value)
     found = {name for play in PLAYS.values() for name in by_user(play)}

@@ -1,7 +1,10 @@
 """A query in the SQL of streams on Spark: joins in a row, a table beside them."""
 
 from pathlib import Path
+from random import Random
+from threading import Event
 
+import pyarrow.parquet as pq
 import pytest
 
 import dovetail as dt
@@ -126,3 +129,151 @@ def test_cases(engine, split, choose):
     if engine is EngineName.BATCH:
         unlike |= {case.name for case in scripts if is_played_alone(case)}
     assert skipped <= unlike
+
+
+TWO = """
+CREATE STREAM counts (ticker VARCHAR(4), n INTEGER);
+CREATE PUMP p AS INSERT INTO counts
+  SELECT STREAM ticker, COUNT(*) FROM quotes GROUP BY ticker, FLOOR(ROWTIME TO MINUTE);
+CREATE STREAM sums (total DOUBLE);
+CREATE PUMP r AS INSERT INTO sums
+  SELECT STREAM SUM(price) FROM quotes WHERE price < 8 GROUP BY FLOOR(ROWTIME TO MINUTE)
+"""
+
+
+@pytest.mark.parametrize("name", ["late", "error_stream"])
+def test_late_rows_of_each_stream_go_into_their_outlet(spark, tmp_path, name):
+    quotes(spark, tmp_path, 0)
+    for number in range(2):
+        # The second start brings a row below the bound that the first one has reached.
+        late = "2020-07-01 09:59:59", "C", 3.0
+        if number:
+            rows = spark.createDataFrame(
+                [late], "at string, ticker string, price double"
+            )
+            frame = rows.selectExpr("CAST(at AS timestamp) AS at", "ticker", "price")
+            frame.write.mode("append").parquet(str(tmp_path / "quotes"))
+        schema = "at timestamp, ticker string, price double"
+        stream = spark.readStream.schema(schema).parquet(str(tmp_path / "quotes"))
+        source = dt.stream(stream, time="at", lateness="5 seconds")
+        flow = dt.sql(TWO, {"quotes": source})
+        sinks = {one: dt.folder(str(tmp_path / one)) for one in flow.outputs}
+        queries = flow.write(
+            {**sinks, name: dt.folder(str(tmp_path / "lost"), "json")},
+            checkpoint=str(tmp_path / "state"),
+            trigger={"availableNow": True},
+        )
+        counted = [[one.late for one in dt.follow(query)] for query in queries]
+    # Two queries, of which each counts its own.
+    assert counted == [[1], [1]]
+    lost = spark.read.json(str(tmp_path / "lost"))
+    row = '{"at":"2020-07-01T09:59:59.000000Z","ticker":"C","price":3.0}'
+    if name == "late":
+        told = lost.select("stream", "reason", "row_time", "row").collect()
+        assert sorted(map(tuple, told)) == [
+            (one, "late", "2020-07-01T09:59:59.000000Z", row)
+            for one in ("counts", "sums")
+        ]
+        return
+    told = lost.select("PUMP_NAME", "ERROR_NAME", "ERROR_LEVEL", "DATA_ROW").collect()
+    assert sorted(map(tuple, told)) == [
+        (pump, "LATE", "ERROR", row.encode().hex().upper()) for pump in ("p", "r")
+    ]
+    assert {*lost.columns} >= {"ERROR_TIME", "MESSAGE", "DATA_ROWTIME"}
+
+
+def test_a_sink_of_late_rows_that_cannot_be_is_refused(sources, tmp_path):
+    flow = dt.sql(f"{QUERY.strip()}; SELECT STREAM id FROM Orders", sources)
+    sinks = dict.fromkeys(("result", "result 2", "late"), dt.folder(str(tmp_path)))
+    with pytest.raises(dt.SpecError, match="late rows both as"):
+        flow.write({**sinks, "error_stream": dt.folder("x")}, checkpoint="state")
+    groups = "GROUP BY o.id, FLOOR(ROWTIME TO MINUTE)"
+    texts = {
+        "late rows of joins in a row": f"{QUERY} {groups}".replace(
+            "ROWTIME, o.id, t.amount, p.name", "o.id, COUNT(*) AS n"
+        ),
+        "late rows of steps in front of a join": f"CREATE VIEW v AS SELECT STREAM o.id "
+        f"FROM Orders AS o {groups}; SELECT STREAM v.id FROM v JOIN Trades OVER "
+        f"{WINDOW} AS t ON v.id = t.id GROUP BY v.id, FLOOR(ROWTIME TO MINUTE)",
+    }
+    for told, text in texts.items():
+        sinks = {"result": dt.folder(str(tmp_path)), "late": dt.folder("late")}
+        with pytest.raises(dt.UnsupportedError, match=told):
+            dt.sql(text, sources).write(sinks, checkpoint=str(tmp_path / "state"))
+
+
+def test_a_silent_input_of_a_union_holds_no_other_back(spark, tmp_path):
+    schema = "at timestamp, id int"
+    frame = spark.range(3).selectExpr(
+        "timestamp'2020-07-01 10:00:00' + make_dt_interval(0, 0, id) AS at",
+        "CAST(id AS int) AS id",
+    )
+    frame.coalesce(1).write.parquet(str(tmp_path / "speaks"))
+    (tmp_path / "is_silent").mkdir()
+    found = {
+        name: dt.stream(
+            spark.readStream.schema(schema).parquet(str(tmp_path / name)),
+            time="at",
+            idle="2 seconds",
+        )
+        for name in ("speaks", "is_silent")
+    }
+    text = "SELECT STREAM id FROM speaks UNION ALL SELECT STREAM id FROM is_silent"
+    came, is_there = [], Event()
+
+    def take(rows, _):
+        came.extend(row.id for row in rows.collect())
+        if len(came) == 3:
+            is_there.set()
+
+    (query,) = dt.sql(text, found).write(
+        {"result": take}, checkpoint=str(tmp_path / "s")
+    )
+    try:
+        # Without idle it would be never: no row of the silent one can ever come.
+        assert is_there.wait(120), came
+    finally:
+        query.stop()
+    assert came == [0, 1, 2]
+
+
+IN_ORDER = {
+    "flow": "SELECT STREAM ROWTIME, id FROM a ORDER BY ROWTIME, id DESC",
+    "join": f"SELECT STREAM ROWTIME, a.id, b.id AS other FROM a OVER {WINDOW} "
+    f"JOIN b OVER {WINDOW} ON a.id % 3 = b.id % 3",
+}
+
+
+@pytest.mark.parametrize("name", IN_ORDER)
+def test_rows_leave_in_row_time_within_batches_and_across_them(spark, tmp_path, name):
+    sources, chance = {}, Random(3)
+    for side in "ab":
+        rows = [(place, place * 7 + chance.randrange(60)) for place in range(60)]
+        for number in range(6):
+            some = spark.createDataFrame(rows[number * 10 :][:10], "id int, after int")
+            frame = some.selectExpr("id", "timestamp_seconds(1600000000 + after) AS at")
+            frame.coalesce(2).write.mode("append").parquet(str(tmp_path / side))
+        reader = spark.readStream.schema("id int, at timestamp")
+        files = reader.option("maxFilesPerTrigger", 3).parquet(str(tmp_path / side))
+        sources[side] = dt.stream(files, time="at", lateness="10 minutes")
+    made = dt.sql(IN_ORDER[name], sources)
+    sink, how = dt.folder(str(tmp_path / "out")), {"finish": True}
+    place = str(tmp_path / "state")
+    if name == "flow":
+        queries = made.write({"result": sink}, checkpoint=place, **how)
+    else:
+        in_order = made.emit(order="row_time")
+        queries = [in_order.write(matched=sink, checkpoint=place, **how)]
+    for query in queries:
+        query.awaitTermination()
+    found = []
+    batches = (tmp_path / "out").glob("batch=*")
+    for batch in sorted(batches, key=lambda one: int(one.name.split("=")[1])):
+        for file in sorted(batch.glob("*.parquet")):
+            # By itself: a folder would be a column of the table.
+            found += pq.ParquetFile(file).read().to_pylist()
+    assert len(found) == (60 if name == "flow" else len(set(map(str, found)))) > 50
+    assert [one["ROWTIME"] for one in found] == sorted(one["ROWTIME"] for one in found)
+    if name == "flow":
+        wanted = sorted(found, key=lambda one: (one["ROWTIME"], -one["id"]))
+        assert found == wanted

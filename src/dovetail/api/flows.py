@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
@@ -24,10 +25,11 @@ from dovetail.api.joined import (
     streaming_of,
 )
 from dovetail.bind.files.tuple_sinks import AnyFile
-from dovetail.bind.sinks import Sink, refuse_shared
+from dovetail.bind.sinks import Folder, Sink, refuse_shared
 from dovetail.bind.tick import SECONDS, ticks
 from dovetail.engines.kernel_settings import reads_all, stream_settings
 from dovetail.engines.spark.rules import plain_rules
+from dovetail.engines.spark.values import as_json
 from dovetail.engines.spark_stream import query as running
 from dovetail.engines.spark_stream import ways
 from dovetail.engines.spark_stream.checkpoint import NO_CHECKPOINT
@@ -41,7 +43,11 @@ from dovetail.engines.spark_stream.dataflow import (
 from dovetail.engines.spark_stream.feeds import BATCH_TIME
 from dovetail.engines.spark_stream.firing import rows_alone
 from dovetail.engines.spark_stream.outlets import AnyOutlet
-from dovetail.engines.spark_stream.row_time import Layout, RowTimeQuery
+from dovetail.engines.spark_stream.row_time import (
+    Layout,
+    RowTimeQuery,
+    refuse_late_inside,
+)
 from dovetail.errors import SpecError
 from dovetail.kernels.arrays.names import CLOCK, PLACE, LineKind, reserved
 from dovetail.kernels.firing import KIND, NOW
@@ -73,6 +79,16 @@ _TURNS = (
 )
 _LINES = (KIND, NOW)
 _PLAIN = "stream: by Spark itself, row by row, without state"
+
+
+_EXAMPLE = '{"Bargain": dt.folder("out/bargain")}'
+_LATE, _ERRORS = "late", "error_stream"
+"""Sinks of rows that came too late; the second as Kinesis Analytics tells them."""
+_MESSAGES = {
+    "late": "the row came behind the bound of its input, and takes no part",
+    "null_time": "the row has no row time, and takes no part",
+    "failed": "a value cannot be cast, and is null",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,21 +218,21 @@ class Flow:
 
         Sinks go by the names of streams, `{"Bargain": dt.folder("out/bargain")}`; of a
         text that has its own folder of `data` a stream without one goes into the file
-        of its FileSink. After a crash each row is in its sink once. A query keeps its
-        state in the folder of the checkpoint that has the name of its first stream, in
-        so many `partitions`. With a `name` each query has it, and that of its first
-        stream behind a dot.
-
-        `finish` says that all streams end with what is there now, as it does of a join:
-        rows that wait for others in the order of their times come out.
+        of its FileSink. After a crash each row is in its sink once. What is late for a
+        stream in row time goes into "late", in a folder for each stream, or into
+        "error_stream", as Kinesis Analytics tells it. A query keeps its state in the
+        folder of the checkpoint that has the name of its first stream, in so many
+        `partitions`. With a `name` each query has it, and that stream's behind a dot.
+        `finish`: all streams end with what is there now, so that rows that wait for
+        others in the order of their times come out.
         """
         how = start_given(checkpoint, trigger, name, finish=finish)
-        example = '{"Bargain": dt.folder("out/bargain")}'
         given: Mapping[object, object] = {}
         # A text whose sinks are all its own needs none.
         if sinks != {} or {*self.files(())} != {*self.outputs}:
-            given = arguments.mapping("sinks", sinks, example)
-        for stream in given:
+            given = arguments.mapping("sinks", sinks, _EXAMPLE)
+        late = self._late(given)
+        for stream in {*given} - {*late}:
             self._query(str(stream))
         own = self.files({*map(str, given)})
         for stream in self.outputs:
@@ -224,8 +240,8 @@ class Flow:
                 found = f'the stream "{stream}" has no sink: its rows would be lost'
                 hint = f'{{"{stream}": dt.folder(path)}} keeps them'
                 raise SpecError(found, f'a sink for "{stream}"', hint)
-        said = {str(it): sink_given(str(it), one) for it, one in given.items()}
-        known: dict[str, Sink] = {**own, **said}
+        known: dict[str, Sink] = dict(own)
+        known |= {str(it): sink_given(str(it), one) for it, one in given.items()}
         # Asked of all at once: the queries know nothing of each other's sinks.
         refuse_shared(known.values())
         wanted = 0
@@ -236,7 +252,7 @@ class Flow:
                 running.refuse_begun(self._spark, f"{how.checkpoint}/{names[0]}", told)
         begun: list[StreamingQuery] = []
         try:
-            begun += self._started(known, how, wanted)
+            begun += self._started(known, how, wanted, *late)
         except Exception:
             # What one query of a program cannot do, no other should do without it.
             for one in begun:
@@ -244,10 +260,23 @@ class Flow:
             raise
         return tuple(begun)
 
+    def _late(self, given: Collection[object]) -> list[str]:
+        """Returns which sink is for late rows, if there is one; or refuses it."""
+        known = late_sinks(self)
+        late = [it for it in known if it in given]
+        if len(late) > 1:
+            told = f'late rows both as "{_LATE}" and as "{_ERRORS}"'
+            raise SpecError(told, "one of them", "they are the same rows")
+        return late
+
     def _started(
-        self, sinks: Mapping[str, Sink], how: running.Start, partitions: int
+        self,
+        sinks: Mapping[str, Sink],
+        how: running.Start,
+        partitions: int,
+        late: str = "",
     ) -> Iterator[StreamingQuery]:
-        """Yields each query, started."""
+        """Yields each query, started; `late` is the sink of late rows, if any is."""
         for query in self.queries:
             names = _names(query)
             # Another first stream is another query: state of this one does not fit it.
@@ -257,13 +286,13 @@ class Flow:
             if how.finish is not None:
                 _refuse_finish(query)
             match query:
-                case RowTimeQuery(name=name):
-                    yield query.start(sinks[name], own, partitions)
-                case JoinedQuery(name=name, joined=joined):
-                    only: dict[AnyOutlet, Sink] = {spec.Outlet.MATCHED: sinks[name]}
-                    yield running.start(
-                        replace(streaming_of(joined), partitions=partitions), only, own
-                    )
+                case RowTimeQuery():
+                    into = self._into(query, sinks, late)
+                    yield query.start(into, own, partitions)
+                case JoinedQuery(joined=joined):
+                    into = self._into(query, sinks, late)
+                    streaming = replace(streaming_of(joined), partitions=partitions)
+                    yield running.start(streaming, into, own)
                 case planned.PlainQuery(name=name):
                     if how.finish:
                         # Row by row: there is nothing that could wait.
@@ -291,6 +320,28 @@ class Flow:
                     yield running.start(
                         self._streaming(query, partitions), outlets, own
                     )
+
+    def _into(
+        self, query: RowTimeQuery | JoinedQuery, sinks: Mapping[str, Sink], late: str
+    ) -> dict[AnyOutlet, Sink]:
+        """Returns where rows of a stream go, and late ones if they have a sink."""
+        name = query.name
+        into: dict[AnyOutlet, Sink] = {spec.Outlet.MATCHED: sinks[name]}
+        if not late:
+            return into
+        sink = sinks[late]
+        if isinstance(sink, Folder):
+            # Read as one table it has the column `stream`, as `batch` in each of them.
+            sink = replace(sink, path=f"{sink.path}/stream={quote(name, safe='')}")
+        if late == _ERRORS:
+            pumps = {one.name: one.pump for one in self.program.outputs}
+            sink = _Told(sink, partial(_errors, pumps[name] or name))
+        if isinstance(query, JoinedQuery):
+            plan = streaming_of(query.joined).plan
+            refuse_late_inside(plan)
+            sink = _Told(sink, partial(_late_of_join, name, plan))
+        into[spec.Outlet.LATE] = sink
+        return into
 
     @property
     def _spark(self) -> SparkSession:
@@ -444,6 +495,74 @@ class Flow:
         # Beside them the user's own columns, which the text does not name, stay behind.
         ours = (F.expr(carried[one]).alias(one) for one in columns)
         return rows.frame.select(*map(quoted, schema.names), *ours)
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A sink of rows that are told in another way than they come out."""
+
+    sink: Sink
+    rows: Callable[[DataFrame], DataFrame]
+
+    @property
+    def place(self) -> str:
+        """Returns where the rows go, in words."""
+        return self.sink.place
+
+    @property
+    def reads_once(self) -> bool:
+        """Tells whether a write reads all rows once."""
+        return self.sink.reads_once
+
+    def prepare(self, rows: DataFrame, *, is_new: bool) -> None:
+        """Refuses rows that cannot be written."""
+        self.sink.prepare(self.rows(rows), is_new=is_new)
+
+    def write(self, rows: DataFrame, batch: int, *, is_empty: bool) -> None:
+        """Writes a batch."""
+        self.sink.write(self.rows(rows), batch, is_empty=is_empty)
+
+
+def late_sinks(flow: Flow) -> tuple[str, ...]:
+    """Returns by which names sinks take the rows that are late for streams of a flow.
+
+    Rows that count in the order of arrival are never late.
+    """
+    if not all(isinstance(it, RowTimeQuery | JoinedQuery) for it in flow.queries):
+        return ()
+    # A stream of the text that has such a name is that stream.
+    return tuple(it for it in (_LATE, _ERRORS) if it not in flow.outputs)
+
+
+def _late_of_join(name: str, plan: StreamPlan, late: DataFrame) -> DataFrame:
+    """Returns late rows of a join as those of steps in row time are told."""
+    times, rows = [], []
+    for side in plan.sides:
+        own = f"{side.hand.value}.{quoted(side.source.time)}"
+        times.append(F.expr(own if side.source.is_timed else "NULL"))
+        rows.append(
+            F.when(F.col(side.hand.value).isNotNull(), as_json(side.hand.value))
+        )
+    return late.select(
+        F.lit(name).alias("stream"),
+        "reason",
+        F.coalesce(*times).cast("timestamp").alias("row_time"),
+        F.coalesce(*rows).alias("row"),
+    )
+
+
+def _errors(pump: str, late: DataFrame) -> DataFrame:
+    """Returns late rows as the error stream of Kinesis Analytics tells them."""
+    message = F.create_map(*(F.lit(it) for one in _MESSAGES.items() for it in one))
+    return late.select(
+        F.current_timestamp().alias("ERROR_TIME"),
+        F.lit("ERROR").alias("ERROR_LEVEL"),
+        F.upper("reason").alias("ERROR_NAME"),
+        message[F.col("reason")].alias("MESSAGE"),
+        F.col("row_time").alias("DATA_ROWTIME"),
+        F.hex(F.encode("row", "utf-8")).alias("DATA_ROW"),
+        F.lit(pump).alias("PUMP_NAME"),
+    )
 
 
 def _refuse_finish(query: AnyQuery) -> None:

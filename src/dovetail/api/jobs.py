@@ -24,7 +24,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from dovetail import schema, spec
 from dovetail.api import lookups, programs, progress, scripts, streams, texts
-from dovetail.api.flows import Flow
+from dovetail.api.flows import Flow, late_sinks
 from dovetail.api.joined import Joined, streaming_of
 from dovetail.bind import jobs, origins, schemas, sinks
 from dovetail.bind.files import columns, frames, tuples
@@ -383,9 +383,9 @@ def _planned(
     # What the plan refuses is refused before a session starts, which takes seconds.
     made = make(_unread(bound, asked))
     if isinstance(made, Flow):
-        names = made.outputs
+        names, every = made.outputs, (*made.outputs, *late_sinks(made))
         return Prepared(
-            job, bound, names, names, make, script, is_flow=True, asked=asked
+            job, bound, names, every, make, script, is_flow=True, asked=asked
         )
     # Late rows are no part of the result: they need no sink, but may have one.
     names = tuple(one.value for one in spec.outlets_of(made.request))

@@ -25,7 +25,6 @@ from dovetail.engines.spark_stream.query import NOW, Start, Streaming, start
 from dovetail.errors import SpecError, UnsupportedError
 from dovetail.expression import ALWAYS
 from dovetail.plan.batch import AnyPlan, plan_batch
-from dovetail.plan.features import awaits_tables
 from dovetail.plan.lookups import Lookup, without_time
 from dovetail.plan.nested import inner_joins
 from dovetail.plan.stream import Feed, StreamPlan, plan_stream
@@ -197,10 +196,6 @@ class Joined:
             late_table_rows=late_table_rows,
             order=order,
         )
-        if late_table_rows != "" and not awaits_tables(self.request, self.inputs):
-            expected = "a stream whose unmatched rows come out, beside a table"
-            hint = 'write for example orders.join(dt.table(.., key="k"), how="left")'
-            raise arguments.wrong("late_table_rows", late_table_rows, expected, hint)
         return self._checked(settings=settings)
 
     def _checked(self, **parts: Any) -> Joined:  # noqa: ANN401 - fields of ours

@@ -26,6 +26,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from dovetail import schema
 from dovetail.engines.spark_stream.dataflow import COUNTERS
 from dovetail.engines.spark_stream.failures import sentence
+from dovetail.engines.spark_stream.row_time import LATE
 from dovetail.spec import arguments
 
 PAUSE = 0.2
@@ -351,8 +352,11 @@ def _counted(batch: StreamingQueryProgress) -> Counted:
     """
     metrics = batch["observedMetrics"]
     numbered = [name for name in metrics if name.startswith(f"{COUNTERS}.")]
+    if COUNTERS in metrics:
+        # Steps beside the join that is written count what has been late for them.
+        numbered = [COUNTERS, *(it for it in numbered if it.startswith(LATE))]
     rows: list[Counted] = []
-    for name in [COUNTERS] if COUNTERS in metrics else numbered:
+    for name in numbered:
         observed = metrics[name].asDict()
         if "schema" in observed:
             # Spark Connect tells values and their schema apart.

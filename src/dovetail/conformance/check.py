@@ -17,7 +17,12 @@ from dovetail import spec
 from dovetail.conformance import flows as texts
 from dovetail.conformance.case import Case, Refusal
 from dovetail.conformance.chains import TableChain
-from dovetail.conformance.compare import SAME, Difference, compare_lines
+from dovetail.conformance.compare import (
+    SAME,
+    Difference,
+    compare_lines,
+    lists_late,
+)
 from dovetail.conformance.engines import EngineName, NamedPlay, Outcome, Split, outcomes
 from dovetail.conformance.languages import AnyPlay, play_of
 from dovetail.conformance.lines import Count, Line, Order, Rows, emitted
@@ -103,6 +108,9 @@ class Check:
         try:
             if isinstance(whole, ProgramPlay | texts.FlowPlay):
                 lines = whole.lines(self.engine)
+            elif isinstance(whole, texts.RowTimeText | texts.Results):
+                late = lists_late(case.expect)
+                lines = whole.lines(self.engine, self.split, tells_late=late)
             else:
                 lines = whole.lines(self.engine, self.split)
         except DovetailError as error:

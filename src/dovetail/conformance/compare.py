@@ -54,10 +54,19 @@ def compare_lines(
             return _row_difference(replace(expected, lines=kept), found, sight)
 
 
+def lists_late(expected: object) -> bool:
+    """Tells whether what a case expects lists a late row."""
+    return isinstance(expected, Rows) and _lists_late(expected.lines)
+
+
+def _lists_late(expected: Sequence[Line]) -> bool:
+    """Tells whether a late row is among lines."""
+    return any(one.facts.get("out") == spec.Outlet.LATE.value for one in expected)
+
+
 def _looked_at(found: Sequence[Line], expected: Sequence[Line]) -> list[Line]:
     """Returns the lines that count: late rows and marks do where the case lists one."""
-    late = spec.Outlet.LATE.value
-    wants_late = any(line.facts.get("out") == late for line in expected)
+    late, wants_late = spec.Outlet.LATE.value, _lists_late(expected)
     wants_marks = any(line.is_mark() for line in expected)
     return [
         line

@@ -162,8 +162,13 @@ class RowTimeText:
 
     play: oracle.RowTimePlay
 
-    def lines(self, engine: EngineName, split: Split) -> list[Line]:
-        """Returns what an engine puts out, each row with its output."""
+    def lines(
+        self, engine: EngineName, split: Split, *, tells_late: bool = False
+    ) -> list[Line]:
+        """Returns what an engine puts out, each row with its output; late ones too.
+
+        Streams of Spark tell them only where somebody wants them.
+        """
         if any(spec.tells_changes(one.step) for one in self.play.program.outputs) and (
             any(one.rows for one in self.play.inputs.values())
         ):
@@ -189,7 +194,9 @@ class RowTimeText:
 
                 names = ", ".join(one.name for one in self.play.program.outputs)
                 ends = batch_ends(split, len(self.play.events), names)
-                streamed = row_time.play_text(local_session(), self.play, ends)
+                streamed = row_time.play_text(
+                    local_session(), self.play, ends, tells_late=tells_late
+                )
                 return [*map(self._line, streamed)]
             case _:
                 raise UnsupportedError.not_yet(
@@ -201,7 +208,8 @@ class RowTimeText:
         """Returns a row that came out with its output, and what it does to a table."""
         name, row = found
         steps = {one.name: one.step for one in self.play.program.outputs}
-        if not spec.tells_changes(steps[name]):
+        # Late rows are of no result.
+        if name not in steps or not spec.tells_changes(steps[name]):
             return Line(row, {"out": name})
         own = {it: value for it, value in row.items() if it != spec.CHANGE}
         return Line(own, {"out": name, spec.CHANGE: row[spec.CHANGE]})
@@ -246,9 +254,19 @@ class Results:
 
     plays: tuple[tuple[str, TextPlay], ...]
 
-    def lines(self, engine: EngineName, split: Split) -> list[Line]:
+    def lines(
+        self, engine: EngineName, split: Split, *, tells_late: bool = False
+    ) -> list[Line]:
         """Returns what an engine puts out, each row with its output."""
-        return [line for _, play in self.plays for line in play.lines(engine, split)]
+        return [
+            line
+            for _, play in self.plays
+            for line in (
+                play.lines(engine, split, tells_late=tells_late)
+                if isinstance(play, RowTimeText)
+                else play.lines(engine, split)
+            )
+        ]
 
 
 def lenses_play(text: str, given: CaseData) -> TextPlay | Results:

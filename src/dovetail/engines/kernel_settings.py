@@ -248,7 +248,12 @@ def _side(
         closing = known.Closing.CLOCK
     elif by_arrival and isinstance(side.window, spec.Range):
         closing = known.Closing.ROW_TIME
-    waits = facts.awaits_table(join, hand, [one.kind for one in sources])
+    # Only rows of a stream wait for a table's late rows: those whose null rows and
+    # pairs both come out.
+    kinds = (source.kind, sources[1 - number].kind)
+    waits = kinds == (spec.InputKind.STREAM, spec.InputKind.TABLE)
+    waits &= join.kind.preserves(hand) and join.kind.gives_pairs
+    waits &= join.clock is not spec.Clock.BATCH
     return known.SideSettings(
         window=side.window,
         preserved=join.kind.preserves(hand),

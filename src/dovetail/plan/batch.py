@@ -135,7 +135,7 @@ def plan_batch(
     """Returns the plan of a join of rows that are all there, or refuses the join."""
     BATCH.refuse_unsupported(
         features.features_of_join(join, inputs)
-        | features.features_of_settings(settings, join, inputs)
+        | features.features_of_settings(settings)
     )
     if isinstance(join, spec.SetJoinSpec):
         return SetsPlan(join, inputs)

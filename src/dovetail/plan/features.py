@@ -19,7 +19,6 @@ from enum import Enum
 from dovetail import spec
 from dovetail.errors import UnsupportedError
 from dovetail.expression import ALWAYS, NEVER
-from dovetail.spec.facts import awaits_table
 
 
 class Feature(Enum):
@@ -235,7 +234,7 @@ def features_of_play(play: spec.Play) -> frozenset[Feature]:
     events = (*play.opening, *play.events)
     found = {
         *features_of_join(play.join, play.inputs),
-        *features_of_settings(play.settings, play.join, play.inputs),
+        *features_of_settings(play.settings),
         *_named(*events),
     }
     join = play.join
@@ -270,27 +269,12 @@ def features_of_join(
     )
 
 
-def features_of_settings(
-    settings: spec.Settings, join: spec.JoinSpec | spec.SetJoinSpec, inputs: spec.Inputs
-) -> frozenset[Feature]:
-    """Returns the switches that are not at their defaults, and mean something here."""
-    found = {*_named(settings.outer_rows, settings.order)}
+def features_of_settings(settings: spec.Settings) -> frozenset[Feature]:
+    """Returns the switches that are not at their defaults."""
+    found = {*_named(settings.outer_rows, settings.late_table_rows, settings.order)}
     if settings.late_null_rows:
         found.add(Feature.LATE_NULL_ROWS)
-    if isinstance(join, spec.JoinSpec) and awaits_tables(join, inputs):
-        found.update(_named(settings.late_table_rows))
     return frozenset(found)
-
-
-def awaits_tables(join: spec.JoinSpec, inputs: spec.Inputs) -> bool:
-    """Tells whether a table's row that comes late may be met, here or inside."""
-    sources = [join.side(hand).source for hand in spec.HANDS]
-    kinds = [spec.kind_of(source, inputs) for source in sources]
-    return any(awaits_table(join, hand, kinds) for hand in spec.HANDS) or any(
-        awaits_tables(source.join, inputs)
-        for source in sources
-        if isinstance(source, spec.Nested)
-    )
 
 
 def _named(*nodes: object) -> Iterator[Feature]:

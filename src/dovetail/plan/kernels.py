@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from dovetail import spec
 from dovetail.plan.features import Combination, has_stream, untimed_changes
-from dovetail.spec.facts import awaits_table
 
 TOGETHER = frozenset(
     {
@@ -57,7 +56,8 @@ def missing_together(
             and any(untimed_changes(join, inputs, moving))
         ):
             yield Combination.JUDGED_CHANGES
-        if settings.late_table_rows != spec.IgnoreLateTableRows():
+        is_told = settings.late_table_rows != spec.IgnoreLateTableRows()
+        if is_told and has_stream(join, inputs):
             yield from _of_late_rows(join, inputs, settings)
     if join.clock is spec.Clock.EVENT and not has_stream(join, inputs):
         yield Combination.NO_STREAM
@@ -72,9 +72,12 @@ def _of_late_rows(
     join: spec.JoinSpec, inputs: spec.Inputs, settings: spec.Settings
 ) -> Iterator[Combination]:
     """Gives what rows of a stream that wait for a table's do not go with."""
-    kinds = [spec.kind_of(join.side(hand).source, inputs) for hand in spec.HANDS]
     for hand in spec.HANDS:
-        if not awaits_table(join, hand, kinds):
+        kinds = [
+            spec.kind_of(join.side(one).source, inputs) for one in (hand, hand.other)
+        ]
+        meet = kinds == [spec.InputKind.STREAM, spec.InputKind.TABLE]
+        if not meet or not join.kind.preserves(hand):
             continue
         if join.clock is spec.Clock.EVENT:
             # Row times to come decide when such rows come out.

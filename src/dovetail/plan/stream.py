@@ -28,7 +28,7 @@ from dovetail.plan.lookups import AnyLookup, Lookup, NoLookup, refuse_other_ways
 from dovetail.plan.sides import ends_by_key, input_of, is_static, partition_of
 from dovetail.plan.ways import Onward
 from dovetail.spec.defaults import is_by_row_time
-from dovetail.spec.facts import awaits_table, outlets_of
+from dovetail.spec.facts import outlets_of
 
 # A plan travels to Spark's workers by value: a room that its methods name would go
 # along whole, so these are single nodes.
@@ -311,8 +311,7 @@ def plan_stream(
     are plans of joins whose rows are inputs here, where they change on their way.
     """
     used = features.features_of_join(join, inputs)
-    switches = features.features_of_settings(settings, join, inputs)
-    STREAM.refuse_unsupported(used | switches)
+    STREAM.refuse_unsupported(used | features.features_of_settings(settings))
     if isinstance(join, spec.SetJoinSpec):
         return _plan_of_sets(join, inputs, feeds)
     inside = inside or _inside(join, inputs, feeds, settings, changes)
@@ -756,10 +755,7 @@ def _spread(
     reasons = " and ".join(ended.values())
     # In row time an end is known late, and changes and late rows ask for more than it.
     is_changelog = all(one.kind is not spec.InputKind.STREAM for one in sources)
-    kinds = [one.kind for one in sources]
-    waits = settings.late_table_rows != spec.IgnoreLateTableRows() and any(
-        awaits_table(join, hand, kinds) for hand in spec.HANDS
-    )
+    waits = settings.late_table_rows != spec.IgnoreLateTableRows()
     if join.clock is not Clock.ARRIVAL or is_changelog or waits:
         return Spread(is_wide=False, reason=f"one bucket: {reasons}")
     front = "one bucket in front of them sees a few numbers of each row and tells them"

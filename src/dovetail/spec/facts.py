@@ -9,7 +9,7 @@ A join inside another whose rows are all there from the start is a data set of i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import assert_never
@@ -124,21 +124,6 @@ def kind_of(source: Source, inputs: Inputs) -> InputKind:
             return next(kind for kind in order if kind in kinds)
         case _:
             assert_never(source)
-
-
-def awaits_table(join: JoinSpec, hand: Hand, kinds: Sequence[InputKind]) -> bool:
-    """Tells whether a side's unmatched rows may meet a table's row that comes late.
-
-    Only rows of a stream do, of a kind that gives both their null rows and pairs; in a
-    batch no row comes late. `kinds` are those of both sides.
-    """
-    number = HANDS.index(hand)
-    return (
-        join.clock is not Clock.BATCH
-        and (kinds[number], kinds[1 - number]) == (InputKind.STREAM, InputKind.TABLE)
-        and join.kind.preserves(hand)
-        and join.kind.gives_pairs
-    )
 
 
 def is_timed(source: Source, inputs: Inputs) -> bool:

@@ -541,6 +541,23 @@ class Retimed:
 
 
 @dataclass(frozen=True, slots=True)
+class Tried:
+    """The same rows in row time; of each of which a condition is true it is told.
+
+    A value of it cannot be computed, and is null. Who asks for rows that were late gets
+    such rows beside them, as they came.
+    """
+
+    source: Step
+    failed: Expression
+
+    @property
+    def schema(self) -> Schema:
+        """Returns the columns of the source."""
+        return self.source.schema
+
+
+@dataclass(frozen=True, slots=True)
 class TimedInput:
     """The rows of a step as an input of a join, by whose name the join knows them.
 
@@ -590,6 +607,7 @@ Step = (
     | Coded
     | InRowTime
     | Retimed
+    | Tried
     | Joined
     | JoinedInRowTime
     | SetJoined
@@ -598,10 +616,11 @@ Step = (
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Rows that come out under a name."""
+    """Rows that come out under a name; a text may call what fills them a `pump`."""
 
     name: str
     step: Step
+    pump: str = ""
 
 
 @dataclass(frozen=True, slots=True)

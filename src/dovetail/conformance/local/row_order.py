@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail import spec
-from dovetail.conformance.oracle.row_time import Line
+from dovetail.conformance.oracle.row_time import Line, late_line
 from dovetail.conformance.oracle.sides import NEVER, PAST, moment_of
 from dovetail.engines.tables import arrow_table, plain_rows
 from dovetail.kernels import row_order
@@ -26,7 +26,7 @@ _STEPS = (1, 2, 5)
 def arrange(
     step: spec.InRowTime, sources: Sequence[spec.Input], lines: Sequence[Line]
 ) -> list[Line]:
-    """Returns rows in row time, none that is late, and how far all have come."""
+    """Returns rows in row time, those that are late, and how far all have come."""
     if not lines:
         return [Line(sources[0], 0, bound=PAST)]
     lateness = {it.name: it.lateness for it in sources}
@@ -39,10 +39,21 @@ def arrange(
         waiting, ready = row_order.in_order(order, waiting, some)
         first += some.num_rows
         goes = pc.equal(ready.column(KIND), int(LineKind.ROW))
-        own = ready.filter(goes).drop_columns([*row_order.RIDING, NOW])
-        for row in plain_rows(pa.Table.from_batches([own])):
+        rows = ready.filter(goes)
+        # Which line each was tells what it was as it came.
+        numbers = rows.column(row_order.CAME).to_pylist()
+        own = rows.drop_columns([*row_order.RIDING, row_order.CAME, NOW])
+        for number, row in zip(
+            numbers, plain_rows(pa.Table.from_batches([own])), strict=True
+        ):
             time = moment_of(row[step.time])
-            found.append(Line(sources[0], len(found), row, time))
+            came = lines[number].came
+            found.append(Line(sources[0], len(found), row, time, came=came))
+        is_late = pc.equal(ready.column(KIND), int(LineKind.LATE))
+        for row in ready.filter(is_late).to_pylist():
+            line = lines[int(row[row_order.CAME])]
+            reason = "null_time" if row[row_order.MOMENT] is None else "late"
+            found.append(late_line(line, reason))
     bound = {BEGINNING: PAST, ENDED: NEVER}.get(waiting.bound, waiting.bound)
     return [*found, Line(sources[0], len(lines), bound=bound)]
 
@@ -59,6 +70,7 @@ def _lines(schema: Schema, lines: Sequence[Line]) -> pa.RecordBatch:
         row_order.MOMENT: pa.array(told, pa.int64()),
         row_order.INPUT: pa.array([line.source.name for line in lines]),
         row_order.NUMBER: pa.array([line.place for line in lines], pa.int64()),
+        row_order.CAME: pa.array(range(len(lines)), pa.int64()),
     }
     for name, column in beside.items():
         table = table.append_column(name, column)

@@ -64,8 +64,7 @@ class _Player:
         """Returns what a step gives."""
         match step:
             case spec.Inline(rows=lines):
-                names = step.schema.names
-                return [[dict(zip(names, values, strict=True)) for values in lines]]
+                return [[dict(zip(step.schema.names, it, strict=True)) for it in lines]]
             case spec.Given(name, position=position):
                 # A row that says no place has that at which it stands.
                 return [
@@ -96,10 +95,12 @@ class _Player:
                 | spec.Recognized()
                 | spec.Marked()
                 | spec.Coded()
-            ):
-                raise TypeError(step)  # of rows that come one by one
-            case spec.InRowTime() | spec.Retimed() | spec.JoinedInRowTime():
-                raise TypeError(step)  # of streams
+                | spec.InRowTime()
+                | spec.Retimed()
+                | spec.Tried()
+                | spec.JoinedInRowTime()
+            ):  # of rows that come one by one, as of streams
+                raise TypeError(step)
             case _:
                 change = changed_by(step)
                 changed = ([*change(group)] for group in self.groups(step.source))

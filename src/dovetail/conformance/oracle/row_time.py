@@ -7,6 +7,9 @@ What goes along a stream are its rows, and how far its row time has come:
 A row that a filter leaves out has shown how late it is all the same. Nothing says when
 rows come out, only which: so a program is played as one whole, with the joins, windows
 and the order of time by whoever is given for them.
+
+A row that is late goes on as a line that says why, and what it was when it came: as an
+input had brought it, or as windows and joins had made it.
 """
 
 from __future__ import annotations
@@ -32,7 +35,8 @@ class Line:
     """A row of a source, or how far that source has come at least.
 
     `time` is a row's own; of one that was passed over it is all there is. By its
-    `place` it stands among what comes.
+    `place` it stands among what comes. What it was as it `came` is known unless windows
+    or joins have made it; of one that was `late` it is all there is, and why.
     """
 
     source: spec.Input
@@ -40,10 +44,15 @@ class Line:
     row: spec.Row | None = None
     time: Moment | None = None
     bound: Moment | None = None
+    came: spec.Row | None = None
+    late: str = ""
 
 
 Arranger = Callable[[spec.InRowTime, Sequence[spec.Input], Sequence[Line]], list[Line]]
-"""Puts rows in row time, and ends with how far all their sources have come."""
+"""Puts rows in row time, and ends with how far all their sources have come.
+
+Those that are late stand among them, as no rows.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +81,25 @@ def play_in_row_time(
     """Returns the rows that come out, each with the name of its output."""
     player = _Player(play, players)
     return [
-        (output.name, line.row)
-        for output in play.program.outputs
-        for line in player.lines(output.step)
-        if line.row is not None
+        *(
+            (output.name, line.row)
+            for output in play.program.outputs
+            for line in player.lines(output.step)
+            if line.row is not None
+        ),
+        *(
+            (spec.Outlet.LATE.value, {**line.came, "reason": line.late})
+            for output in play.program.outputs
+            for line in player.late(output.step)
+            if line.came is not None
+        ),
     ]
+
+
+def late_line(line: Line, reason: str) -> Line:
+    """Returns a row that is late as what goes on of it."""
+    came = line.row if line.came is None else line.came
+    return Line(line.source, line.place, came=came, late=reason)
 
 
 def _compared(by: Sequence[tuple[str, bool]], first: Line, second: Line) -> int:
@@ -94,8 +117,8 @@ def _compared(by: Sequence[tuple[str, bool]], first: Line, second: Line) -> int:
 def arrange(
     step: spec.InRowTime, sources: Sequence[spec.Input], lines: Sequence[Line]
 ) -> list[Line]:
-    """Returns rows in row time, none that is late; equal times as the step says."""
-    bounds, found = Bounds(), list[Line]()
+    """Returns rows in row time, and those that are late; equal times as it says."""
+    bounds, found, late = Bounds(), list[Line](), list[Line]()
     for line in lines:
         if line.bound is not None:
             bounds.promise(line.source.name, line.bound)
@@ -103,7 +126,9 @@ def arrange(
         is_late = line.time is None or line.time < bounds.bound(line.source)
         if line.time is not None:
             bounds.see(line.source, line.time)
-        if not is_late and line.row is not None:
+        if is_late and line.row is not None:
+            late.append(late_line(line, "null_time" if line.time is None else "late"))
+        elif line.row is not None:
             found.append(line)
     reached = min(map(bounds.bound, sources))
     # Where equal times are sorted they wait for the last of them.
@@ -115,7 +140,7 @@ def arrange(
         and (one.time <= reached if is_final else one.time < reached)
     ]
     ready.sort(key=cmp_to_key(partial(_compared, step.by)))
-    return [*ready, Line(sources[0], len(lines), bound=reached)]
+    return [*ready, *late, Line(sources[0], len(lines), bound=reached)]
 
 
 @dataclass(slots=True)
@@ -134,18 +159,28 @@ class _Player:
             self.played[id(step)] = list(self._play(step))
         return self.played[id(step)]
 
+    def late(self, step: spec.Step) -> Iterator[Line]:
+        """Yields the rows that were late in a step, or in front of it.
+
+        A step that several others take tells them to each: so does a query.
+        """
+        for source in spec.sources_of(step):
+            yield from self.late(source)
+        if isinstance(step, spec.InRowTime | spec.Tried | spec.JoinedInRowTime):
+            yield from (it for it in self.lines(step) if it.late)
+
     def _play(self, step: spec.Step) -> Iterator[Line]:
         """Yields what a step gives."""
         match step:
             case spec.Given():
                 yield from self._given(self.play.inputs[step.input])
-            case spec.Filtered() | spec.Projected() | spec.Unfolded():
+            case spec.Filtered() | spec.Projected() | spec.Unfolded() | spec.Tried():
                 yield from _changed(step, self.lines(step.source))
             case spec.Appended(sources):
                 every = [line for one in sources for line in self.lines(one)]
                 yield from sorted(every, key=lambda line: line.place)
             case spec.InRowTime(source, time):
-                lines = self.lines(source)
+                lines = [it for it in self.lines(source) if not it.late]
                 if any(one.name in self.open for one in self._sources(source)):
                     told = "steps behind a join of which inputs do not end"
                     raise UnsupportedError.not_yet("oracle", told)
@@ -174,6 +209,7 @@ class _Player:
             case (
                 spec.Filtered(source=source)
                 | spec.Projected(source=source)
+                | spec.Tried(source=source)
                 | spec.Unfolded(source)
             ):
                 return self._sources(source)
@@ -207,7 +243,7 @@ class _Player:
             match event:
                 case spec.Arrive(input=name, row=row) if name == source.name:
                     time = _time_of(row, source.time) if source.is_timed else None
-                    yield Line(source, place, row, time)
+                    yield Line(source, place, row, time, came=row)
                 case spec.Bound(input=name, moment=moment) if name == source.name:
                     yield Line(source, place, bound=moment)
                 case spec.Finish(input=name) if name == source.name:
@@ -298,6 +334,9 @@ class _Player:
         ]
         for place, row in enumerate(rows):
             yield Line(own, place, row)
+        for late in (one.row for one in found if one.outlet is spec.Outlet.LATE):
+            came = {name: value for name, value in late.items() if name != "reason"}
+            yield Line(own, len(rows), came=came, late=str(late["reason"]))
         yield Line(own, len(rows), bound=bound)
 
     def _events(self, one: spec.TimedInput) -> Iterator[spec.Event]:
@@ -315,9 +354,17 @@ class _Player:
 
 
 def _changed(
-    step: spec.Filtered | spec.Projected | spec.Unfolded, lines: Sequence[Line]
+    step: spec.Filtered | spec.Projected | spec.Unfolded | spec.Tried,
+    lines: Sequence[Line],
 ) -> Iterator[Line]:
     """Yields lines as a step makes them that looks at each row alone."""
+    if isinstance(step, spec.Tried):
+        fails = changed_by(spec.Filtered(step.source, step.failed))
+        for line in (it for it in lines if not it.late):
+            yield line
+            if line.row is not None and [*fails([line.row])]:
+                yield late_line(line, "failed")
+        return
     # Made once: an expression is read there.
     change = None if isinstance(step, spec.Unfolded) else changed_by(step)
     for line in lines:

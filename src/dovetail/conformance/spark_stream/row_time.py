@@ -5,8 +5,11 @@ Each stream that comes out is a query of its own, as it is for a user.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,13 +17,14 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dovetail import spec
 from dovetail.bind.schemas import schema_of
-from dovetail.bind.sinks import Calling
+from dovetail.bind.sinks import Calling, Sink
 from dovetail.conformance.oracle.row_time import RowTimePlay
 from dovetail.conformance.spark_stream import replay, shared
 from dovetail.conformance.spark_stream.script import Script, Told
 from dovetail.engines.spark_stream import query as running
 from dovetail.engines.spark_stream.dataflow import Frames
 from dovetail.engines.spark_stream.failures import sentence
+from dovetail.engines.spark_stream.outlets import AnyOutlet
 from dovetail.engines.spark_stream.row_time import Inputs, RowTimeQuery
 from dovetail.engines.tables import plain_rows
 from dovetail.errors import DovetailError, UnsupportedError
@@ -28,6 +32,7 @@ from dovetail.kernels.arrays.names import LineKind, reserved
 from dovetail.plan.stream import Feed, feed_of_rows, plan_stream
 from dovetail.schema import quoted
 from dovetail.spec.defaults import complete
+from dovetail.spec.reader import read_input_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +45,16 @@ class _Rows:
 
 
 def play_text(
-    spark: SparkSession, play: RowTimePlay, ends: Sequence[int]
+    spark: SparkSession,
+    play: RowTimePlay,
+    ends: Sequence[int],
+    *,
+    tells_late: bool = False,
 ) -> list[tuple[str, spec.Row]]:
-    """Returns the rows that come out, each with the name of its stream."""
+    """Returns the rows that come out, each with the name of its stream.
+
+    Those that were late are asked for too where a case `tells_late` ones.
+    """
     finish = _ends(play)
     own = shared.session_of_our_own(spark)
     with shared.folder() as place:
@@ -54,21 +66,38 @@ def play_text(
         found: list[tuple[str, spec.Row]] = []
         for number, one in enumerate(play.program.outputs):
             how = running.Start(str(place / f"{number}"), running.NOW, finish=finish)
-            rows = _played(RowTimeQuery(one.name, one.step, inputs), how)
+            query = RowTimeQuery(one.name, one.step, inputs)
+            rows, late = _played(query, how, tells_late=tells_late)
             found += [(one.name, row) for row in rows]
+            found += [(spec.Outlet.LATE.value, _came(row, play.inputs)) for row in late]
         return found
 
 
-def _played(query: RowTimeQuery, how: running.Start) -> list[spec.Row]:
-    """Returns the rows of a stream, once its query is through."""
+def _came(late: spec.Row, inputs: spec.Inputs) -> spec.Row:
+    """Returns a late row as a case has it: its own columns, and the reason."""
+    row = json.loads(str(late["row"]), parse_float=Decimal)
+    # Rows that an input has brought have its columns, and so the types of their values.
+    known = [one for one in inputs.values() if {*one.schema.names} == {*row}]
+    came = read_input_row(row, "a late row", known[0]) if known else row
+    return {**came, "reason": late["reason"]}
+
+
+def _played(
+    query: RowTimeQuery, how: running.Start, *, tells_late: bool
+) -> tuple[list[spec.Row], list[spec.Row]]:
+    """Returns the rows of a stream, and late ones, once its query is through."""
     rows: dict[int, list[spec.Row]] = {}
+    late: dict[int, list[spec.Row]] = {}
 
-    def take(batch: DataFrame, number: int) -> None:
+    def take(found: dict[int, list[spec.Row]], batch: DataFrame, number: int) -> None:
         # Set, not added to: a batch that Spark tries again comes twice.
-        rows[number] = list(plain_rows(batch.toArrow()))
+        found[number] = list(plain_rows(batch.toArrow()))
 
+    sinks: dict[AnyOutlet, Sink] = {spec.Outlet.MATCHED: Calling(partial(take, rows))}
+    if tells_late:
+        sinks[spec.Outlet.LATE] = Calling(partial(take, late))
     try:
-        running_query = query.start(Calling(take), how)
+        running_query = query.start(sinks, how)
         # It ends by itself, once all that was recorded has come.
         running_query.awaitTermination()
     except DovetailError:
@@ -76,7 +105,11 @@ def _played(query: RowTimeQuery, how: running.Start) -> list[spec.Row]:
     except Exception as error:  # Spark's own, as a user is told of it
         raise sentence(error) from error
     # Batch by batch, as they follow each other.
-    return [row for _, some in sorted(rows.items()) for row in some]
+    in_order, late_ones = (
+        [row for _, some in sorted(found.items()) for row in some]
+        for found in (rows, late)
+    )
+    return in_order, late_ones
 
 
 def _ends(play: RowTimePlay) -> bool | None:

@@ -54,8 +54,8 @@ _READ: dict[type[exp.Expr], frozenset[str]] = {
     exp.WindowSpec: frozenset({"kind", "start", "start_side", "end", "end_side"}),
 }
 _ERRORS = (
-    "what cannot be computed is null here, and late rows are counted in the progress "
-    "of the query, as dovetail.join.late"
+    "no text reads it: it comes out of the flow, into the sink of that name, "
+    'flow.write({.., "error_stream": dt.folder(path)}, ..)'
 )
 _NAMES = {"from_": "FROM", "group": "GROUP BY", "order": "ORDER BY", "with_": "WITH"}
 

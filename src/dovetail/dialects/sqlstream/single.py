@@ -12,6 +12,7 @@ ORDER BY ROWTIME, x      in row time, and by x
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -28,6 +29,7 @@ from dovetail.dialects.sqlstream.windows import (
     unit_of_calendar,
 )
 from dovetail.dialects.trees import conjuncts, own_column, sided
+from dovetail.errors import UnsupportedError
 from dovetail.expression import Expression, Scope
 from dovetail.schema import Type
 
@@ -96,7 +98,9 @@ class Single:
             self.step = self.streams.step(rows.source.name)
         self.pair = Pair.alone(rows)
         # One step each: Spark puts them together, and a mistake has its own place.
-        for one in conjuncts(where.this) if where is not None else ():
+        terms = [*conjuncts(where.this)] if where is not None else []
+        self._try(terms)
+        for one in terms:
             condition = Expression(self.query.written(one, self.pair))
             self.step = spec.Filtered(self.step, condition)
 
@@ -113,6 +117,7 @@ class Single:
                 raise self.query.not_yet(stretch, what)
         keys = [*self._keys(selected)]
         nodes = [*selected, *((name, one.this) for name, one in keys[1:])]
+        self._try([one for _, one in nodes])
         columns, time = self._valued(nodes)
         made = self._timed(columns, time, selected)
         if written.args.get("distinct"):
@@ -123,6 +128,25 @@ class Single:
             ROWTIME if name.upper() == ROWTIME else name for name, _ in selected
         )
         return steps.Made(made.step, shown)
+
+    def _try(self, nodes: Sequence[exp.Expr]) -> None:
+        """Tells rows of which a cast fails that is computed of each of them."""
+        tried = dict[str, None]()
+        for one in (it for node in nodes for it in node.find_all(exp.Cast)):
+            # What is computed of some rows alone, or behind windows, is not tried.
+            is_guarded = one.find_ancestor(exp.Case, exp.Coalesce)
+            is_text = one.to.is_type(*exp.DataType.TEXT_TYPES)
+            if is_guarded or is_text or one.find(exp.AggFunc, exp.Window):
+                continue
+            # A length of time is no value by itself: CAST says what it is in.
+            with suppress(UnsupportedError):
+                value, cast = (
+                    self.query.written(it.copy(), self.pair) for it in (one.this, one)
+                )
+                tried[f"({value}) IS NOT NULL AND ({cast}) IS NULL"] = None
+        if tried:
+            failed = Expression(" OR ".join(f"({one})" for one in tried))
+            self.step = spec.Tried(self.step, failed)
 
     def _valued(self, nodes: Sequence[Node]) -> tuple[Columns, str]:
         """Returns what is selected over the rows of the last step, and their time."""

@@ -54,7 +54,8 @@ class Streams:
             made = self.made(one, ())
             name = one.name or (f"result {number + 1}" if number else "result")
             shown = tuple((it, steps.column_of(it)) for it in made.shown)
-            outputs.append(spec.Output(name, steps.projected(made.step, shown)))
+            step = steps.projected(made.step, shown)
+            outputs.append(spec.Output(name, step, one.pump))
         return spec.Program(tuple(outputs))
 
     def derived(self, filled: Filled, title: str, within: tuple[Filled, ...]) -> str:

@@ -12,6 +12,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail import spec
+from dovetail.bind.sinks import JSON
 
 # These go to workers with what writes outlets: the whole room would travel else.
 from dovetail.schema import (
@@ -31,6 +32,11 @@ LATEST = (1 << 63) - 1
 def micros(time: Column) -> Column:
     """Returns the moment of a time column."""
     return F.unix_micros(time.cast("timestamp"))
+
+
+def as_json(row: Column | str) -> Column:
+    """Returns a row as a text in JSON, which lacks none of its values."""
+    return F.to_json(row, dict(JSON))
 
 
 def shifted(time: Column, span: spec.Span) -> Column:

@@ -126,7 +126,7 @@ def _rows(book: lines.Book, step: spec.Step, sources: list[lines.Rows]) -> lines
             | spec.Coded()
         ):
             raise TypeError(step)  # of rows that come one by one
-        case spec.InRowTime() | spec.Retimed() | spec.JoinedInRowTime():
+        case spec.InRowTime() | spec.Retimed() | spec.Tried() | spec.JoinedInRowTime():
             raise TypeError(step)  # of streams
         case _:
             return _changed(book, sources[0], step)
@@ -238,6 +238,7 @@ def _asks(step: spec.Step, source: spec.Step, *, asks: bool) -> bool:
             | spec.Marked()
             | spec.InRowTime()
             | spec.Retimed()
+            | spec.Tried()
             | spec.JoinedInRowTime()
         ):
             return False

@@ -47,6 +47,7 @@ from dovetail.kernels.arrays.names import PLACE, REST, TURN, LineKind, is_reserv
 from dovetail.kernels.arrays.rows import BEGINNING
 from dovetail.kernels.arrival.arrival import CAUSES
 from dovetail.kernels.pairs.results import UNMATCHED
+from dovetail.kernels.row_order import CAME
 from dovetail.kernels.settings import JoinSettings
 from dovetail.plan.stream import StreamPlan
 from dovetail.plan.ways import NO_JOIN, Path
@@ -130,7 +131,7 @@ class Layout:
     Settings are `identified` by what the state of a join is made of, once it is packed.
     Lines of inputs may be more than rows where they come `with_events`; `ticks` have as
     columns the batch's own time, and whether all ends. By the name `counters` Spark
-    observes what the outermost counts.
+    observes what the outermost counts. Whoever takes its rows may tell late ones.
     """
 
     buckets: Callable[[StreamPlan], Buckets]
@@ -139,6 +140,7 @@ class Layout:
     ticks: tuple[DataFrame, ...] = ()
     counters: str = COUNTERS
     with_events: bool = False
+    tells_late: bool = False
 
 
 Frames = tuple["DataFrame | Frames | Merged", "DataFrame | Frames | Merged"]
@@ -349,14 +351,24 @@ def _handed_on(
     )
     # Of several ports the first has marks.
     port = spec.Outlet.MATCHED if plan.join.ports > 1 else None
+    tells_late = layout.tells_late and not number
     hand_on = relay.make_relay(
-        reading.schema, number, scopes, marks=marks, port=port, keys=keys
+        reading.schema,
+        number,
+        scopes,
+        marks=marks,
+        port=port,
+        keys=keys,
+        tells_late=tells_late,
     )
     types = StructType([*reading.fields, *_RELAYED_TYPES])
     plain = lines.select(*bucket.RELAYED).mapInArrow(hand_on, types)
     results = plain.selectExpr(*reading.shown(), *map(quoted, _RELAYED_TYPES.names))
     told = (one.name for one in reading.told if one.name not in bucket.MORE.names)
-    own = outlets.Outlets(plan, (*_RELAYED_TYPES.names, *told))
+    came = (CAME,) if tells_late else ()
+    if tells_late:
+        results = outlets.Outlets(plan).with_late(results)
+    own = outlets.Outlets(plan, (*_RELAYED_TYPES.names, *told, *came))
     # Asked of each join by itself: further on nobody could say whose column it is.
     own.refuse_select(results)
     rows = own.handed_on(results)

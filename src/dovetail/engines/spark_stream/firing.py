@@ -32,7 +32,7 @@ from dovetail.engines.spark_stream.worker.operator import JoinOperator
 from dovetail.kernels.arrays.names import CLOCK, LineKind
 from dovetail.kernels.code import Coding
 from dovetail.kernels.firing import KIND, NOW, Windows
-from dovetail.kernels.row_order import NUMBER, RIDING, RowOrder
+from dovetail.kernels.row_order import CAME, NUMBER, RIDING, RowOrder
 from dovetail.schema import quoted
 
 
@@ -86,12 +86,13 @@ def fired_in_time(
         settings = code_settings(step)
     elif step is not None:
         settings = in_row_time(firing_settings(step))
-    stage = firing.Stage(settings, (NUMBER,), RIDING, order, name)
-    own = {one: kind for one, kind in known.items() if one not in RIDING}
+    riding = (*RIDING, CAME) if CAME in known else RIDING
+    stage = firing.Stage(settings, (NUMBER,), riding, order, name)
+    own = {one: kind for one, kind in known.items() if one not in riding}
     out = own if step is None else _types(step, known)
-    rows = _staged(frame.select(*map(quoted, (*own, *RIDING))), stage, out)
+    rows = _staged(frame.select(*map(quoted, (*own, *riding))), stage, out)
     shown = own if step is None else step.schema.names
-    return rows.select(*map(quoted, (*shown, *RIDING)))
+    return rows.select(*map(quoted, (*shown, *riding)))
 
 
 def _staged(

@@ -21,8 +21,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.types import StructField, StructType
 
-from dovetail.engines.spark.values import absent_struct
+from dovetail.engines.spark.values import absent_struct, as_json
 from dovetail.engines.spark_stream.failures import said
+from dovetail.engines.spark_stream.worker import relay
 
 # Single names: what travels to a Connect server takes a module along whole.
 from dovetail.engines.spark_stream.worker.bucket import (
@@ -48,6 +49,7 @@ from dovetail.kernels.pairs.results import (
     Reason,
     code,
 )
+from dovetail.kernels.row_order import CAME
 from dovetail.plan.nested import TIME
 from dovetail.plan.stream import StreamPlan
 from dovetail.schema import Schema, quoted
@@ -330,6 +332,20 @@ class Outlets:
         """Returns one side's late rows as they came in, with the reason."""
         late = raw.where(self.leaves_by(Outlet.LATE)).where(PRESENT[hand])
         return self._as_came(late, hand, _reason().alias("reason"))
+
+    def with_late(self, raw: DataFrame) -> DataFrame:
+        """Returns results with what late ones were as they came, and their times."""
+        came, times = [], []
+        for side in self.plan.sides:
+            came.append(as_json(F.struct(*self._own(side.hand))))
+            name = f"{side.hand.letter}.{quoted(side.source.time)}"
+            time = f"unix_micros({name})" if side.source.is_timed else "NULL"
+            times.append(F.expr(f"CAST({time} AS BIGINT)"))
+        is_late = self.leaves_by(Outlet.LATE)
+        of_side = [F.when(F.col(LEFT), one).otherwise(it) for one, it in (came, times)]
+        moment = F.when(is_late, of_side[1]).otherwise(F.col(relay.MOMENT))
+        told = {CAME: F.when(is_late, of_side[0]), relay.MOMENT: moment}
+        return raw.withColumns(told)
 
     def _shown(self) -> list[Column]:
         """Returns the output columns."""

@@ -195,15 +195,23 @@ class Streaming:
         return rows.where(F.col(KIND) == int(LineKind.ROW))
 
     def lines(
-        self, checkpoint: Checkpoint, ticks: tuple[DataFrame, ...], counters: str
+        self,
+        checkpoint: Checkpoint,
+        ticks: tuple[DataFrame, ...],
+        counters: str,
+        *,
+        tells_late: bool = False,
     ) -> tuple[DataFrame, tuple[str, ...]]:
-        """Returns the rows with how far the join has come, and what all joins are."""
+        """Returns the rows with how far the join has come, and what all joins are.
+
+        Late rows are lines among them where somebody `tells_late` ones.
+        """
         with plain_rules(self.spark):
             frames = self.copied(checkpoint.path)
             whole, how, identities = self._layout(
                 checkpoint, ticks, counters, goes_on=True
             )
-            rows = lay_rows(whole, frames, how)
+            rows = lay_rows(whole, frames, replace(how, tells_late=tells_late))
         return rows, tuple(identities[id(one)] for one in whole.joins)
 
     def _layout(
@@ -367,13 +375,16 @@ def start_in_row_time(
     spark: SparkSession,
     rows: Callable[[Checkpoint, Ends], DataFrame],
     *,
-    sink: Sink,
+    batches: Batches,
+    sinks: Mapping[AnyOutlet, Sink],
     how: Start,
     partitions: int = 0,
+    beats: bool = False,
 ) -> StreamingQuery:
     """Returns the running query of a stream in row time, which can end.
 
-    What keeps rows has its state in so many partitions; 0: as there is room for.
+    `batches` are what outlets are read of; `beats`: time goes on for it while no row
+    comes. What keeps rows has its state in so many partitions; 0: as there is room for.
     """
     checkpoint = read_checkpoint(spark, how.checkpoint)
     if not (how.finish and checkpoint.is_ending):
@@ -382,15 +393,26 @@ def start_in_row_time(
         checkpoint = checkpoint.spread(spark, partitions)
 
     def begin(known: Checkpoint, how: Start) -> StreamingQuery:
-        if how.finish is not None:
+        if beats or how.finish is not None:
             known.refuse_without_heartbeat()
         # Spark lets no source be taken away later, whether it is asked any more or not.
-        can_end = how.finish is not None or known.has_heartbeat
+        can_end = beats or how.finish is not None or known.has_heartbeat
         # The number of the first start: state is where it was.
         asked = int(spark.conf.get(PARTITIONS) or 200)
         count = known.partitions or partitions or min(asked, cores(spark))
         frame = rows(known, bool(how.finish) if can_end else None)
-        return start_plain(frame, sink, how, partitions=count)
+        if len(sinks) == 1:
+            ((outlet, sink),) = sinks.items()
+            own = batches.frame(frame, outlet)
+            return start_plain(own, sink, how, partitions=count)
+        travel_by_value()
+        confs = {**STORE, **_by_thousands(spark), PARTITIONS: str(count)}
+        with plain_rules(spark, **confs):
+            for outlet, sink in sinks.items():
+                own = batches.frame(frame, outlet)
+                sink.prepare(own, is_new=known.is_new)
+            write = Writing(batches, sinks).write
+            return _begun(frame.writeStream.foreachBatch(write), how)
 
     return _to_the_end(begin, checkpoint, how, spark=spark)
 

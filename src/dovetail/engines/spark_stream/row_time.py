@@ -22,12 +22,14 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from dovetail import spec
 from dovetail.bind.sinks import Sink
-from dovetail.bind.tick import ENDED, NO_BEAT, ticks
+from dovetail.bind.tick import ENDED, NO_BEAT, SECONDS, ticks
 from dovetail.engines.kernel_settings import reads_all
 from dovetail.engines.spark.rules import plain_rules
+from dovetail.engines.spark.values import as_json
 from dovetail.engines.spark_stream.checkpoint import NO_CHECKPOINT, Checkpoint
 from dovetail.engines.spark_stream.dataflow import COUNTERS
 from dovetail.engines.spark_stream.firing import Riding, fired_in_time
+from dovetail.engines.spark_stream.outlets import AnyOutlet
 from dovetail.engines.spark_stream.query import (
     NOW,
     Ends,
@@ -41,18 +43,26 @@ from dovetail.errors import UnsupportedError
 from dovetail.kernels.arrays.names import LineKind, reserved
 from dovetail.kernels.arrays.rows import NEVER
 from dovetail.kernels.firing import KIND
-from dovetail.kernels.row_order import INPUT, MOMENT, NUMBER, RIDING, RowOrder
+from dovetail.kernels.row_order import (
+    CAME,
+    GOING_BY,
+    INPUT,
+    MOMENT,
+    NUMBER,
+    RIDING,
+    RowOrder,
+)
 from dovetail.plan import words
-from dovetail.plan.stream import Feed, within
+from dovetail.plan.stream import Feed, StreamPlan, within
 from dovetail.plan.ways import Change, Fired, Onward, change_of
 from dovetail.schema import Schema, quoted
 
 _PLAIN = "stream: by Spark itself, row by row, without state"
+_COUNTED = "leave the sink of late rows out: they are counted all the same"
 _IN_ORDER = (
     "in front of windows and unions rows wait until no earlier one can come: one task "
     "has all that come to it; late rows are counted as dovetail.join.late"
 )
-_RIDING = Riding(RIDING, (NUMBER,), passes_on=True)
 LATE = f"{COUNTERS}.late"
 """The name under which Spark observes how many rows were late, a number behind it."""
 
@@ -61,16 +71,19 @@ LATE = f"{COUNTERS}.late"
 class Lines:
     """Lines of a step, and by how much each of the inputs among them may be late.
 
-    How far those that are `told` have come several tasks tell.
+    How far those that are `told` have come several tasks tell. Some hold others back
+    only until they have been silent for longer than their `idle`.
     """
 
     frame: DataFrame
     lateness: Mapping[str, spec.Span]
     told: frozenset[str] = frozenset()
+    idle: Mapping[str, int] = field(default_factory=dict)
 
     def rows(self) -> DataFrame:
         """Returns the rows alone, with the columns of their step."""
-        own = [quoted(name) for name in self.frame.columns if name not in RIDING]
+        ours = {*RIDING, CAME}
+        own = [quoted(name) for name in self.frame.columns if name not in ours]
         return self.frame.where(F.col(KIND) == int(LineKind.ROW)).select(*own)
 
 
@@ -78,7 +91,9 @@ class Lines:
 class Layout:
     """How the steps of one query are laid out, and what joins there are among them.
 
-    Where inputs can end they have a source more, which says when they do.
+    Where inputs can end they have a source more, which says when they do. Where
+    somebody `tells_late` rows each goes with what it was as it came, and late ones are
+    lines too.
     """
 
     checkpoint: Checkpoint = NO_CHECKPOINT
@@ -86,13 +101,15 @@ class Layout:
     joins: list[str] = field(default_factory=list)
     tables: int = 0
     numbers: count[int] = field(default_factory=count)
+    tells_late: bool = False
+
+    @property
+    def riding(self) -> tuple[str, ...]:
+        """Returns the columns of ours that lines have."""
+        return (*RIDING, CAME) if self.tells_late else RIDING
 
     def given(self, source: spec.Input, feed: Feed, frame: DataFrame) -> Lines:
         """Returns the rows of an input as lines."""
-        if feed.idle != spec.NO_TIME:
-            told = "idle=.. of a stream in front of a window or a union"
-            hint = "leave idle out: its bound moves as its rows come"
-            raise UnsupportedError.not_yet("stream", told, hint=hint)
         number = feed.sequence or feed.order
         time = f"unix_micros({quoted(source.time)})" if source.is_timed else "NULL"
         said = {
@@ -102,16 +119,25 @@ class Layout:
             NUMBER: F.expr(f"CAST({number or 'NULL'} AS BIGINT)"),
         }
         own = source.schema.names
+        if self.tells_late:
+            said[CAME] = as_json(F.struct(*map(quoted, own)))
         with plain_rules(frame.sparkSession):
             lines = frame.select(*map(quoted, own), *_named(said))
-            if self.ends is not None:
-                lines = lines.unionAll(self._ended(lines, source.name))
-        return Lines(lines, {source.name: source.lateness})
+            beat = NO_BEAT if feed.idle == spec.NO_TIME else SECONDS
+            if self.ends is not None or beat:
+                lines = lines.unionAll(self._beaten(lines, source.name, beat))
+        idle = {source.name: feed.idle.microseconds} if beat else {}
+        return Lines(lines, {source.name: source.lateness}, idle=idle)
 
-    def changed(self, lines: Lines, step: spec.Filtered | spec.Projected) -> Lines:
+    def changed(
+        self, lines: Lines, step: spec.Filtered | spec.Projected | spec.Tried
+    ) -> Lines:
         """Returns lines as a step makes them that looks at each row alone."""
+        if isinstance(step, spec.Tried):
+            return self.tried(lines, step)
         with plain_rules(lines.frame.sparkSession):
-            frame = changed(lines.frame, [change_of(step)], _RIDING)
+            riding = Riding(self.riding, (NUMBER,), passes_on=True)
+            frame = changed(lines.frame, [change_of(step)], riding)
         return replace(lines, frame=frame)
 
     def unfolded(self, lines: Lines, step: spec.Unfolded) -> Lines:
@@ -127,7 +153,7 @@ class Layout:
             passed = F.lit(int(LineKind.PASSED))
             kind = F.when(is_row & F.col(item).isNull(), passed).otherwise(F.col(KIND))
             own = [F.col(item).getField(name).alias(name) for name in step.schema.names]
-            beside = [F.col(name) for name in RIDING if name != KIND]
+            beside = [F.col(name) for name in self.riding if name != KIND]
             frame = every.select(*own, kind.alias(KIND), *beside)
         return replace(lines, frame=frame)
 
@@ -136,7 +162,27 @@ class Layout:
         lateness = {name: it for part in parts for name, it in part.lateness.items()}
         frames = (part.frame for part in parts)
         told = frozenset[str]().union(*(part.told for part in parts))
-        return Lines(reduce(DataFrame.unionAll, frames), lateness, told)
+        idle = {name: it for part in parts for name, it in part.idle.items()}
+        return Lines(reduce(DataFrame.unionAll, frames), lateness, told, idle)
+
+    def tried(self, lines: Lines, step: spec.Tried) -> Lines:
+        """Returns the same lines, and beside rows that have failed that they have."""
+        if not self.tells_late:
+            return lines
+        row, failed = int(LineKind.ROW), int(LineKind.FAILED)
+        fails = F.coalesce(F.expr(step.failed.text), F.lit(0) == 1)
+        both = F.array(F.lit(row), F.lit(failed))
+        kinds = F.when((F.col(KIND) == row) & fails, both).otherwise(F.array(KIND))
+        own = step.schema.names
+        with plain_rules(lines.frame.sparkSession):
+            seen = lines.frame.alias("l")
+            every = seen.select(
+                *map(quoted, own),
+                F.explode(kinds).alias(KIND),
+                *(name for name in RIDING if name != KIND),
+                F.coalesce(CAME, as_json(F.struct(*map(quoted, own)))).alias(CAME),
+            )
+        return replace(lines, frame=every)
 
     def retimed(self, lines: Lines, step: spec.Retimed) -> Lines:
         """Returns the rows of a step; of the time they had only its end is left."""
@@ -145,29 +191,41 @@ class Layout:
         is_end = (kind == int(LineKind.FINISH)) | (
             (kind == int(LineKind.BOUND)) & (moment == int(NEVER))
         )
+        own = step.schema.names
         with plain_rules(lines.frame.sparkSession):
-            frame = lines.frame.where((kind == int(LineKind.ROW)) | is_end)
+            stays = kind.isin(int(LineKind.ROW), *GOING_BY)
+            frame = lines.frame.where(stays | is_end)
             said = {
                 KIND: F.when(is_end, int(LineKind.FINISH)).otherwise(kind),
                 INPUT: F.lit(name),
             }
             if step.number:
                 said[NUMBER] = F.col(quoted(step.number))
+            if self.tells_late:
+                # What windows and joins have made comes as it is here.
+                made = as_json(F.struct(*map(quoted, own)))
+                said[CAME] = F.coalesce(CAME, made)
             frame = frame.withColumns(said)
             # A join in the order of arrival says of no bound when it has ended.
             if step.number and self.ends is not None:
-                frame = frame.unionAll(self._ended(frame, name))
+                frame = frame.unionAll(self._beaten(frame, name, NO_BEAT))
         return Lines(frame, {name: step.lateness})
 
-    def _ended(self, lines: DataFrame, name: str) -> DataFrame:
-        """Returns the line that says, in the last batch, that an input has ended."""
+    def _beaten(self, lines: DataFrame, name: str, beat: float) -> DataFrame:
+        """Returns the lines that say of an input what time it is, and that it ends.
+
+        It does in the last batch. Without a beat nothing says what time it is.
+        """
         types = {one.name: one.dataType for one in lines.schema}
         said: dict[str, Column] = dict.fromkeys(types, F.lit(None))
-        said |= {KIND: F.lit(int(LineKind.FINISH)), INPUT: F.lit(name)}
+        kind = F.when(F.col(ENDED), int(LineKind.FINISH)).otherwise(int(LineKind.BEAT))
+        # A batch that comes again has the time that it had.
+        now = F.when(~F.col(ENDED), F.unix_micros(F.current_timestamp()))
+        said |= {KIND: kind, MOMENT: now, INPUT: F.lit(name)}
         # A source of its own: Spark takes no new one later, when all ends.
-        ended = ticks(lines.sparkSession, NO_BEAT, ends=bool(self.ends))
+        beats = ticks(lines.sparkSession, beat, ends=bool(self.ends))
         values = (said[one].cast(types[one]).alias(one) for one in types)
-        return ended.where(ENDED).select(*values)
+        return beats.select(*values)
 
     def in_row_time(
         self,
@@ -178,17 +236,26 @@ class Layout:
         """Returns lines in the order of row time, or what windows give of them."""
         number = next(self.numbers)
         name = f"step {number}"
-        rows = RowOrder(order.time, lines.lateness, lines.told, order.by)
+        rows = RowOrder(order.time, lines.lateness, lines.told, order.by, lines.idle)
         with plain_rules(lines.frame.sparkSession):
             frame = fired_in_time(lines.frame, rows, step, name=name)
-            is_late = (F.col(KIND) == int(LineKind.PASSED)) & F.col(MOMENT).isNull()
-            late = F.count_if(is_late).alias("late")
+            is_late = F.col(KIND) == int(LineKind.LATE)
+            if self.tells_late and step is not None:
+                # A row that comes out of a window has not come as any.
+                goes_by = F.col(KIND).isin(*GOING_BY)
+                frame = frame.withColumn(CAME, F.when(goes_by, F.col(CAME)))
+            # `follow` counts what a side has lost: all rows are on the left here.
+            own = is_late & (F.col(INPUT) == name)
+            late = F.count_if(own & F.col(MOMENT).isNotNull()).alias("left_late")
+            failed = F.count_if(own & F.col(MOMENT).isNull()).alias("left_failed")
             # Numbered: in one query Spark wants a name of its own for each.
-            frame = frame.observe(f"{LATE}{number}", late)
+            frame = frame.observe(f"{LATE}{number}", late, failed)
         return Lines(frame, {name: spec.NO_TIME})
 
     def joined(self, streaming: Streaming, names: Sequence[str]) -> Lines:
         """Returns the rows of a join with these columns, and how far it has come."""
+        if self.tells_late:
+            refuse_late_inside(streaming.plan)
         place = self._copy_tables(streaming)
         number = next(self.numbers)
         # A source for the time, and for the end, where one of them is asked for.
@@ -197,7 +264,9 @@ class Layout:
             beats = streaming.ticks(ends=bool(self.ends))
         # The first join has the name for which `follow` looks.
         counters = f"{COUNTERS}.{number}" if self.joins else COUNTERS
-        rows, joins = streaming.lines(place, beats, counters)
+        rows, joins = streaming.lines(
+            place, beats, counters, tells_late=self.tells_late
+        )
         self.joins += joins
         name = f"join {number}"
         said = {
@@ -206,9 +275,11 @@ class Layout:
             INPUT: F.lit(name),
             NUMBER: F.lit(None).cast("bigint"),
         }
-        # What the join passes on for others, and late rows, have no columns of its own.
-        kinds = (int(LineKind.ROW), int(LineKind.BOUND))
+        # What the join passes on for others has no columns of its own.
+        kinds = (int(LineKind.ROW), int(LineKind.BOUND), int(LineKind.LATE))
         frame = rows.where(F.col(KIND).isin(*kinds))
+        if self.tells_late:
+            said[CAME] = F.col(CAME)
         frame = frame.select(*map(quoted, names), *_named(said))
         return Lines(frame, {name: spec.NO_TIME}, frozenset({name}))
 
@@ -271,7 +342,11 @@ class Inputs(Generic[AnySource]):
             case spec.Given():
                 one = self.sources[step.input]
                 return layout.given(one.source, one.feed, one.frame)
-            case spec.Filtered(source=source) | spec.Projected(source=source):
+            case (
+                spec.Filtered(source=source)
+                | spec.Projected(source=source)
+                | spec.Tried(source)
+            ):
                 return layout.changed(self.lines(source, layout), step)
             case spec.Unfolded(source):
                 return layout.unfolded(self.lines(source, layout), step)
@@ -323,6 +398,12 @@ class Inputs(Generic[AnySource]):
             case spec.Inline(schema):
                 return self.nothing(schema)
             case step:
+                keeps = spec.InRowTime | spec.JoinedInRowTime | spec.Coded | spec.Tried
+                if layout.tells_late and any(
+                    isinstance(it, keeps) for it in _steps(step)
+                ):
+                    told = "late rows of steps in front of a join"
+                    raise UnsupportedError.not_yet("stream", told, hint=_COUNTED)
                 return self.rows(self.lines(step, layout).rows(), one.time)
 
     def nothing(self, schema: Schema) -> AnySource:
@@ -344,24 +425,45 @@ class RowTimeQuery:
 
     def frame(self, layout: Layout) -> DataFrame:
         """Returns the rows of the stream."""
+        return self.read(self._lines(layout))
+
+    def read(self, lines: DataFrame) -> DataFrame:
+        """Returns the rows of the stream among its lines."""
+        with plain_rules(self.inputs.spark):
+            rows = lines.where(F.col(KIND) == int(LineKind.ROW))
+            return rows.select(*map(quoted, self.step.schema.names))
+
+    def _lines(self, layout: Layout) -> DataFrame:
+        """Returns the lines of the stream."""
         lines = self.inputs.lines(self.step, layout)
         layout.checkpoint.refuse_other(*layout.joins)
-        with plain_rules(self.inputs.spark):
-            return lines.rows().select(*map(quoted, self.step.schema.names))
+        return lines.frame
 
-    def start(self, sink: Sink, how: Start, partitions: int = 0) -> StreamingQuery:
-        """Returns the running query that writes the stream into a sink."""
-        keeps = spec.InRowTime | spec.JoinedInRowTime | spec.Coded
-        if not any(isinstance(one, keeps) for one in _steps(self.step)):
-            # Row by row: there is nothing that could wait for an end.
+    def start(
+        self, sinks: Mapping[AnyOutlet, Sink], how: Start, partitions: int = 0
+    ) -> StreamingQuery:
+        """Returns the running query that writes the stream, and perhaps late rows."""
+        tells_late = spec.Outlet.LATE in sinks
+        tries = any(isinstance(one, spec.Tried) for one in _steps(self.step))
+        if not any(map(_keeps, _steps(self.step))) and not (tries and tells_late):
+            # Row by row: nothing waits for an end, and no row is known as late.
             now = replace(how, trigger=NOW) if how.finish else how
+            sink = sinks[spec.Outlet.MATCHED]
             return start_plain(self.frame(Layout()), sink, now)
+        givens = (it.input for it in _steps(self.step) if isinstance(it, spec.Given))
+        feeds = (self.inputs.sources[name].feed for name in givens)
 
         def rows(checkpoint: Checkpoint, ends: Ends) -> DataFrame:
-            return self.frame(Layout(checkpoint, ends))
+            return self._lines(Layout(checkpoint, ends, tells_late=tells_late))
 
         return start_in_row_time(
-            self.inputs.spark, rows, sink=sink, how=how, partitions=partitions
+            self.inputs.spark,
+            rows,
+            batches=_Outlets(self),
+            sinks=sinks,
+            how=how,
+            partitions=partitions,
+            beats=any(feed.idle != spec.NO_TIME for feed in feeds),
         )
 
     def explained(self) -> str:
@@ -377,6 +479,51 @@ class RowTimeQuery:
         if any(isinstance(one, spec.InRowTime) for one in steps):
             told.append(words.paragraphs([("row time", _IN_ORDER)]))
         return "\n".join(told or [words.paragraphs([("engine", _PLAIN)])])
+
+
+def refuse_late_inside(plan: StreamPlan) -> None:
+    """Refuses to tell late rows of a join that has others inside it."""
+    if len(plan.joins) > 1:
+        told = "late rows of joins in a row, of a text of several steps"
+        raise UnsupportedError.not_yet("stream", told, hint=_COUNTED)
+
+
+@dataclass(frozen=True, slots=True)
+class _Outlets:
+    """The rows of a stream, and those that were late for it, among its lines."""
+
+    query: RowTimeQuery
+
+    @property
+    def every(self) -> tuple[AnyOutlet, ...]:
+        """Returns both outlets."""
+        return (spec.Outlet.MATCHED, spec.Outlet.LATE)
+
+    def frame(self, results: DataFrame, outlet: AnyOutlet) -> DataFrame:
+        """Returns the rows of one of them."""
+        if outlet is not spec.Outlet.LATE:
+            return self.query.read(results)
+        reason = F.when(F.col(KIND) == int(LineKind.FAILED), "failed")
+        reason = reason.when(F.col(MOMENT).isNull(), "null_time").otherwise("late")
+        time = F.timestamp_micros(MOMENT)
+        late = results.where(F.col(KIND).isin(*GOING_BY))
+        return late.select(
+            F.lit(self.query.name).alias("stream"),
+            reason.alias("reason"),
+            time.alias("row_time"),
+            F.col(CAME).alias("row"),
+        )
+
+    def has_rows(self) -> list[str]:
+        """Returns whether there are rows of each."""
+        kinds = (int(LineKind.ROW),), GOING_BY
+        every = (", ".join(map(str, some)) for some in kinds)
+        return [f"count_if({KIND} IN ({some})) > 0" for some in every]
+
+
+def _keeps(step: spec.Step) -> bool:
+    """Tells whether a step keeps rows, and knows which of them are late."""
+    return isinstance(step, spec.InRowTime | spec.JoinedInRowTime | spec.Coded)
 
 
 def _steps(step: spec.Step) -> Iterator[spec.Step]:

@@ -58,7 +58,9 @@ class LineKind(IntEnum):
 
     What is passed on belongs to another join, or in row time is a row that a filter has
     passed over; ends are those of inherited lives. Behind what belongs together among
-    the rows of a program stands a mark.
+    the rows of a program stands a mark. What was late in row time goes on to the end as
+    what it was when it came, and so does one that has failed; a beat says what time it
+    is.
     """
 
     ROW = 0
@@ -69,3 +71,6 @@ class LineKind(IntEnum):
     PASSED = 5
     ENDS = 6
     MARK = 7
+    LATE = 8
+    BEAT = 9
+    FAILED = 10

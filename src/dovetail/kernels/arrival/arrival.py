@@ -179,9 +179,7 @@ def read_side(
         if rows.open_time.any():
             newest = np.maximum(rows.moment, watch.newest)
             moments = np.where(rows.open_time, newest, rows.moment)
-            # It has one now: who keeps the row and reads it once more finds it closed.
-            closed = np.zeros(len(rows), bool)
-            rows = rows.with_arrays(moment=moments).with_flags(open_time=closed)
+            rows = rows.with_arrays(moment=moments)
         bound = watch.bound if moment.exact else before
         good = np.ones(len(rows), bool)
         for reason, found in _faults(rows, side, bound, exact=moment.exact):

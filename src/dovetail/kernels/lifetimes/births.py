@@ -156,29 +156,22 @@ def ends(side: SideSettings, rows: Rows) -> Whole:
             return rows.death
 
 
-def least_births(window: Window, bounds: Whole) -> Whole:
-    """Returns the least births of rows that are not before the bounds."""
-    bounds = np.maximum(bounds, BEGINNING)
-    match window:
-        case windows.Range(_, following):
-            return calendar.least_shifted(bounds, following.negated())
-        case windows.HopSize():
-            return calendar.first_ends(bounds, window)
-        case _:
-            return bounds
-
-
 def least_birth(window: Window, bound: int) -> int:
     """Returns the least birth of a row that is not before the bound."""
-    return int(least_births(window, np.array([bound]))[0])
+    match window:
+        case windows.Range(_, following):
+            return calendar.least_shifted(max(bound, BEGINNING), following.negated())
+        case windows.HopSize() if bound > BEGINNING:
+            return calendar.first_end(bound, window)
+        case _:
+            return max(bound, BEGINNING)
 
 
 def least_end(window: Window, bound: int) -> int:
     """Returns the least row time of a null row that is not before the bound."""
     match window:
         case windows.Range(preceding):
-            least = calendar.least_shifted(np.array([max(bound, BEGINNING)]), preceding)
-            return int(least[0])
+            return calendar.least_shifted(max(bound, BEGINNING), preceding)
         case windows.HopUnit(unit):
             return int(calendar.unit_ends(unit, np.array([bound]))[0])
         case windows.HopSize():

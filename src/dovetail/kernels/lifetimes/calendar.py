@@ -47,18 +47,16 @@ def shift(moments: Whole, span: Span) -> Whole:
     return np.where(fixed, moments, plain + span.microseconds)
 
 
-def least_shifted(moments: Whole, span: Span) -> Whole:
-    """Returns for each moment the least of it and all later ones, each so much later.
+def least_shifted(moment: int, span: Span) -> int:
+    """Returns the least of a moment and all later ones, each so much later.
 
     The last days of a month may all come to the last day of a shorter one: there a
     later moment may be an earlier hour. Of each day the first moment is the least.
     """
-    least = shift(moments, span)
-    if not span.months:
-        return least
-    fixed = (moments == NEVER) | (moments <= BEGINNING)
-    days = np.where(fixed, 0, moments)[:, None] // _DAY + _DAYS_AT_AN_END
-    return np.where(fixed, least, np.minimum(least, shift(days * _DAY, span).min(1)))
+    moments = np.array([moment])
+    if span.months and BEGINNING < moment < NEVER:
+        moments = np.append(moments, (moment // _DAY + _DAYS_AT_AN_END) * _DAY)
+    return int(shift(moments, span).min())
 
 
 def unit_ends(unit: HopUnitName, moments: Whole) -> Whole:
@@ -133,9 +131,7 @@ def hopped(rows: Rows, window: HopSize) -> Rows:
     )
 
 
-def first_ends(bounds: Whole, window: HopSize) -> Whole:
-    """Returns the ends of the first windows to end after bounds; infinite ones stay."""
+def first_end(bound: int, window: HopSize) -> int:
+    """Returns the end of the first window to end after a bound."""
     size, every = window.size.microseconds, window.every.microseconds
-    fixed = (bounds == NEVER) | (bounds <= BEGINNING)
-    plain = np.where(fixed, 0, bounds)
-    return np.where(fixed, bounds, plain - (plain - size) % every + every)
+    return bound - (bound - size) % every + every

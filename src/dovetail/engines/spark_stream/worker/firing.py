@@ -33,7 +33,15 @@ from dovetail.kernels.firing import (
     Windows,
     advance,
 )
-from dovetail.kernels.row_order import INPUT, NUMBER, RowOrder, Waiting, begun, in_order
+from dovetail.kernels.row_order import (
+    GOING_BY,
+    INPUT,
+    NUMBER,
+    RowOrder,
+    Waiting,
+    begun,
+    in_order,
+)
 from dovetail.kernels.settings import FORMAT
 
 Batches = Iterator[pa.RecordBatch]
@@ -163,12 +171,16 @@ class _Waits:
         if self.is_new:
             return begun(self.order, schema)
         rows = _kept_rows(self.shelf, _WAITING, schema)
-        return Waiting(rows, json.loads(self.shelf.get(_BOUNDS)))
+        bounds = json.loads(self.shelf.get(_BOUNDS))
+        # Under no input's name: earlier versions have written bounds alone.
+        silent = bounds.pop("", {})
+        return Waiting(rows, bounds, silent)
 
     def write(self, waiting: Waiting) -> None:
         """Keeps what waits."""
         self.shelf.put(_WAITING, write_batch(waiting.rows))
-        self.shelf.put(_BOUNDS, json.dumps(dict(waiting.bounds)).encode())
+        known = {**waiting.bounds, "": dict(waiting.silent)}
+        self.shelf.put(_BOUNDS, json.dumps(known).encode())
 
 
 def _in_row_time(stage: Stage, waits: _Waits, lines: pa.RecordBatch) -> pa.RecordBatch:
@@ -184,8 +196,14 @@ def _in_row_time(stage: Stage, waits: _Waits, lines: pa.RecordBatch) -> pa.Recor
     waiting, ready = in_order(waits.order, waiting, lines)
     waits.write(waiting)
     count = ready.num_rows
+    # Rows that were late before stay those of their step.
+    goes_by = pc.is_in(ready.column(KIND), pa.array(GOING_BY, pa.int32()))
     own = {
-        INPUT: pa.repeat(pa.scalar(stage.name, pa.string()), count),
+        INPUT: pc.if_else(
+            goes_by,
+            pc.fill_null(ready.column(INPUT), stage.name),
+            pa.scalar(stage.name, pa.string()),
+        ),
         NUMBER: pa.array(range(count), pa.int64()),
     }
     for name, column in own.items():

@@ -54,7 +54,7 @@ Whence = tuple[int, int]
 # So much of a task's rows lies in memory before it is packed.
 FLUSH_ROWS = 1 << 20
 FLUSH_BYTES = 256 << 20
-ROW, DELETE, BOUND, FINISH, INITIAL, PASSED_ON, ENDED, _ = map(int, LineKind)
+ROW, DELETE, BOUND, FINISH, INITIAL, PASSED_ON, ENDED, *_ = map(int, LineKind)
 """What a line of a side is, in the column `@event` where it has one."""
 _ENDS = tuple((hand, NEVER, NEVER) for hand in (0, 1))
 """What is said of either hand at its end: the last position, the last bound."""

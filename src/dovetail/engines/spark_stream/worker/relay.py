@@ -3,6 +3,7 @@
     line of results                 rows for the select and the pack that follow
     blob of the join's rows   -->   ROW       each with its row time
     late rows in that blob    -->   PASSED    as a blob: no row of the next join
+                              -->   LATE      or as rows, of the last join of a stream
     until 10:05               -->   BOUND     no row before 10:05 comes any more
     lives                     -->   ENDS      of lives that its rows hand on
     blob of a join inside     -->   PASSED    as it is
@@ -51,13 +52,14 @@ def make_relay(
     marks: bool = False,
     port: Outlet | None = None,
     keys: tuple[str, ...] = (),
+    tells_late: bool = False,
 ) -> Callable[[Batches], Batches]:
     """Returns the function for `mapInArrow` behind the operator of join `number`.
 
     `schema` is that of its results; `scopes` says whose a bucket is, by its label.
     Where somebody looks at `marks` one stands behind the rows of each cause, or those
     of one `port`. The changes of a table go on as its rows, which replace each other by
-    their `keys`.
+    their `keys`. Late rows go on with their values where somebody behind `tells_late`.
     """
 
     def relay(batches: Batches) -> Batches:
@@ -83,9 +85,10 @@ def make_relay(
         rows = unpacked(blob, schema)
         is_late = pc.equal(rows.column(OUTLET), code(Outlet.LATE))
         late = rows.filter(is_late)
-        if late.num_rows:
-            kept = write_batch(late)
-            yield _Said(LineKind.PASSED, None, scope, number, kept).alone(schema)
+        if tells_late:
+            yield _Said(LineKind.LATE, None, scope).of(late)
+        else:
+            yield from _packed(late, scope, number)
         own = from_bucket(rows.filter(pc.invert(is_late)), bucket)
         lines = _Said(LineKind.ROW, None, scope).of(own)
         yield _of_table(lines, keys) if keys else lines
@@ -93,6 +96,13 @@ def make_relay(
             yield _Said(LineKind.MARK, None, scope).of(_marks(marked))
 
     return relay
+
+
+def _packed(late: pa.RecordBatch, scope: int, join: int) -> Batches:
+    """Yields late rows as a line that goes by whoever is behind, if there are any."""
+    if late.num_rows:
+        kept = _Said(LineKind.PASSED, None, scope, join, write_batch(late))
+        yield kept.alone(late.schema)
 
 
 def _of_table(lines: pa.RecordBatch, keys: tuple[str, ...]) -> pa.RecordBatch:
