@@ -102,7 +102,7 @@ def argument_of(function: exp.Expr, text: Text) -> exp.Expr:
             return value
         case _:
             name = function.name if isinstance(function, exp.Anonymous) else ""
-            if refused := refusal(name, function, text):
+            if refused := refusal(name or called(function), function, text):
                 raise refused
             what = f"{name or called(function)}: known are {_NAMES}"
             raise not_yet(text.at(function), what)

@@ -52,6 +52,7 @@ _REFUSED = {
     "FAST_REGEX_LOG_PARSE": "REGEX_LOG_PARSE takes patterns of Java",
     "FAST_REGEX_LOG_PARSER": "REGEX_LOG_PARSE takes patterns of Java",
     "GROUP_RANK": "TOP_K_ITEMS_TUMBLING gives the most frequent values",
+    "LEAD": "no row of a stream has come behind the newest: LAG looks back",
     "RANDOM": "a value of chance is another one when a batch runs again",
 }
 

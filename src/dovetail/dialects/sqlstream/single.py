@@ -38,7 +38,7 @@ _GROUP, _VALUE, _PART, _RESULT = "group", "value", "part", "result"
 _KEY, _OWN_TIME = "key", "own time"
 # Units of the calendar in months, from the shortest on; a week is none.
 _MONTHS = {"WEEK": 0, "MONTH": 1, "QUARTER": 3, "YEAR": 12}
-_AT_ITS_END = "one FLOOR or STEP of ROWTIME, at whose end a group comes out"
+_AT_ITS_END = "ROWTIME, or a FLOOR or STEP of it, at whose end a group comes out"
 _DAY = 86_400 * spec.SECOND
 Columns = list[tuple[str, Expression]]
 Node = tuple[str, exp.Expr]
@@ -378,18 +378,25 @@ class Single:
         self, group: exp.Group, keys: tuple[str, ...], lists: dict[int, str]
     ) -> tuple[spec.Windowed, str]:
         """Returns a row for each group, and the time at which it comes out."""
-        if stagger := group.args.get(syntax.STAGGER):
-            length = self.query.windows.length(stagger)
-            if not length.is_exact or not length.microseconds:
+        stagger: exp.Expr | None = group.args.get(syntax.STAGGER)
+        is_moment = not any(map(self._stretch_of, group.expressions)) and any(
+            map(self._is_row_time, group.expressions)
+        )
+        if stagger or is_moment:
+            # Rows of one time are over with the next one that there can be.
+            length = self.query.windows.length(stagger) if stagger else spec.Span(0, 1)
+            if stagger and not (length.is_exact and length.microseconds):
                 raise self._wrong(stagger, "a window of months, or of nothing", "HOUR")
             # When it comes out is known by the first time that is in it.
             first = self._added(_VALUE, self.time)
             source = self._in_front((ROWTIME, self.time))
             each = tuple(dict.fromkeys((*lists.values(), first)))
             until = spec.firing.Tumbling(spec.firing.FromFirst(length))
-            micros = f"unix_micros(element_at(l.`{first}`, 1)) + {length.microseconds}"
-            fired = steps.windowed(source, until, lists=each, by=keys)
-            return fired, f"timestamp_micros({micros})"
+            micros = length.microseconds if stagger else 0
+            end = (
+                f"timestamp_micros(unix_micros(element_at(l.`{first}`, 1)) + {micros})"
+            )
+            return steps.windowed(source, until, lists=each, by=keys), end
         policy, end = self._ended(group)
         source = self._in_front((ROWTIME, self.time))
         each = tuple(dict.fromkeys(lists.values()))
