@@ -401,18 +401,7 @@ def start_in_row_time(
         asked = int(spark.conf.get(PARTITIONS) or 200)
         count = known.partitions or partitions or min(asked, cores(spark))
         frame = rows(known, bool(how.finish) if can_end else None)
-        if len(sinks) == 1:
-            ((outlet, sink),) = sinks.items()
-            own = batches.frame(frame, outlet)
-            return start_plain(own, sink, how, partitions=count)
-        travel_by_value()
-        confs = {**STORE, **_by_thousands(spark), PARTITIONS: str(count)}
-        with plain_rules(spark, **confs):
-            for outlet, sink in sinks.items():
-                own = batches.frame(frame, outlet)
-                sink.prepare(own, is_new=known.is_new)
-            write = Writing(batches, sinks).write
-            return _begun(frame.writeStream.foreachBatch(write), how)
+        return start_outlets(frame, batches, sinks, how=how, partitions=count)
 
     return _to_the_end(begin, checkpoint, how, spark=spark)
 
@@ -490,6 +479,30 @@ def start_plain(
 
         writer = frame.writeStream.foreachBatch(write)
         return _begun(writer, how)
+
+
+def start_outlets(
+    frame: DataFrame,
+    batches: Batches,
+    sinks: Mapping[AnyOutlet, Sink],
+    *,
+    how: Start,
+    partitions: int = 1,
+) -> StreamingQuery:
+    """Returns the running query that writes outlets, which are read of its batches."""
+    spark = frame.sparkSession
+    if len(sinks) == 1:
+        ((outlet, sink),) = sinks.items()
+        rows = batches.frame(frame, outlet)
+        return start_plain(rows, sink, how, partitions=partitions)
+    travel_by_value()
+    confs = {**STORE, **_by_thousands(spark), PARTITIONS: str(partitions)}
+    with plain_rules(spark, **confs):
+        is_new = not path_exists(spark, f"{how.checkpoint}/offsets")
+        for outlet, sink in sinks.items():
+            sink.prepare(batches.frame(frame, outlet), is_new=is_new)
+        write = Writing(batches, sinks).write
+        return _begun(frame.writeStream.foreachBatch(write), how)
 
 
 def _begun(writer: DataStreamWriter, how: Start) -> StreamingQuery:

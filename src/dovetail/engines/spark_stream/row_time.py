@@ -36,7 +36,7 @@ from dovetail.engines.spark_stream.query import (
     Start,
     Streaming,
     start_in_row_time,
-    start_plain,
+    start_outlets,
 )
 from dovetail.engines.spark_stream.ways import changed
 from dovetail.errors import UnsupportedError
@@ -444,18 +444,17 @@ class RowTimeQuery:
     ) -> StreamingQuery:
         """Returns the running query that writes the stream, and perhaps late rows."""
         tells_late = spec.Outlet.LATE in sinks
-        tries = any(isinstance(one, spec.Tried) for one in _steps(self.step))
-        if not any(map(_keeps, _steps(self.step))) and not (tries and tells_late):
-            # Row by row: nothing waits for an end, and no row is known as late.
+        if not any(map(_keeps, _steps(self.step))):
+            # Row by row: nothing waits for an end, and casts alone can have failed.
             now = replace(how, trigger=NOW) if how.finish else how
-            sink = sinks[spec.Outlet.MATCHED]
-            return start_plain(self.frame(Layout()), sink, now)
-        givens = (it.input for it in _steps(self.step) if isinstance(it, spec.Given))
-        feeds = (self.inputs.sources[name].feed for name in givens)
+            lines = self._lines(Layout(tells_late=tells_late))
+            return start_outlets(lines, _Outlets(self), sinks, how=now)
 
         def rows(checkpoint: Checkpoint, ends: Ends) -> DataFrame:
             return self._lines(Layout(checkpoint, ends, tells_late=tells_late))
 
+        givens = (it.input for it in _steps(self.step) if isinstance(it, spec.Given))
+        feeds = (self.inputs.sources[name].feed for name in givens)
         return start_in_row_time(
             self.inputs.spark,
             rows,
