@@ -12,7 +12,7 @@ name of a topic may have dots and dashes: my-topic.v1.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -24,6 +24,7 @@ from sqlglot.tokenizer_core import Token
 from dovetail import spec
 from dovetail.dialects import trees
 from dovetail.dialects.grammar import Source
+from dovetail.dialects.lenses import functions
 from dovetail.errors import DialectError, Place, SpecError, UnsupportedError
 
 LANGUAGE = "Lenses SQL"
@@ -60,7 +61,18 @@ class LensesSql(Dialect):
         IDENTIFIERS: ClassVar[list[str | tuple[str, str]]] = ["`"]
 
     class Parser(parser.Parser):
-        """Reads expressions as sqlglot does."""
+        """Reads expressions as sqlglot does, but functions that are Lenses' own."""
+
+        FUNCTIONS: ClassVar[dict[str, Callable[..., exp.Expr]]] = {
+            name: known
+            for name, known in parser.Parser.FUNCTIONS.items()
+            if name not in functions.NAMES
+        }
+        FUNCTION_PARSERS: ClassVar[dict[str, Callable[..., exp.Expr | None]]] = {
+            name: known
+            for name, known in parser.Parser.FUNCTION_PARSERS.items()
+            if name not in functions.NAMES
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,9 +216,9 @@ class Text:
         return DialectError(found, *told, place=self.at(node))
 
 
-def not_yet(place: Place, what: str) -> UnsupportedError:
+def not_yet(place: Place, what: str, hint: str = "") -> UnsupportedError:
     """Returns that a part of the language is not there yet, with its place."""
-    return trees.not_yet(place, what, LANGUAGE)
+    return trees.not_yet(place, what, LANGUAGE, hint)
 
 
 @dataclass(slots=True)

@@ -21,7 +21,7 @@ from typing import Protocol
 from sqlglot import ErrorLevel, errors, exp
 
 from dovetail import spec
-from dovetail.dialects.lenses import parser
+from dovetail.dialects.lenses import functions, parser
 from dovetail.dialects.lenses.groups import (
     CHANGE,
     NUMBER,
@@ -453,7 +453,7 @@ class Query:
                 raise self._mixed(part, seen)
             else:
                 self._check_truth(part, seen, "ON")
-                soft.append(seen.meant(part))
+                soft.append(self._meant(part, seen))
         return hard, soft
 
     def _mixed(self, part: exp.Expr, seen: Seen) -> SpecError:
@@ -566,7 +566,7 @@ class Query:
             # Part by part, so that what is wrong is told of that part alone.
             for one in conjuncts(where):
                 self._check_truth(one, seen, "WHERE")
-                yield seen.meant(one)
+                yield self._meant(one, seen)
 
     def _check_truth(self, node: exp.Expr, seen: Seen, word: str) -> None:
         """Refuses a condition that is neither true nor false."""
@@ -588,7 +588,8 @@ class Query:
                 fields += self._star(star, seen, optional)
                 continue
             kind, called = self._type(one.node, seen), _called(one)
-            part = Part((*called.within, called.name), seen.meant(one.node), kind, one)
+            value = self._meant(one.node, seen)
+            part = Part((*called.within, called.name), value, kind, one)
             may = seen.may_be_null(one.node, optional)
             if called.facet == KEY:
                 parts.append(part)
@@ -663,13 +664,40 @@ class Query:
         except errors.UnsupportedError as error:
             what = f"{node.sql()}, of which Spark lacks a part,"
             raise not_yet(self.text.at(node), what) from error
+        text = self._text(node, seen)  # tells at its own place what it lacks
         try:
-            return parse(Expression(self._text(node, seen)), scope).type
+            return parse(Expression(text), scope).type
         except UnsupportedError as error:
             raise not_yet(self.text.at(node), error.found) from error
         except DovetailError as error:
             told = error.expected, error.hint
             raise self.text.wrong(node, error.found, *told) from error
+
+    def _meant(self, node: exp.Expr, seen: Seen) -> exp.Expr:
+        """Returns an expression over the rows of the sources, in Spark's functions."""
+        found = node.copy()
+        # From the leaves up: what is known of a value is known of what it becomes.
+        for one in [*found.find_all(exp.Anonymous)][::-1]:
+            if one.name.upper() in functions.NAMES:
+                new = self._function(one, seen)
+                found = new if one is found else (one.replace(new), found)[1]
+        return seen.meant(found)
+
+    def _function(self, node: exp.Anonymous, seen: Seen) -> exp.Expr:
+        """Returns a function of Lenses as Spark has it."""
+        name, values = node.name.upper(), node.expressions
+        if name in functions.REFUSED:
+            raise not_yet(self.text.at(node), name, functions.REFUSED[name])
+        if node.find_ancestor(exp.Lambda):
+            told = f"{name} behind ->"
+            raise not_yet(self.text.at(node), told, "LATERAL takes a list apart")
+        kinds = [self._type(one, seen) for one in values]
+        try:
+            found = functions.written(name, values, kinds)
+        except SpecError as error:
+            raise self.text.wrong(node, error.found, error.expected) from error
+        found.meta.update(node.meta)
+        return found
 
     def _read(self, node: exp.Expr, seen: Seen) -> tuple[str, Type]:
         """Returns an expression over the sources, and its type."""
@@ -678,7 +706,7 @@ class Query:
 
     def _text(self, node: exp.Expr, seen: Seen) -> str:
         """Returns an expression over the sources as the spec writes it."""
-        value = seen.meant(node)
+        value = self._meant(node, seen)
         if seen.is_join:
             text: str = value.sql(dialect="spark")
             return text
