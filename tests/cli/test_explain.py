@@ -189,3 +189,15 @@ def test_a_broken_program_is_told_in_a_sentence(tmp_path, text, options, says):
     found = CliRunner().invoke(app, words)
     assert (found.exit_code, found.stdout) == (2, "")
     assert says in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [({}, "yes: 1 query"), ({"outer_rows": "eager"}, "not yet: a switch in a join of")],
+)
+def test_a_chain_of_tables_is_asked_of_its_plan(explain, settings, says):
+    cases = json.loads((TOP / "tests/cases/lenses_rules.json").read_text())
+    (case,) = (one for one in cases if one["name"] == "lenses_rules/three_tables")
+    found = explain({**case, "settings": settings})
+    assert found.exit_code == 0, found.stderr
+    assert told(found)["on stream"].startswith(says)

@@ -85,6 +85,19 @@ class TableChain:
 
     def _streamed(self, split: Split) -> list[Line]:
         """Returns what one query of Spark gives, in which the joins stand in a row."""
+        named = NamedPlay(self.name, self.whole())
+        ((_, found),) = outcomes(EngineName.STREAM, [named], split)
+        if isinstance(found, DovetailError):
+            raise found
+        sight = EngineName.STREAM.sight(split)
+        return [
+            Line(it.row, {**it.facts, "out": self.name})
+            for it in (emitted(one, sight) for one in found)
+            if it.facts["out"] == spec.Outlet.MATCHED.value
+        ]
+
+    def whole(self) -> spec.Play:
+        """Returns the play of all joins as one, with those in front inside of it."""
         whole = spec.whole_join(self.step)
         assert whole is not None  # noqa: S101 - a chain is made of joins alone
         opening = [one for place, one in self.events if place < 0]
@@ -97,17 +110,7 @@ class TableChain:
             name: replace(it, rows=tuple(rows[name]))
             for name, it in self.inputs.items()
         }
-        play = checked(spec.Play(whole, inputs, events, settings=self.settings))
-        named = NamedPlay(self.name, play)
-        ((_, found),) = outcomes(EngineName.STREAM, [named], split)
-        if isinstance(found, DovetailError):
-            raise found
-        sight = EngineName.STREAM.sight(split)
-        return [
-            Line(it.row, {**it.facts, "out": self.name})
-            for it in (emitted(one, sight) for one in found)
-            if it.facts["out"] == spec.Outlet.MATCHED.value
-        ]
+        return checked(spec.Play(whole, inputs, events, settings=self.settings))
 
     def joins(self) -> Iterator[tuple[spec.JoinSpec, spec.Inputs]]:
         """Yields each join with its inputs, the last one first."""

@@ -6,7 +6,7 @@ the features that the join, its inputs and its events use.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -92,20 +92,35 @@ def explained_in_row_time(text: RowTimeText) -> str:
         ("output", f"{it.name}: {', '.join(it.step.schema.names)}")
         for it in program.outputs
     ]
-    count = len(program.outputs)
-    lines.append(("on stream", f"yes: {count} quer{'y' if count == 1 else 'ies'}"))
+    joins = (
+        spec.Play(complete(step.join, known), known)
+        for step in spec.steps_of(program)
+        if isinstance(step, spec.JoinedInRowTime)
+        for known in [inputs_of(step, text.play.inputs)]
+    )
+    lines.append(_on_stream(joins, len(program.outputs)))
     return "\n\n".join((*plans, paragraphs(lines)))
 
 
 def explained_chain(chain: TableChain) -> str:
     """Returns the plan of each join of a chain, the last one first."""
     lines = [("output", f"{chain.name}: {', '.join(chain.step.schema.names)}")]
-    lines.append(("on stream", "yes: 1 query"))
+    lines.append(_on_stream([chain.whole()], 1))
     plans = (
         paragraphs([*_described(join, spec.Play(join, inputs))])
         for join, inputs in chain.joins()
     )
     return "\n\n".join((*plans, paragraphs(lines)))
+
+
+def _on_stream(plays: Iterable[spec.Play], count: int) -> Line:
+    """Returns whether streams of Spark run these joins, as their plans say."""
+    try:
+        for play in plays:
+            stream.plan_play(play)
+    except UnsupportedError as error:
+        return "on stream", f"not yet: {', '.join(error.missing)}"
+    return "on stream", f"yes: {count} quer{'y' if count == 1 else 'ies'}"
 
 
 def answers(play: spec.Play) -> Iterator[Answer]:
