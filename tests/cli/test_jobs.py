@@ -151,6 +151,50 @@ def test_with_files_a_script_reads_them_itself(call, tmp_path):
     assert str(tmp_path / "left.cs[v]") in found.stdout
 
 
+SECRETS = """\
+checkpoint = "state"
+[join]
+type = "inner"
+clock = "arrival"
+hard = [["l.id", "r.id"]]
+select = { id = "l.id" }
+left = { from = "Left", window = { rows = 1 } }
+right = { from = "Right", window = "forever" }
+
+[streams.Left]
+kafka = "orders"
+servers = "localhost:9092"
+columns = { id = "bigint" }
+[streams.Left.options]
+"kafka.sasl.jaas.config" = "Login required password=hunter2;"
+"maxOffsetsPerTrigger" = 10
+
+[datasets.Right]
+jdbc = "jdbc:postgresql://host/shop?user=ann&password=hunter2"
+table = "people"
+columns = { id = "bigint" }
+[datasets.Right.options]
+password = "hunter2"
+
+[sinks.matched]
+kafka = "paid"
+servers = "localhost:9092"
+key = { id = "bigint" }
+"""
+
+
+def test_a_script_has_no_secret(tmp_path):
+    (tmp_path / "job.toml").write_text(SECRETS)
+    found = CliRunner().invoke(app, ["translate", str(tmp_path / "job.toml")])
+    assert found.exit_code == 0, found.stderr
+    assert functions(found) == ["inputs", "program", "show"]
+    assert "hunter2" not in found.stdout
+    assert found.stdout.startswith("import os\n")
+    for name in ("KAFKA_SASL_JAAS_CONFIG", "URL", "PASSWORD"):
+        assert f"os.environ['{name}']" in found.stdout
+    assert "'maxOffsetsPerTrigger': '10'" in found.stdout
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_stream_of_an_example_has_rows(name):
     assert all(expected(name).values())

@@ -81,6 +81,23 @@ class Process:
             time.sleep(0.1)
 
 
+def ran(folder, script):
+    """Runs a program of Python in a process of its own, and returns how it ended."""
+    (folder / "program.py").write_text(script)
+    return subprocess.run(
+        [sys.executable, "program.py"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(Path(dt.__file__).parents[1]),
+            "PYSPARK_SUBMIT_ARGS": "--master local[1] pyspark-shell",
+        },
+    )
+
+
 def batches(folder):
     """The batches that a job has written, or begun to write."""
     return len([*folder.glob("out/batch=*")])

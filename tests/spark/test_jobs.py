@@ -1,10 +1,7 @@
 """Programs in SPL on files run as the definition says, and so do their scripts."""
 
-import subprocess
-import sys
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 from threading import Event
 
 import pyarrow as pa
@@ -23,6 +20,7 @@ from dovetail.dialects.spl import translate
 from dovetail.engines.spark.rules import plain_rules
 from dovetail.engines.tables import plain_rows
 from tests.bind.files.files import GOOD, given, write
+from tests.spark.processes import ran
 from tests.spl_examples import FOLDER, NAMES, expected, text_of, told
 
 SPARK = pytest.mark.usefixtures("spark")
@@ -174,25 +172,56 @@ def test_a_program_with_its_job_is_explained_as_spark_runs_it(folder):
 
 @pytest.mark.wide
 def test_a_script_gives_the_rows_of_its_run(spark, folder):
-    (folder / "join.py").write_text(call(folder, "translate").stdout)
-    done = subprocess.run(
-        [sys.executable, "join.py"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**session_of_its_own(), "PYTHONPATH": str(Path(dt.__file__).parents[1])},
-    )
+    done = ran(folder, call(folder, "translate").stdout)
     assert done.returncode == 0, done.stderr
     assert written(spark, folder / "out") == [("a ", 7), ("c", 9)]
     assert "|1  |a |" in done.stdout.replace("|a  |", "|a |")
 
 
-def session_of_its_own():
-    """The environment of a process with a small Spark of its own."""
-    import os  # noqa: PLC0415 - what is set now
+AS_DATA = """\
+{more}
+[join]
+type = "left_outer"
+clock = "{clock}"
+hard = [["l.k", "r.k"]]
+select = {{ v = "l.v", w = "r.w" }}
+left = {{ from = "L", window = {window} }}
+right = {{ from = "R", window = {window} }}
 
-    return {**os.environ, "PYSPARK_SUBMIT_ARGS": "--master local[1] pyspark-shell"}
+[{part}.L]
+file = "left"
+columns = {{ n = "int", k = "int", v = "string" }}
+
+[{part}.R]
+file = "right"
+columns = {{ n = "int", k = "int", w = "smallint" }}
+
+[sinks.matched]
+folder = "out"
+format = "json"
+"""
+
+
+@pytest.mark.parametrize(
+    ("part", "clock", "window"),
+    [("streams", "arrival", "{ rows = 3 }"), ("datasets", "batch", '"forever"')],
+)
+@pytest.mark.wide
+def test_a_script_of_a_join_as_data_gives_the_rows_of_its_run(
+    spark, folder, part, clock, window
+):
+    how = {"part": part, "clock": clock, "window": window}
+    path = folder / "data.toml"
+    path.write_text(AS_DATA.format(more='[spark]\n"spark.ui.enabled" = "false"', **how))
+    runner = CliRunner()
+    found = runner.invoke(app, ["run", str(path)])
+    assert found.exit_code == 0, found.stderr
+    expected = written(spark, folder / "out")
+    assert len(expected) > 2
+    (folder / "out").rename(folder / "before")
+    done = ran(folder, runner.invoke(app, ["translate", str(path)]).stdout)
+    assert done.returncode == 0, done.stderr
+    assert written(spark, folder / "out") == expected
 
 
 @pytest.mark.parametrize("name", NAMES)

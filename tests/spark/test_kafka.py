@@ -19,7 +19,7 @@ from dovetail.bind.jobs import read_document, read_job
 from dovetail.errors import SpecError
 from dovetail.schema import Schema
 from dovetail.spec import Given
-from tests.spark.processes import SETTINGS, Process
+from tests.spark.processes import SETTINGS, Process, ran
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "scripts/broker"
@@ -56,6 +56,38 @@ time = "at"
 
 [sinks.matched]
 {sink}
+"""
+
+
+TABLES = """\
+trigger = "available"
+[kafka]
+servers = "{servers}"
+
+[join]
+type = "inner"
+clock = "arrival"
+hard = [["l.id", "r.id"]]
+select = {{ id = "l.id", at = "r.at" }}
+left = {{ from = "Left", window = {{ latest = ["id"] }} }}
+right = {{ from = "Right", window = {{ latest = ["id"] }} }}
+
+[tables.Left]
+kafka = "leftscript"
+columns = {{ at = "timestamp" }}
+key = {{ id = "bigint" }}
+streams = true
+
+[tables.Right]
+kafka = "rightscript"
+columns = {{ at = "timestamp" }}
+key = {{ id = "bigint" }}
+streams = true
+
+[sinks.matched]
+kafka = "{sink}"
+key = {{ id = "bigint" }}
+upsert = true
 """
 
 
@@ -119,6 +151,27 @@ def test_rows_go_in_and_out_and_a_later_run_goes_on(spark, broker, tmp_path):
         '{"id":1,"at":"2026-03-02T12:00:30.000000Z"}',
         '{"id":3,"at":"2026-03-02T12:06:41.000000Z"}',
     ]
+
+
+def test_a_script_of_topics_gives_the_rows_of_its_run(spark, broker, tmp_path):
+    """A table of a topic loses keys there too, which its reader alone would not see."""
+    _, servers = broker
+    text = TABLES.format(servers=servers, sink="ran")
+    path = tmp_path / "job.toml"
+    path.write_text(text)
+    send(spark, "leftscript", servers, [(1, 0), (2, 10)])
+    send(spark, "rightscript", servers, [(1, 30), (2, 200)])
+    gone = spark.sql("SELECT X'32' AS key, CAST(NULL AS BINARY) AS value")
+    writer = gone.write.format("kafka").option("topic", "rightscript")
+    writer.option("kafka.bootstrap.servers", servers).save()
+    run(spark, path)
+    expected = received(spark, "ran", servers)
+    assert ("1", '{"id":1,"at":"2026-03-02T12:00:30.000000Z"}') in expected
+    assert ("2", None) in expected
+    path.write_text(TABLES.format(servers=servers, sink="scripted"))
+    done = ran(tmp_path, jobs.script_of(jobs.prepared(read_job(path))))
+    assert done.returncode == 0, done.stderr
+    assert received(spark, "scripted", servers) == expected
 
 
 def test_a_partition_that_is_behind_makes_no_row_of_its_late(spark, broker, tmp_path):

@@ -29,6 +29,7 @@ from dovetail.api.joined import Joined, streaming_of
 from dovetail.bind import jobs, origins, schemas, sinks
 from dovetail.bind.files import columns, frames, tuples
 from dovetail.bind.files.texts import ValuePlace
+from dovetail.bind.kafka import Topic
 from dovetail.bind.lookups.tables import LookupTable
 from dovetail.bind.replay import FAST, STAMPS, Pace, replay
 from dovetail.bind.sinks import Sink
@@ -39,6 +40,7 @@ from dovetail.expression import Expression
 from dovetail.plan import words
 from dovetail.plan.stream import Feed
 from dovetail.spec.arguments import near
+from dovetail.spec.writer import write_join, write_settings
 
 # No attribute of SPL has a blank in its name.
 _ROW_TIME = "row time"
@@ -72,6 +74,18 @@ class Bound:
     def scans(self) -> tuple[frames.Scan, ...]:
         """Returns how Spark reads the rows."""
         return self.how.origin.scans(self.given, streams=self.how.streams)
+
+    @property
+    def call(self) -> str:
+        """Returns what gives the rows in Python, where Spark's reader alone does not.
+
+        What goes along with the records of a topic says where each stands, and what is
+        gone.
+        """
+        origin = self.how.origin
+        if isinstance(origin, Topic) and self.how.streams and not self.time:
+            return origin.call
+        return ""
 
     def rows(self, spark: SparkSession) -> streams.Rows:
         """Returns the rows."""
@@ -152,7 +166,7 @@ class Asked:
         said = (f"{word}={value!r}" for word, value in self._words().items())
         place, table = self.how.place, repr(self.how.table)
         if place:
-            table = f"dt.postgres({place!r}, {table})"
+            table = f"dt.postgres({frames.said('database_url', place)}, {table})"
         return f"dt.lookup({table}, {', '.join(said)})"
 
 
@@ -172,6 +186,18 @@ class Prepared:
     script: scripts.Script
     is_flow: bool
     asked: tuple[Asked, ...] = ()
+    is_batch: bool = False
+    """Whether all rows are there, and nothing comes in batches."""
+
+    @property
+    def how(self) -> dict[str, object]:
+        """Returns what a start of streams is told beside its sinks."""
+        return {
+            "trigger": self.trigger,
+            "name": self.job.name,
+            "finish": self.finish,
+            "partitions": self.job.partitions or None,
+        }
 
     @property
     def is_spl(self) -> bool:
@@ -295,7 +321,7 @@ def _of_spl(job: jobs.Job, text: str) -> Prepared:
     # What the job binds nothing to the text reads, as it does in a run.
     data = f", data={job.data!r}" + f", sequence={order!r}" * bool(order)
     call = f"dt.spl(TEXT, inputs(spark){data})"
-    script = scripts.Script(text, call)
+    script = scripts.Script(call, text)
     return Prepared(job, tuple(bound), names, names, make, script, is_flow=True)
 
 
@@ -335,7 +361,7 @@ def _of_sql(job: jobs.Job, text: str, dialect: str) -> Prepared:
     _refuse_unknown(job, "lookups", named=tuple(job.lookups), known=used)
     make = partial(streams.sql, text, dialect=dialect)
     call = f"dt.sql(TEXT, inputs(spark), dialect={dialect!r})"
-    script = scripts.Script(text, call)
+    script = scripts.Script(call, text)
     return _planned(job, bound, asked, make=make, script=script)
 
 
@@ -360,7 +386,11 @@ def _of_join(job: jobs.Job, join: spec.JoinSpec, settings: spec.Settings) -> Pre
     def make(rows: Mapping[str, streams.Rows]) -> Joined:
         return streams.joined_by(join, rows, settings)
 
-    return _planned(job, tuple(bound), asked, make=make, script=scripts.NO_SCRIPT)
+    said = write_settings(settings)
+    call = f"dt.join(JOIN, inputs(spark){', settings=SETTINGS' * bool(said)})"
+    data = {"JOIN": write_join(join), **({"SETTINGS": said} if said else {})}
+    script = scripts.Script(call, data=data)
+    return _planned(job, tuple(bound), asked, make=make, script=script)
 
 
 def _unread(
@@ -394,7 +424,12 @@ def _planned(
         every = tuple(one.value for one in streaming_of(made).outlets.every)
     else:
         made.in_words()
-    return Prepared(job, bound, names, every, make, script, is_flow=False, asked=asked)
+    return Prepared(
+        *(job, bound, names, every, make, script),
+        is_flow=False,
+        asked=asked,
+        is_batch=not made.is_streaming,
+    )
 
 
 def _refuse_unknown(
@@ -519,6 +554,7 @@ def script_of(found: Prepared) -> str:
             one.time,
             {**({"key": [*one.how.key]} if one.how.key else {}), **one.words},
             one.pace,
+            one.call,
         )
         for one in found.inputs
     ]
@@ -530,10 +566,14 @@ def script_of(found: Prepared) -> str:
     return scripts.job_script(
         found.script,
         [*readings, *(scripts.Asking(one.name, one.call) for one in found.asked)],
-        {**into, **found.job.sinks},
-        is_flow=found.is_flow,
-        checkpoint=found.job.checkpoint,
-        how={"trigger": found.trigger, "finish": found.finish},
+        scripts.Start(
+            {**into, **found.job.sinks},
+            is_flow=found.is_flow,
+            checkpoint=found.job.checkpoint,
+            how=None if found.is_batch else found.how,
+            settings=found.job.spark,
+            jars=found.job.connector_used,
+        ),
     )
 
 
@@ -574,13 +614,7 @@ class JobOutcome:
     def _started(self) -> tuple[tuple[str, StreamingQuery], ...]:
         """Returns the queries with their names, started."""
         job = self.prepared.job
-        how = {
-            "checkpoint": self.checkpoint,
-            "trigger": self.prepared.trigger,
-            "name": job.name,
-            "finish": self.prepared.finish,
-            "partitions": job.partitions or None,
-        }
+        how = {"checkpoint": self.checkpoint, **self.prepared.how}
         match self.made:
             case Flow():
                 begun = self.made.write(self.sinks, **how)  # type: ignore[arg-type]

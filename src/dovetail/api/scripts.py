@@ -6,20 +6,23 @@ What has no sink is printed, batch by batch.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pprint import pformat
 
 from dovetail import spec
 from dovetail.bind import sinks
 from dovetail.bind.files import frames
+from dovetail.bind.kafka import Topic
 from dovetail.bind.replay import Pace
 from dovetail.engines.spark import rules
 from dovetail.errors import UnsupportedError
 
 _STEP = "    "
+_SCRATCH = "tempfile.mkdtemp()"
 _HEAD = """\
 import dovetail as dt
 
-TEXT = {text}
+{given}
 
 
 def inputs(spark):
@@ -45,7 +48,10 @@ if __name__ == "__main__":
 
     from pyspark.sql import SparkSession
 
-    session = SparkSession.builder.getOrCreate()
+    builder = SparkSession.builder
+{settings}{jars}    session = builder.getOrCreate()
+{run}"""
+_STARTED = """\
     queries = program(session).write(
 {sinks}
         checkpoint={checkpoint},
@@ -53,6 +59,28 @@ if __name__ == "__main__":
     for query in {queries}:
         for progress in dt.follow(query):
             print(progress)
+"""
+_AT_ONCE = """\
+    joined = program(session)
+    sinks = {{
+{sinks}
+    }}
+    for name, sink in sinks.items():
+        rows = getattr(joined, name)
+        if sink is show:
+            show(rows, 0)
+        else:
+            sink.prepare(rows, is_new=True)
+            sink.write(rows, 0, is_empty=False)
+"""
+_JARS = """\
+    # What Spark does not bring, fetched once and kept.
+    from dovetail.bind.jars import jars
+
+    fetched = jars(
+        {coordinates!r}
+    )
+    builder.config("spark.jars", ",".join([{own}*fetched]))
 """
 _GIVEN = """\
 import dovetail as dt
@@ -76,14 +104,52 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """What of a job only its language knows: the text, and the call that takes it."""
+    """What of a job only its language knows: what is given, and the call that takes it.
 
-    text: str
+    `text` is a text as it stands, `data` what Python has as data, by its names.
+    """
+
     call: str
+    text: str = ""
+    data: Mapping[str, object] = field(default_factory=dict)
 
 
-NO_SCRIPT = Script("", "")
-"""A join as data has no call of Python."""
+@dataclass(frozen=True, slots=True)
+class Start:
+    """How what a script makes is carried out: where rows go, and what a session has.
+
+    `into`: the sink of each output that is to go somewhere; `how`: what else a start of
+    streams is told, of data sets nothing; `jars`: coordinates of what Spark lacks.
+    """
+
+    into: Mapping[str, sinks.Sink | None]
+    is_flow: bool
+    checkpoint: str
+    how: Mapping[str, object] | None
+    settings: Mapping[str, str]
+    jars: Sequence[str]
+
+    def lines(self) -> str:
+        """Returns what the script does with what comes out."""
+        named = {name: _sink(sink) for name, sink in self.into.items()}
+        as_items = (f"{_STEP}{name!r}: {sink}," for name, sink in named.items())
+        if self.how is None:
+            lines = (f"{_STEP}{one}" for one in as_items)
+            return _AT_ONCE.format(sinks="\n".join(lines))
+        written = [f"{name}={sink}," for name, sink in named.items()]
+        if self.is_flow:
+            written = ["{", *as_items, "},"]
+        said = (
+            f"{it}={value!r},"
+            for it, value in self.how.items()
+            if value is not None and value != ""
+        )
+        return _STARTED.format(
+            sinks="\n".join(f"{_STEP * 2}{one}" for one in written),
+            checkpoint=repr(self.checkpoint) if self.checkpoint else _SCRATCH,
+            how="".join(f"{_STEP * 2}{one}\n" for one in said),
+            queries="queries" if self.is_flow else "[queries]",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +164,8 @@ class Reading:
     words: Mapping[str, object]
     pace: Pace = ""
     """How fast rows are played that are all there."""
+    call: str = ""
+    """What gives the rows in Python, where it is no reader of Spark's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,40 +182,33 @@ def given_script(text: str, names: Sequence[str]) -> str:
 
 
 def job_script(
-    script: Script,
-    readings: Sequence[Reading | Asking],
-    into: Mapping[str, sinks.Sink | None],
-    *,
-    is_flow: bool,
-    checkpoint: str,
-    how: Mapping[str, object],
+    script: Script, readings: Sequence[Reading | Asking], start: Start
 ) -> str:
-    """Returns a program of Python that reads the inputs, and writes what comes out.
-
-    `into`: the sink of each output that is to go somewhere; `how`: what else a start is
-    told.
-    """
-    if script == NO_SCRIPT:
-        told = "a join as data in a job"
-        raise UnsupportedError.not_yet(
-            "translate", told, hint="dovetail explain tells what it does"
-        )
-    lines = [f"{name!r}: {_sink(sink)}," for name, sink in into.items()]
-    if is_flow:
-        written = ["{", *(f"{_STEP}{one}" for one in lines), "},"]
-    else:
-        written = [f"{name}={_sink(sink)}," for name, sink in into.items()]
-    said = (f"{word}={value!r}," for word, value in how.items() if value is not None)
-    return _HEAD.format(
-        text=_quoted(script.text),
+    """Returns a program of Python that reads the inputs, and writes what comes out."""
+    given = [f"TEXT = {_quoted(script.text)}"] if script.text else []
+    given += [
+        f"{name} = {pformat(value, sort_dicts=False)}"
+        for name, value in script.data.items()
+    ]
+    settings = (
+        f"{_STEP}builder.config({name!r}, {frames.said(name, value)})\n"
+        for name, value in start.settings.items()
+    )
+    # A setting of that name would take the place of the user's own jars.
+    named = start.settings.get("spark.jars", "")
+    own = f"{named!r}, " if named else ""
+    jars = _JARS.format(coordinates=tuple(start.jars), own=own) if start.jars else ""
+    whole = _HEAD.format(
+        given="\n".join(given),
         call=script.call,
         rules="\n".join(f"{_STEP}spark.conf.set{one!r}" for one in rules.RULES.items()),
         reads="\n".join(f"{_STEP}{line}" for one in readings for line in _read(one)),
-        sinks="\n".join(f"{_STEP * 2}{one}" for one in written),
-        checkpoint=repr(checkpoint) if checkpoint else "tempfile.mkdtemp()",
-        how="".join(f"{_STEP * 2}{one}\n" for one in said),
-        queries="queries" if is_flow else "[queries]",
+        settings="".join(settings),
+        jars=jars,
+        run=start.lines(),
     )
+    # Only who has a secret asks where it is.
+    return f"import os\n\n{whole}" if "os.environ[" in whole else whole
 
 
 def _quoted(text: str) -> str:
@@ -164,6 +225,8 @@ def _sink(sink: sinks.Sink | None) -> str:
             return "show"
         case sinks.Folder(path, written):
             return f"dt.folder({path!r}, {written!r})"
+        case Topic():
+            return sink.call
         case _:
             raise UnsupportedError.not_yet("translate", sink.place)
 
@@ -175,7 +238,9 @@ def _read(one: Reading | Asking) -> Iterator[str]:
         return
     # A replay reads all rows at once, and lets them out as a stream.
     reader = "readStream" if one.streams and not one.pace else "read"
-    for number, scan in enumerate(one.scans):
+    if one.call:
+        yield f"rows = {one.call}"
+    for number, scan in enumerate(() if one.call else one.scans):
         calls = [*scan.calls(reader)]
         if one.time:
             calls.append(f".selectExpr('*', {one.time!r})")

@@ -11,10 +11,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from html import escape
+from typing import overload
 
 from pyspark.sql import DataFrame
 
 from dovetail.api.catalogs import ModuleFolder
+from dovetail.api.joined import Joined
 from dovetail.api.sources import (
     Sources,
     catalog_of,
@@ -22,6 +24,7 @@ from dovetail.api.sources import (
     session_of,
     source_of,
 )
+from dovetail.api.streams import Rows, joined_by
 from dovetail.bind.files.frames import misfits_told
 from dovetail.bind.schemas import frame_given
 from dovetail.dialects.ecl import NO_MODULES, Modules, translate
@@ -29,23 +32,25 @@ from dovetail.engines import spark_program
 from dovetail.engines.spark_batch.stops import limits_told
 from dovetail.engines.spark_index.shelf import Shelf, readings_told
 from dovetail.engines.tables import plain_rows
-from dovetail.errors import DovetailError, EngineError
+from dovetail.errors import DovetailError, EngineError, SpecError
 from dovetail.schema import cited
 from dovetail.spec import arguments
 from dovetail.spec.facts import source_names
 from dovetail.spec.inputs import Row
-from dovetail.spec.reader import read_join
+from dovetail.spec.join import JoinSpec
+from dovetail.spec.reader import read_join, read_settings
 from dovetail.spec.stops import USUAL_THRESHOLD, Skew, Stops
 
 SHOWN = 10
 _NOTHING: Sources = {}
+_NO_SETTINGS: Mapping[str, object] = {}
 # Spark's errors have names: what stands behind one is for people.
 _NAMED = re.compile(r"\[[A-Z][A-Z_.]+\] [^\n]*")
 # Spark says in its own words, of several kinds, that a broadcast side is too large.
 _BROADCAST = re.compile(r"(?i)cannot broadcast|memory to build and broadcast")
 
 
-@arguments.public
+@overload
 def join(
     spec: Mapping[str, object],
     frames: Mapping[str, DataFrame],
@@ -53,18 +58,45 @@ def join(
     failure: str = "",
     skew: float = 1.0,
     threshold: int = USUAL_THRESHOLD,
-) -> DataFrame:
-    """Returns the rows of a join of data sets; nothing runs yet.
+) -> DataFrame: ...
 
-    `spec`: the join as data, as in the `join` of a case. `frames`: a DataFrame for each
-    name in it; rows count in the order in which it has them. `failure`: what is said
-    where a limit fails. `skew`: the job fails where a side's rows lie more unevenly
-    than that (0 to 1) and the largest part has more than `threshold` bytes.
+
+@overload
+def join(
+    spec: Mapping[str, object],
+    frames: Mapping[str, Rows],
+    *,
+    settings: Mapping[str, object] = ...,
+) -> Joined: ...
+
+
+@arguments.public
+def join(
+    spec: Mapping[str, object],
+    frames: Mapping[str, DataFrame] | Mapping[str, Rows],
+    *,
+    failure: str = "",
+    skew: float = 1.0,
+    threshold: int = USUAL_THRESHOLD,
+    settings: Mapping[str, object] = _NO_SETTINGS,
+) -> DataFrame | Joined:
+    """Returns the rows of a join of data sets, or a join of streams.
+
+    Nothing runs yet. `spec`: the join as data, as in the `join` of a case. `frames`: a
+    DataFrame for each name in it; rows count in the order in which it has them.
+    `failure`: what is said where a limit fails. `skew`: the job fails where a side's
+    rows lie more unevenly than that (0 to 1) and the largest part has more than
+    `threshold` bytes. Of rows of `dt.stream`, `dt.table` and `dt.dataset` by those
+    names it is a join as `a.join(b, ..)` is one; `settings` are those of a case.
     """
     arguments.mapping("spec", spec, '{"type": "inner", ..}')
     arguments.mapping("frames", frames, '{"a": frame, "b": other}')
-    for name, frame in frames.items():
-        frame_given(f"frames[{arguments.told(name)}]", frame)
+    rows = {name: one for name, one in frames.items() if isinstance(one, Rows)}
+    plain = {
+        name: frame_given(f"frames[{arguments.told(name)}]", one)
+        for name, one in frames.items()
+        if name not in rows
+    }
     arguments.said("failure", failure, "a text", 'failure="too many"')
     share = "a share from 0 to 1"
     limit = arguments.number("skew", skew, share, "skew=0.5")
@@ -79,7 +111,19 @@ def join(
             "frames", frames, expected, "the spec names its inputs by from"
         )
     stops = Stops(failure, Skew(float(limit), least))
-    return spark_program.met(wanted, frames, stops)
+    if rows:
+        if not isinstance(wanted, JoinSpec):
+            told = "a join of several sets with rows of streams"
+            raise SpecError(told, "a DataFrame for each name")
+        if len(rows) < len(frames) or stops != Stops():
+            told = "a join of streams with frames, failure, skew or threshold"
+            hint = "dt.dataset(frame) is a side beside a stream"
+            raise SpecError(told, "rows of dt.stream or its like, and no others", hint)
+        return joined_by(wanted, rows, read_settings(settings))
+    if settings != {}:
+        hint = "dt.stream and dt.table give rows of streams"
+        raise arguments.wrong("settings", settings, "none for DataFrames", hint)
+    return spark_program.met(wanted, plain, stops)
 
 
 @arguments.public

@@ -177,21 +177,28 @@ class Job:
                 return JobInput(stream, origin, self.words, where=where)
         return None
 
-    def session(self) -> Mapping[str, str]:
-        """Returns what a session is told: settings, and the jars that topics ask for.
-
-        They are fetched where they are not kept yet.
-        """
+    @property
+    def connector_used(self) -> tuple[str, ...]:
+        """Returns the coordinates of the jars that topics ask for."""
         origins_of = (one.origin for one in self.inputs.values())
         topics = [
             it for it in (*origins_of, *self.sinks.values()) if isinstance(it, Topic)
         ]
         if not topics or not self.kafka.connector:
-            return self.spark
+            return ()
         parts = [part for one in topics for part in (one.key, one.value)]
         needs_avro = any(part.format is Format.AVRO for part in parts)
+        return (*self.kafka.connector, *(AVRO if needs_avro else ()))
+
+    def session(self) -> Mapping[str, str]:
+        """Returns what a session is told: settings, and the jars that topics ask for.
+
+        They are fetched where they are not kept yet.
+        """
+        if not self.connector_used:
+            return self.spark
         # Before Spark starts: a session takes no jars later.
-        found = jars((*self.kafka.connector, *(AVRO if needs_avro else ())))
+        found = jars(self.connector_used)
         # The user's own jars stay: a setting of that name would replace them.
         named = self.spark.get("spark.jars")
         return {

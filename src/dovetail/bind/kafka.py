@@ -20,7 +20,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail import schema, spec
 from dovetail.bind import schemas
-from dovetail.bind.files.frames import Scan
+from dovetail.bind.files.frames import Scan, said
 from dovetail.errors import SchemaError, SpecError
 from dovetail.expression.sql import text_of
 from dovetail.kernels.arrays.names import reserved
@@ -30,6 +30,7 @@ from dovetail.spec import arguments
 PARTITION, OFFSET, DELETED = map(reserved, ("partition", "offset", "deleted"))
 """What goes along with a row, beside its columns."""
 FAIL = "fail"
+_START = "earliest"
 _NOTHING: Mapping[str, str] = {}
 CHANGE = "change"
 """The column of a changelog that says what becomes of its row."""
@@ -285,6 +286,28 @@ class Topic:
         return scan.frame(spark, streams=True)
 
     @property
+    def call(self) -> str:
+        """Returns the topic in Python, without what is usual."""
+        parts = {"": self.value, "key_": self.key}
+        words: dict[str, object] = {"servers": self.servers}
+        for name, one in zip(("columns", "key"), parts.values(), strict=True):
+            words[name] = {it.name: str(it.type) for it in one.schema.columns}
+        words |= {f"{name}format": one.format.value for name, one in parts.items()}
+        words |= {f"{name}avro": one.avro for name, one in parts.items()}
+        words |= {"meta": {**self.meta}, "start": self.start, "misfits": self.misfits}
+        usual = {"format": Format.JSON.value, "start": _START, "misfits": FAIL}
+        usual["key_format"] = _usual_format(self.key.schema).value
+        told = [
+            f"{name}={value!r}"
+            for name, value in {**words, "upsert": self.upsert}.items()
+            if value and value != usual.get(name)
+        ]
+        if self.options:
+            every = (f"{it!r}: {said(it, one)}" for it, one in self.options.items())
+            told.append(f"options={{{', '.join(every)}}}")
+        return f"dt.kafka({self.topic!r}, {', '.join(told)})"
+
+    @property
     def place(self) -> str:
         """Returns the topic, as a sink."""
         return f'the topic "{self.topic}" of {self.servers}'
@@ -377,7 +400,7 @@ def kafka(  # noqa: PLR0913 - each is a free choice, by its name
     key: Mapping[str, str] = _NOTHING,
     key_format: str = "",
     meta: Mapping[str, str] = _NOTHING,
-    start: str = "earliest",
+    start: str = _START,
     misfits: str = FAIL,
     upsert: bool = False,
     avro: str = "",
@@ -398,8 +421,7 @@ def kafka(  # noqa: PLR0913 - each is a free choice, by its name
     arguments.text("servers", servers, "a broker", 'servers="localhost:9092"')
     example = '{"id": "bigint"}'
     keys = Schema.of(_texts("key", key, example))
-    # Most keys are texts, of numbers as well.
-    usual = Format.STRING if len(keys.columns) == 1 else Format.JSON
+    usual = _usual_format(keys)
     known = _texts("meta", meta, '{"at": "timestamp"}')
     for what in known.values():
         arguments.word("meta", what, _META)
@@ -419,11 +441,17 @@ def kafka(  # noqa: PLR0913 - each is a free choice, by its name
             key_avro,
         ),
         known,
-        arguments.word("start", start, ("earliest", "latest")),
+        arguments.word("start", start, (_START, "latest")),
         arguments.word("misfits", misfits, (FAIL, "null")),
         arguments.truth("upsert", upsert),
         _texts("options", options, '{"maxOffsetsPerTrigger": "1000"}'),
     )
+
+
+def _usual_format(keys: Schema) -> Format:
+    """Returns the format of a key of which none is said."""
+    # Most keys are texts, of numbers as well.
+    return Format.STRING if len(keys.columns) == 1 else Format.JSON
 
 
 def _texts(name: str, value: object, example: str) -> Mapping[str, str]:

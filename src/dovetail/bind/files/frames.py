@@ -38,6 +38,9 @@ _MISFIT = re.compile(
     r"(.*?)(?= SQLSTATE|$)",
     re.MULTILINE,
 )
+# Names of options, and parts of addresses, that only their owner may read.
+_SECRET = re.compile(r"(?i)passw|pwd|secret|token|credential|jaas|access.?key")
+_IN_ADDRESS = re.compile(r"(?i)//[^/@:]*:[^/@]+@|\b(?:password|pwd)\s*=")
 _UNREAD = re.compile(r"\[FAILED_READ_FILE[^\]]*\].*?file (?P<file>\S+?)\.(?:\s|$)")
 
 
@@ -70,7 +73,7 @@ class Scan:
         """Yields the calls that read the part, `read` or `readStream`, a line each."""
         yield f"spark.{reader}.format({self.format!r})"
         for name, value in self.options:
-            yield f".option({name!r}, {value!r})"
+            yield f".option({name!r}, {said(name, value)})"
         if self.schema:
             yield f".schema({self.schema!r})"
         yield f".load({self.path!r})" if self.path else ".load()"
@@ -79,6 +82,13 @@ class Scan:
         yield ".selectExpr("
         yield from (f"{_STEP}{text!r}," for text in self.columns)
         yield ")"
+
+
+def said(name: str, value: str) -> str:
+    """Returns a setting as Python has it; a secret stands in the environment."""
+    if _SECRET.search(name) or _IN_ADDRESS.search(value):
+        return f"os.environ[{re.sub(r'[^A-Z0-9]+', '_', name.upper())!r}]"
+    return repr(value)
 
 
 def frame(spark: SparkSession, fitted: Fitted) -> DataFrame:

@@ -202,6 +202,8 @@ def postgres(place: str, table: str) -> LookupTable:
         raise EngineError(
             f'PostgreSQL does not tell of the table "{table}": {(told or ["?"])[0]}',
             "a data base that answers",
+            "it is asked for the columns of the table before anything runs, by explain "
+            "and translate too",
         ) from error
     own = {one["name"]: one["kind"] for one in found}
     columns = {name: _TYPES.get(kind, "string") for name, kind in own.items()}
