@@ -93,7 +93,10 @@ def ran(folder, script):
         env={
             **os.environ,
             "PYTHONPATH": str(Path(dt.__file__).parents[1]),
-            "PYSPARK_SUBMIT_ARGS": "--master local[1] pyspark-shell",
+            "PYSPARK_PYTHON": sys.executable,
+            # Workers start slowly on a machine that also does other things.
+            "PYSPARK_SUBMIT_ARGS": "--master local[1] "
+            "--conf spark.python.authenticate.socketTimeout=2m pyspark-shell",
         },
     )
 

@@ -72,7 +72,7 @@ def call(folder, command="run", *options, job="job.toml"):
 def written(spark, place, schema="v string, w smallint"):
     """The rows of all batches of a folder."""
     found = spark.read.schema(schema).json(f"{place}/*")
-    return sorted(map(tuple, found.collect()))
+    return sorted(map(tuple, found.collect()), key=repr)
 
 
 def test_what_is_there_is_read_and_a_later_run_goes_on(spark, folder):
@@ -202,17 +202,20 @@ format = "json"
 """
 
 
+STREAMS = {"part": "streams", "clock": "arrival", "window": "{ rows = 3 }"}
+BATCH = {"part": "datasets", "clock": "batch", "window": '"forever"'}
+QUIET = '[spark]\n"spark.ui.enabled" = "false"'
+
+
 @pytest.mark.parametrize(
-    ("part", "clock", "window"),
-    [("streams", "arrival", "{ rows = 3 }"), ("datasets", "batch", '"forever"')],
+    "how",
+    [{**STREAMS, "more": f'sequence = "n"\n{QUIET}'}, {**BATCH, "more": QUIET}],
+    ids=["streams", "batch"],
 )
 @pytest.mark.wide
-def test_a_script_of_a_join_as_data_gives_the_rows_of_its_run(
-    spark, folder, part, clock, window
-):
-    how = {"part": part, "clock": clock, "window": window}
+def test_a_script_of_a_join_as_data_gives_the_rows_of_its_run(spark, folder, how):
     path = folder / "data.toml"
-    path.write_text(AS_DATA.format(more='[spark]\n"spark.ui.enabled" = "false"', **how))
+    path.write_text(AS_DATA.format(**how))
     runner = CliRunner()
     found = runner.invoke(app, ["run", str(path)])
     assert found.exit_code == 0, found.stderr

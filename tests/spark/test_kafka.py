@@ -313,6 +313,36 @@ DOUBLES = [
 DOUBLES += [float("inf"), float("-inf"), float("nan")]
 
 
+@pytest.mark.parametrize(
+    ("name", "kind", "key"),
+    [("twstring", "string", "\u00fc"), ("swlong", "bigint", -2), ("twjson", "int", 7)],
+)
+def test_a_key_has_its_window_as_kafka_streams_writes_it(
+    spark, broker, name, kind, key
+):
+    """The key, the end of a session, and the start: milliseconds in eight bytes."""
+    _, servers = broker
+    inner = {"string": str.encode, "bigint": struct.Struct(">q").pack}
+    packed = inner.get(kind, lambda one: b'{"k":%d}' % one)(key)
+    start, end = 1_700_000_000_123, 1_700_000_060_000
+    behind = {"t": [start], "s": [end, start]}[name[0]]
+    columns = {"k": kind, "start": "timestamp", "end": "bigint"}
+    # A time window ends where its length says: its end is no part of the key.
+    keys = dict([*columns.items()][: 2 if name[0] == "t" else 3])
+    schema = f"k {kind}, s long, end long, x int"
+    rows = spark.createDataFrame([(key, start, end, 1)], schema)
+    rows = rows.selectExpr("k", "timestamp_millis(s) AS start", "end", "x")
+    topic = dt.kafka(
+        f"w{name}", servers=servers, key=keys, key_format=name, columns={"x": "int"}
+    )
+    topic.write(rows, 0, is_empty=False)
+    ((written, _),) = raw(spark, topic.topic, servers)
+    assert written == packed + b"".join(map(struct.Struct(">q").pack, behind))
+    (found,) = read(spark, topic)
+    (expected,) = rows.select(*keys, "x").collect()
+    assert found == expected
+
+
 def test_doubles_are_read_bit_by_bit(spark, broker):
     _, servers = broker
     bytes_of = struct.Struct(">d").pack

@@ -68,17 +68,82 @@ _PLAIN = {
 """Formats of one column, which has this type."""
 
 
+class Framed(Enum):
+    """The window that stands behind a key, as Kafka Streams writes it."""
+
+    NOT = ""
+    TIME = "tw"
+    SESSION = "sw"
+
+    @property
+    def columns(self) -> int:
+        """Returns how many of the last columns of a key are its window's."""
+        return {Framed.NOT: 0, Framed.TIME: 1, Framed.SESSION: 2}[self]
+
+
+_KEY_FORMATS = {
+    f"{window.value}{one.value}": (window, one) for window in Framed for one in Format
+}
+"""Formats of a key by their names: with `tw` or `sw` in front it has a window."""
+_MOMENTS = (AtomicType.BIGINT, AtomicType.TIMESTAMP)
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The key of a record, or its value: columns, how they are written, a schema."""
+    """The key of a record, or its value: columns, how they are written, a schema.
+
+    The last columns of a key with a window are its start, of a session also its end: in
+    the bytes they stand behind the key, as milliseconds, the end of a session first.
+    """
 
     column: str
     schema: Schema
     format: Format
     avro: str = ""
+    window: Framed = Framed.NOT
+
+    @property
+    def name(self) -> str:
+        """Returns the name of the format."""
+        return f"{self.window.value}{self.format.value}"
+
+    @property
+    def _inner(self) -> Part:
+        """Returns the part without its window."""
+        count = self.window.columns
+        if not count:
+            return self
+        columns = self.schema.columns[:-count]
+        return replace(
+            self,
+            column=f"substring({self.column}, 1, length({self.column}) - {8 * count})",
+            schema=Schema(columns),
+            window=Framed.NOT,
+        )
+
+    @property
+    def _moments(self) -> tuple[tuple[schema.Column, int], ...]:
+        """Returns the columns of the window, and where in the bytes each begins."""
+        count = self.window.columns
+        own = self.schema.columns[len(self.schema.columns) - count :]
+        # The start comes last, whether or not an end stands before it.
+        return tuple((one, 8 * (at + 1)) for at, one in enumerate(own))
 
     def check(self, where: str) -> None:
         """Refuses columns that the format has no room for."""
+        if self.window is not Framed.NOT:
+            count, every = self.window.columns, self.schema.columns
+            kinds = {one.type for one, _ in self._moments}
+            if len(every) <= count or not kinds <= {*_MOMENTS}:
+                names = ("its start", "its start and its end")[count - 1]
+                raise SpecError(
+                    f"{where} in the format {self.name} with the columns "
+                    f"({', '.join(f'{it.name} {it.type}' for it in every)})",
+                    f"columns of the key, and {names}",
+                    "a moment is a timestamp, or a bigint of milliseconds",
+                )
+            self._inner.check(where)
+            return
         kinds = [one.type for one in self.schema.columns]
         if not kinds:
             return
@@ -107,6 +172,13 @@ class Part:
 
         What is no JSON fails the query, or is null in all columns.
         """
+        if self.window is not Framed.NOT:
+            yield from self._inner.read(fails=fails)
+            for column, place in self._moments:
+                last = f"length({self.column}) - {place - 1}"
+                digits = f"hex(substring({self.column}, {last}, 8))"
+                yield _named(_moment(_whole(digits), column), column)
+            return
         raw, kinds = self.column, self.schema.columns
         match self.format:
             case Format.JSON:
@@ -135,6 +207,10 @@ class Part:
 
     def written(self) -> str:
         """Returns the bytes as SQL over the columns of rows that leave."""
+        if self.window is not Framed.NOT:
+            moments = [_milliseconds(one) for one, _ in self._moments][::-1]
+            behind = (f"unhex(lpad(hex({it}), 16, '0'))" for it in moments)
+            return f"concat({', '.join((self._inner.written(), *behind))})"
         names = ", ".join(map(_quoted, self.schema.columns))
         match self.format:
             case Format.JSON:
@@ -176,6 +252,18 @@ def _whole(digits: str) -> str:
     """Returns the number of sixteen digits, of which the first bit is the sign."""
     # To a base below zero: with its sign.
     return f"CAST(conv({digits}, 16, -10) AS BIGINT)"
+
+
+def _moment(millis: str, column: schema.Column) -> str:
+    """Returns milliseconds as the type of a column has them."""
+    is_number = column.type is AtomicType.BIGINT
+    return millis if is_number else f"timestamp_millis({millis})"
+
+
+def _milliseconds(column: schema.Column) -> str:
+    """Returns a moment of a row as milliseconds."""
+    name = _quoted(column)
+    return name if column.type is AtomicType.BIGINT else f"unix_millis({name})"
 
 
 def _double(raw: str) -> str:
@@ -292,7 +380,7 @@ class Topic:
         words: dict[str, object] = {"servers": self.servers}
         for name, one in zip(("columns", "key"), parts.values(), strict=True):
             words[name] = {it.name: str(it.type) for it in one.schema.columns}
-        words |= {f"{name}format": one.format.value for name, one in parts.items()}
+        words |= {f"{name}format": one.name for name, one in parts.items()}
         words |= {f"{name}avro": one.avro for name, one in parts.items()}
         words |= {"meta": {**self.meta}, "start": self.start, "misfits": self.misfits}
         usual = {"format": Format.JSON.value, "start": _START, "misfits": FAIL}
@@ -412,7 +500,9 @@ def kafka(  # noqa: PLR0913 - each is a free choice, by its name
     `columns` and their types are those of the value, written as `format` says: "json",
     "string", "int", "long", "double", "bytes" or "avro"; a sink without them writes all
     that it gets. `key`: columns of the key, one of them as a "string" unless
-    `key_format` says another. `meta`: columns for what Kafka says of a record, as
+    `key_format` says another: "twlong" and its like are those of keys with a window, as
+    Kafka Streams writes them, whose start is the last column, of "swlong" its start and
+    its end. `meta`: columns for what Kafka says of a record, as
     {"at": "timestamp"}. `start`: "earliest" or "latest", where no checkpoint says more.
     `misfits="null"`: what is no JSON is null, and does not end the query.
     `upsert`: of a join of tables that change, deletes go out as tombstones.
@@ -421,7 +511,10 @@ def kafka(  # noqa: PLR0913 - each is a free choice, by its name
     arguments.text("servers", servers, "a broker", 'servers="localhost:9092"')
     example = '{"id": "bigint"}'
     keys = Schema.of(_texts("key", key, example))
-    usual = _usual_format(keys)
+    named = arguments.word(
+        "key_format", key_format or _usual_format(keys).value, _KEY_FORMATS
+    )
+    window, written = _KEY_FORMATS[named]
     known = _texts("meta", meta, '{"at": "timestamp"}')
     for what in known.values():
         arguments.word("meta", what, _META)
@@ -437,8 +530,9 @@ def kafka(  # noqa: PLR0913 - each is a free choice, by its name
         Part(
             "key",
             keys,
-            arguments.choice("key_format", key_format or usual.value, Format),
+            written,
             key_avro,
+            window,
         ),
         known,
         arguments.word("start", start, (_START, "latest")),

@@ -330,7 +330,8 @@ class _Player:
         rows = [
             {**one.row, told: one.change.value} if told else one.row
             for one in found
-            if one.outlet is not spec.Outlet.LATE
+            # What is late or says that a window is over is no row of the result.
+            if one.outlet not in {spec.Outlet.LATE, spec.Outlet.MARKS}
         ]
         for place, row in enumerate(rows):
             yield Line(own, place, row)

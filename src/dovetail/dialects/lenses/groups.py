@@ -18,8 +18,16 @@ from sqlglot import exp
 
 from dovetail import spec
 from dovetail.dialects import steps
-from dovetail.dialects.lenses.parser import Nothing, Shown, Text, WindowBy, not_yet
-from dovetail.dialects.lenses.records import TIME, Key
+from dovetail.dialects.lenses.parser import (
+    NOTHING,
+    Nothing,
+    Shown,
+    Text,
+    WindowBy,
+    not_yet,
+)
+from dovetail.dialects.lenses.records import END, START, TIME, Key
+from dovetail.dialects.lenses.seen import is_reference, path_of, window_end
 from dovetail.dialects.lenses.totals import (
     MEMBERS,
     Function,
@@ -51,6 +59,7 @@ class Groups:
 
     text: Text
     read: Read
+    window: WindowBy | Nothing = NOTHING
     columns: dict[str, tuple[str, Type]] = field(default_factory=dict)
     functions: dict[str, tuple[str, Function]] = field(default_factory=dict)
     keys: list[exp.Expr] = field(default_factory=list)
@@ -80,6 +89,8 @@ class Groups:
         kinds = {type(one) for one in self.keys}
 
         def of_group(part: exp.Expr) -> exp.Expr:
+            if is_reference(part) and (end := window_end(path_of(part)[-3:])):
+                return self._end(part, end)
             if type(part) in kinds and not any(map(is_total, part.walk())):
                 # However it is spelled: GROUP BY has it where both are read as the
                 # same.
@@ -97,6 +108,15 @@ class Groups:
             return part
 
         return node.transform(of_group)
+
+    def _end(self, part: exp.Expr, end: str) -> exp.Expr:
+        """Returns when the window of a group begins or ends, in milliseconds."""
+        if not isinstance(self.window, WindowBy):
+            told, expected = f"{part.sql()} without WINDOW BY", "WINDOW BY TUMBLE 5m"
+            raise self.text.wrong(part, told, expected)
+        if self.window.word == "HOP":
+            raise not_yet(self.text.at(part), f"{part.sql()} of HOP")
+        return exp.func("unix_millis", own_column(end))
 
     def _result(self, node: exp.Expr) -> str:
         """Returns the column of what a function gives, the same one each time."""
@@ -131,6 +151,10 @@ class Groups:
     def in_front(self, time: str) -> steps.Select:
         """Returns the columns of rows in front of groups, with their time if any."""
         own = [(TIME, Expression(time))] if time else []
+        is_session = isinstance(self.window, WindowBy) and self.window.word == "SESSION"
+        if is_session and time:
+            # Of a session nobody knows the start before its records are there.
+            own.append((START, Expression(time)))
         every = ((name, Expression(text)) for name, (text, _) in self.columns.items())
         return (*own, *every)
 
@@ -192,12 +216,15 @@ class Groups:
         """Returns a row for each group of a window that is over."""
         size = window.lengths[0]
         time, end = steps.column_of(TIME).text, ""
+        known = list[tuple[str, str]]()
         groups, by = self.names, tuple[str, ...]()
         firing: spec.firing.FiringWindow
         match window.word:
             case "TUMBLE":
                 firing = spec.firing.Tumbling(spec.firing.ByTime(size))
                 end = steps.end_of(time, size.microseconds)
+                start = f"timestamp_micros(unix_micros({end}) - {size.microseconds})"
+                known = [(START, start), (END, end)]
             case "HOP":
                 # When it fires no row says: its results have no time.
                 kept, step = map(spec.firing.ByTime, window.lengths)
@@ -207,9 +234,14 @@ class Groups:
                 firing = spec.firing.Tumbling(spec.firing.FromLast(size))
                 groups, by = (), groups
                 end = f"timestamp_micros(unix_micros({time}) + {size.microseconds})"
-        lists = tuple(dict.fromkeys(value for value, _ in self.functions.values()))
+                first = f"array_min({steps.column_of(START).text})"
+                known = [(START, first), (END, time)]
+        values = (value for value, _ in self.functions.values())
+        own = (START,) if START in source.schema.names else ()
+        lists = tuple(dict.fromkeys((*values, *own)))
         fired = steps.windowed(source, firing, lists=lists, groups=groups, by=by)
         results = [(TIME, Expression(end))] if end else []
+        results += [(name, Expression(text)) for name, text in known]
         results += [(name, steps.column_of(name)) for name in self.names]
         for name, (value, function) in self.functions.items():
             column = steps.column_of(value).text

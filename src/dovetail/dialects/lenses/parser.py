@@ -318,7 +318,7 @@ class _Cursor:
             if depth == 0 and not is_inside and any(map(self.begins, ends)):
                 break
             # A comma, or a clause, in brackets is of what stands in them.
-            depth += (kind in _OPENING) - (kind in _CLOSING)
+            depth += _nesting(self.tokens, self.at)
             between += (kind is TokenType.BETWEEN) - bool(is_inside)
             self.at += 1
         if self.at == start:
@@ -366,6 +366,15 @@ class _Cursor:
         if node.find(exp.Query):
             raise not_yet(trees.place_of(self.source, node), "a query in an expression")
         return node
+
+
+def _nesting(some: Sequence[Token], at: int) -> int:
+    """Returns by how much a token opens or closes what stands in brackets."""
+    # Behind a dot a word is a name: _key.window.end ends no CASE.
+    if at and some[at - 1].token_type is TokenType.DOT:
+        return 0
+    kind = some[at].token_type
+    return (kind in _OPENING) - (kind in _CLOSING)
 
 
 def _whole_names(
@@ -643,9 +652,8 @@ def _shown(cursor: _Cursor, names: Sequence[str]) -> Shown:
     place, depth, named = cursor.place, 0, 0
     # The last AS outside of brackets names it: CAST(x AS y) has one of its own.
     for number, one in enumerate(cursor.tokens):
-        kind = one.token_type
-        depth += (kind in _OPENING) - (kind in _CLOSING)
-        if depth == 0 and kind is TokenType.ALIAS:
+        depth += _nesting(cursor.tokens, number)
+        if depth == 0 and one.token_type is TokenType.ALIAS:
             named = number
     if not named:
         node = cursor.expression(names)

@@ -180,7 +180,7 @@ class Query:
     ) -> Records:
         """Returns a record for each update of a group, or for each of its windows."""
         select = self.select
-        groups = Groups(self.text, lambda node: self._read(node, seen))
+        groups = Groups(self.text, lambda node: self._read(node, seen), select.window)
         groups.add_keys(keys)
         shown = tuple(map(groups.shown, map(_called, select.shown)))
         having = select.having

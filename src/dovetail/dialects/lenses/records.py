@@ -20,7 +20,19 @@ from dovetail.expression import Expression, Scope
 from dovetail.schema import Schema
 
 KEY, TIME = "_key", "_time"
-_HIDDEN = (KEY, TIME, "_meta", "_headers", "_metadata", "_offset", "_partition")
+START, END = "window start", "window end"
+"""Of a group in a window: when it begins and ends, as `_key.window.start` says."""
+_HIDDEN = (
+    KEY,
+    TIME,
+    START,
+    END,
+    "_meta",
+    "_headers",
+    "_metadata",
+    "_offset",
+    "_partition",
+)
 COMPUTED = "computed"
 """The format of a key that a join's ON makes."""
 NOBODY = Schema(())

@@ -2,6 +2,7 @@
 
     a.x   a._value.x      a field of the value
     a._key   a._key.b     the key, or a field of it
+    a._key.window.start   of a group in a window, in milliseconds
     a._meta.timestamp     what Kafka knows of a record
 
 And records that SELECT puts together: of `AS p.q` and `AS p.r` a field `p`.
@@ -16,7 +17,7 @@ from sqlglot import exp
 
 from dovetail import spec
 from dovetail.dialects.lenses.parser import FACETS, Shown, Text
-from dovetail.dialects.lenses.records import KEY, Field, Records
+from dovetail.dialects.lenses.records import END, KEY, START, Field, Records
 from dovetail.dialects.trees import sided
 from dovetail.errors import DialectError
 from dovetail.schema import StructType, Type
@@ -95,6 +96,10 @@ class Seen:
         facet = path[0].lower() if path[0].lower() in FACETS else ""
         rest = path[1:] if facet else path
         match facet:
+            case "_key" if (end := window_end(path)) and (
+                held := [it.value for it in records.hidden if it.name == end]
+            ):
+                yield False, exp.func("unix_millis", held[0].copy())
             case "_key" if records.key.is_there:
                 yield False, within(records.key.value, rest)
             case "_meta" | "_metadata":
@@ -147,6 +152,12 @@ class Seen:
         known = [one.name for _, it in sources for one in it.fields]
         told = f'no field "{".".join(path)}" in {names}'
         return self.text.wrong(node, told, f"one of {', '.join(known) or 'none'}")
+
+
+def window_end(path: list[str]) -> str:
+    """Returns which end of a window `_key.window.start` or `.end` is, if it is one."""
+    ends = {("_key", "window", "start"): START, ("_key", "window", "end"): END}
+    return ends.get(tuple(it.lower() for it in path), "")
 
 
 def is_reference(node: exp.Expr) -> bool:
