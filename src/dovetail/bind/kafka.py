@@ -121,20 +121,12 @@ class Part:
             window=Framed.NOT,
         )
 
-    @property
-    def _moments(self) -> tuple[tuple[schema.Column, int], ...]:
-        """Returns the columns of the window, and where in the bytes each begins."""
-        count = self.window.columns
-        own = self.schema.columns[len(self.schema.columns) - count :]
-        # The start comes last, whether or not an end stands before it.
-        return tuple((one, 8 * (at + 1)) for at, one in enumerate(own))
-
     def check(self, where: str) -> None:
         """Refuses columns that the format has no room for."""
         if self.window is not Framed.NOT:
             count, every = self.window.columns, self.schema.columns
-            kinds = {one.type for one, _ in self._moments}
-            if len(every) <= count or not kinds <= {*_MOMENTS}:
+            fits = all(one.type in _MOMENTS for one, _ in _moments(self))
+            if len(every) <= count or not fits:
                 names = ("its start", "its start and its end")[count - 1]
                 raise SpecError(
                     f"{where} in the format {self.name} with the columns "
@@ -174,7 +166,7 @@ class Part:
         """
         if self.window is not Framed.NOT:
             yield from self._inner.read(fails=fails)
-            for column, place in self._moments:
+            for column, place in _moments(self):
                 last = f"length({self.column}) - {place - 1}"
                 digits = f"hex(substring({self.column}, {last}, 8))"
                 yield _named(_moment(_whole(digits), column), column)
@@ -208,7 +200,7 @@ class Part:
     def written(self) -> str:
         """Returns the bytes as SQL over the columns of rows that leave."""
         if self.window is not Framed.NOT:
-            moments = [_milliseconds(one) for one, _ in self._moments][::-1]
+            moments = [_milliseconds(one) for one, _ in _moments(self)][::-1]
             behind = (f"unhex(lpad(hex({it}), 16, '0'))" for it in moments)
             return f"concat({', '.join((self._inner.written(), *behind))})"
         names = ", ".join(map(_quoted, self.schema.columns))
@@ -252,6 +244,14 @@ def _whole(digits: str) -> str:
     """Returns the number of sixteen digits, of which the first bit is the sign."""
     # To a base below zero: with its sign.
     return f"CAST(conv({digits}, 16, -10) AS BIGINT)"
+
+
+def _moments(key: Part) -> tuple[tuple[schema.Column, int], ...]:
+    """Returns the columns of a key's window, and how far from the end each begins."""
+    count = key.window.columns
+    own = key.schema.columns[len(key.schema.columns) - count :]
+    # The start comes last, whether or not an end stands before it.
+    return tuple((one, 8 * (at + 1)) for at, one in enumerate(own))
 
 
 def _moment(millis: str, column: schema.Column) -> str:

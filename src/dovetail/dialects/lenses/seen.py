@@ -97,9 +97,9 @@ class Seen:
         rest = path[1:] if facet else path
         match facet:
             case "_key" if (end := window_end(path)) and (
-                held := [it.value for it in records.hidden if it.name == end]
+                moments := [it.value for it in records.hidden if it.name == end]
             ):
-                yield False, exp.func("unix_millis", held[0].copy())
+                yield False, exp.func("unix_millis", moments[0].copy())
             case "_key" if records.key.is_there:
                 yield False, within(records.key.value, rest)
             case "_meta" | "_metadata":
@@ -156,8 +156,8 @@ class Seen:
 
 def window_end(path: list[str]) -> str:
     """Returns which end of a window `_key.window.start` or `.end` is, if it is one."""
-    ends = {("_key", "window", "start"): START, ("_key", "window", "end"): END}
-    return ends.get(tuple(it.lower() for it in path), "")
+    ends = {"_key.window.start": START, "_key.window.end": END}
+    return ends.get(".".join(path).lower(), "")
 
 
 def is_reference(node: exp.Expr) -> bool:
