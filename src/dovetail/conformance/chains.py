@@ -4,14 +4,13 @@
                                     ->  the outer join: its table has another row
 
 Each join is played alone, over the events of its inputs and the changes of the joins
-in front of it, each change behind the event that made it.
+in front of it; on streams of Spark they are one query.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from operator import itemgetter
 
 from dovetail import spec
 from dovetail.conformance import oracle
@@ -22,9 +21,6 @@ from dovetail.plan.features import Combination
 from dovetail.spec.defaults import complete
 from dovetail.spec.rules import checked
 
-Placed = tuple[int, spec.Event]
-Player = Callable[[spec.Play], list[spec.Emission]]
-
 
 @dataclass(frozen=True, slots=True)
 class TableChain:
@@ -33,7 +29,7 @@ class TableChain:
     name: str
     step: spec.JoinedInRowTime
     inputs: spec.Inputs
-    events: tuple[Placed, ...]
+    events: tuple[oracle.Placed, ...]
     settings: spec.Settings
 
     @classmethod
@@ -60,7 +56,7 @@ class TableChain:
         """Returns what an engine puts out."""
         match engine:
             case EngineName.ORACLE:
-                player: Player = oracle.play
+                player: oracle.JoinPlayer = oracle.play
             case EngineName.LOCAL:
                 from dovetail.conformance import local  # noqa: PLC0415 - Arrow is slow
 
@@ -72,7 +68,9 @@ class TableChain:
                     engine.value, Combination.CHANGELOG_INSIDE.value
                 )
         sight = engine.sight(split)
-        found = self._played(self.step, player, self.settings)
+        found = oracle.join_in_turn(
+            self.step, self.inputs, self.events, player, self.settings
+        )
         # What is there from the start gives nothing.
         lines = (emitted(one, sight) for one in found if one.after >= 0)
         results = spec.Outlet.MATCHED.value
@@ -117,63 +115,7 @@ class TableChain:
         waiting = [self.step]
         while waiting:
             step = waiting.pop(0)
-            inputs = self._inputs(step)
+            inputs = oracle.inputs_of(step, self.inputs)
             yield complete(step.join, inputs), inputs
             inner = (one.step for one in step.inputs)
             waiting += [it for it in inner if isinstance(it, spec.JoinedInRowTime)]
-
-    def _inputs(self, step: spec.JoinedInRowTime) -> spec.Inputs:
-        """Returns the inputs of a join; what a join in front of it keeps is a table."""
-        table = spec.InputKind.TABLE
-        return {
-            one.name: spec.Input(one.name, table, one.step.schema, key=one.key)
-            if isinstance(one.step, spec.JoinedInRowTime)
-            else self.inputs[one.name]
-            for one in step.inputs
-        }
-
-    def _played(
-        self, step: spec.JoinedInRowTime, player: Player, settings: spec.Settings
-    ) -> list[spec.Emission]:
-        """Returns what a join gives, each row with the event that made it."""
-        inputs = self._inputs(step)
-        made = [
-            change
-            for one in step.inputs
-            if isinstance(one.step, spec.JoinedInRowTime)
-            for change in self._changes(one, player)
-        ]
-        own = [
-            (place, event)
-            for place, event in self.events
-            if isinstance(event, spec.Pause) or event.input in inputs
-        ]
-        # Stable: what an event brings stands in front of what it makes.
-        placed = sorted([*own, *made], key=itemgetter(0))
-        play = spec.Play(
-            step.join, inputs, tuple(event for _, event in placed), settings=settings
-        )
-        return [
-            # A row knows its place in this play: from here on it is the event's of the
-            # text.
-            replace(one, after=placed[one.after][0])
-            for one in player(checked(play))
-        ]
-
-    def _changes(self, one: spec.TimedInput, player: Player) -> Iterator[Placed]:
-        """Yields what a join changes of the table that it is to another one."""
-        assert isinstance(one.step, spec.JoinedInRowTime)  # noqa: S101 - as asked
-        found = self._played(one.step, player, spec.Settings())
-        for number, made in enumerate(found):
-            match made.change:
-                case spec.Change.INSERT | spec.Change.UPDATE_AFTER:
-                    yield made.after, spec.Arrive(one.name, made.row)
-                case spec.Change.DELETE:
-                    yield made.after, spec.Remove(one.name, made.row)
-                case spec.Change.UPDATE_BEFORE:
-                    # Where the key stays the row is replaced, else it goes.
-                    after = found[number + 1].row
-                    if any(made.row[name] != after[name] for name in one.key):
-                        yield made.after, spec.Remove(one.name, made.row)
-                case _:
-                    pass

@@ -93,10 +93,10 @@ def explained_in_row_time(text: RowTimeText) -> str:
         for it in program.outputs
     ]
     joins = (
-        spec.Play(complete(step.join, known), known)
+        spec.Play(complete(spec.whole_join(step) or step.join, known), known)
         for step in spec.steps_of(program)
         if isinstance(step, spec.JoinedInRowTime)
-        for known in [inputs_of(step, text.play.inputs)]
+        for known in [{**text.play.inputs, **inputs_of(step, text.play.inputs)}]
     )
     lines.append(_on_stream(joins, len(program.outputs)))
     return "\n\n".join((*plans, paragraphs(lines)))

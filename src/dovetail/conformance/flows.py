@@ -298,7 +298,7 @@ def _result(
     if join is not None:
         settings = given.settings(lenses.usual_settings(join, inputs))
         return JoinPlay(given.play(join, inputs, settings), program)
-    if spec.takes_changes(output.step):
+    if spec.takes_changes(output.step) and spec.whole_join(output.step) is not None:
         events = read_events(given.events_data, inputs)
         return TableChain.of(output, inputs, events, given.settings())
     emptied, opening = given.arrivals(inputs, is_timed=True)

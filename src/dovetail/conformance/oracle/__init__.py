@@ -16,13 +16,15 @@ from dovetail.conformance.oracle.flow import (
     joined_alone,
     play_flow,
 )
-from dovetail.conformance.oracle.program import play_program
+from dovetail.conformance.oracle.program import JoinPlayer, play_program
 from dovetail.conformance.oracle.row_time import (
     Line,
+    Placed,
     RowTimePlay,
     RowTimePlayers,
     arrange,
     inputs_of,
+    join_in_turn,
     play_in_row_time,
 )
 from dovetail.conformance.oracle.traces import (
@@ -39,8 +41,10 @@ __all__ = [
     "Coder",
     "Firer",
     "Item",
+    "JoinPlayer",
     "Line",
     "Meeting",
+    "Placed",
     "Players",
     "RowOutcome",
     "RowTimePlay",
@@ -51,6 +55,7 @@ __all__ = [
     "arrange",
     "fire",
     "inputs_of",
+    "join_in_turn",
     "joined_alone",
     "play",
     "play_flow",

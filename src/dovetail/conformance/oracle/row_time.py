@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cmp_to_key, partial
+from operator import itemgetter
 from typing import Any
 
 from dovetail import spec
@@ -305,8 +306,9 @@ class _Player:
         """Yields the rows of a join, played alone on what comes to it."""
         inputs = inputs_of(step, self.play.inputs)
         events: list[spec.Event] = []
+        in_turn = spec.takes_changes(step)
         for one in step.inputs:
-            if not isinstance(one.step, spec.Given | spec.Inline):
+            if not in_turn and not isinstance(one.step, spec.Given | spec.Inline):
                 events += self._events(one)
         given = [
             it
@@ -325,7 +327,14 @@ class _Player:
                 bound = _reached(streams[0], play.events)
             else:
                 self.open.add(self._own(step).name)
-        own, found = self._own(step), self.players.join(checked(play))
+        own = self._own(step)
+        if in_turn:
+            placed, player = [*enumerate(self.play.events)], self.players.join
+            found = join_in_turn(
+                step, self.play.inputs, placed, player, self.play.settings
+            )
+        else:
+            found = self.players.join(checked(play))
         told = step.change
         rows = [
             {**one.row, told: one.change.value} if told else one.row
@@ -405,10 +414,71 @@ def inputs_of(step: spec.JoinedInRowTime, given: spec.Inputs) -> spec.Inputs:
         elif isinstance(one.step, spec.Inline):
             dataset, columns = spec.InputKind.DATASET, one.step.schema
             found[one.name] = spec.Input(one.name, dataset, columns)
+        elif one.key:
+            # What a join of tables changes is a table to the next one.
+            table, schema = spec.InputKind.TABLE, one.step.schema
+            found[one.name] = spec.Input(one.name, table, schema, key=one.key)
         else:
             stream, schema = spec.InputKind.STREAM, one.step.schema
             found[one.name] = spec.Input(one.name, stream, schema, time=one.time)
     return found
+
+
+Placed = tuple[int, spec.Event]
+"""An event with its place among those of a text; what it makes has that place too."""
+
+
+def join_in_turn(
+    step: spec.JoinedInRowTime,
+    given: spec.Inputs,
+    events: Sequence[Placed],
+    player: JoinPlayer,
+    settings: spec.Settings,
+) -> list[spec.Emission]:
+    """Returns what a join gives that takes what others change, each row with its event.
+
+    Each join is played alone, over the events of its inputs and the changes of the
+    joins in front of it, each change behind the event that made it.
+    """
+    inputs = inputs_of(step, given)
+    made = [
+        change
+        for one in step.inputs
+        if isinstance(one.step, spec.JoinedInRowTime)
+        for change in _changes(
+            one,
+            join_in_turn(one.step, given, events, player, spec.Settings()),
+        )
+    ]
+    own = [
+        (place, event)
+        for place, event in events
+        if isinstance(event, spec.Pause) or event.input in inputs
+    ]
+    # Stable: what an event brings stands in front of what it makes.
+    placed = sorted([*own, *made], key=itemgetter(0))
+    play = spec.Play(
+        step.join, inputs, tuple(event for _, event in placed), settings=settings
+    )
+    # A row knows its place in this play: from here on it is the event's of the text.
+    return [replace(one, after=placed[one.after][0]) for one in player(checked(play))]
+
+
+def _changes(one: spec.TimedInput, found: Sequence[spec.Emission]) -> Iterator[Placed]:
+    """Yields what a join changes of the table that it is to another one."""
+    for number, made in enumerate(found):
+        match made.change:
+            case spec.Change.INSERT | spec.Change.UPDATE_AFTER:
+                yield made.after, spec.Arrive(one.name, made.row)
+            case spec.Change.DELETE:
+                yield made.after, spec.Remove(one.name, made.row)
+            case spec.Change.UPDATE_BEFORE:
+                # Where the key stays the row is replaced, else it goes.
+                after = found[number + 1].row
+                if any(made.row[name] != after[name] for name in one.key):
+                    yield made.after, spec.Remove(one.name, made.row)
+            case _:
+                pass
 
 
 def _time_of(row: spec.Row, column: str) -> Moment | None:

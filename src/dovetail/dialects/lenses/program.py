@@ -70,8 +70,9 @@ class Topics:
                 if isinstance(records, Rows) and records.change:
                     shown += self._change(records, shown, one)
                 step = self.over(records, shown)
-                if spec.takes_changes(step) and spec.whole_join(step) is None:
-                    what = "GROUP BY over a join of what a join of tables changes"
+                output = spec.Output(one.name, step)
+                if any(map(_is_mixed, spec.steps_of(spec.Program((output,))))):
+                    what = "a join of what LATERAL gives with a join of tables"
                     raise not_yet(one.place, what)
                 if one.name.lower() in outputs:
                     step = self._appended(outputs[one.name.lower()].step, step, one=one)
@@ -280,6 +281,12 @@ class Topics:
         if form == COMPUTED:
             form = "made of what ON says is equal"
         return f"{filled.name}: key {form}; value {', '.join(fields)}"
+
+
+def _is_mixed(step: spec.Step) -> bool:
+    """Tells whether a join takes changes of tables beside rows of a step."""
+    is_join = isinstance(step, spec.JoinedInRowTime)
+    return is_join and spec.takes_changes(step) and spec.whole_join(step) is None
 
 
 def program(

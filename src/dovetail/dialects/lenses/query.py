@@ -365,6 +365,11 @@ class Query:
             f'the {"stream" if it.is_stream else "table"} "{alias}"'
             for alias, it in seen.sources
         ]
+        # Where a window closes among the changes of a table no order of rows says.
+        for one in (left, right):
+            of_windows = isinstance(one, Rows) and one.is_stream and not one.topic
+            if of_windows and not all(streams):
+                raise not_yet(join.place, "a join of what windows give with a table")
         allowed = _ALLOWED[streams]
         if join.kind not in allowed:
             kinds = [_WORDS[one] for one in _WORDS if one in allowed]

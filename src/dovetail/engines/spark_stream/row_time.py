@@ -385,10 +385,27 @@ class Inputs(Generic[AnySource]):
         return layout.joined(replace(streaming, plan=plan), step.schema.names)
 
     def joined(self, step: spec.JoinedInRowTime, layout: Layout) -> Streaming:
-        """Returns a join whose inputs are steps."""
-        return self.join(
-            step.join, {one.name: self._side(one, layout) for one in step.inputs}
-        )
+        """Returns a join whose inputs are steps; joins of tables are inside of it."""
+        whole = spec.whole_join(step)
+        if whole is None:
+            sides = {one.name: self._side(one, layout) for one in step.inputs}
+            return self.join(step.join, sides)
+        return self.join(whole, self._leaves(step))
+
+    def _leaves(self, step: spec.JoinedInRowTime) -> dict[str, AnySource]:
+        """Returns the rows of all inputs of a join, and of the joins inside of it."""
+        found = dict[str, AnySource]()
+        for one in step.inputs:
+            match one.step:
+                case spec.Given(name):
+                    found[one.name] = self.sources[name]
+                case spec.Inline(schema):
+                    found[one.name] = self.nothing(schema)
+                case spec.JoinedInRowTime() as inner:
+                    found |= self._leaves(inner)
+                case other:
+                    raise TypeError(other)
+        return found
 
     def _side(self, one: spec.TimedInput, layout: Layout) -> AnySource:
         """Returns the rows of an input of a join."""
