@@ -438,6 +438,7 @@ def test_nothing_is_lost_or_doubled_where_either_end_dies(
         put()
         running.wait_until(lambda: {*offsets.glob("[0-9]*")} - known)
 
+    put()  # makes the topics, which a job that starts must find
     for _ in range(rounds):
         with Process(tmp_path) as running:
             wait_for_a_batch(running)
