@@ -342,6 +342,9 @@ class Query:
             self.text,
             tuple((one.alias, it) for one, it in zip(both, records, strict=True)),
         )
+        # Where a window closes among the changes of a table no order of rows says.
+        if not all(it.is_stream for it in records) and any(map(_is_windowed, records)):
+            raise not_yet(join.place, "a join of what windows give with a table")
         self._check_join(join, seen)
         hard, soft = self._on(join, seen)
         where = [*self._conditions(seen)]
@@ -365,11 +368,6 @@ class Query:
             f'the {"stream" if it.is_stream else "table"} "{alias}"'
             for alias, it in seen.sources
         ]
-        # Where a window closes among the changes of a table no order of rows says.
-        for one in (left, right):
-            of_windows = isinstance(one, Rows) and one.is_stream and not one.topic
-            if of_windows and not all(streams):
-                raise not_yet(join.place, "a join of what windows give with a table")
         allowed = _ALLOWED[streams]
         if join.kind not in allowed:
             kinds = [_WORDS[one] for one in _WORDS if one in allowed]
@@ -731,6 +729,11 @@ def _key_of(parts: list[Part]) -> Key | None:
         return None
     record, kind = composed(parts)
     return Key(record, str(kind))
+
+
+def _is_windowed(records: Records) -> bool:
+    """Tells whether records are what windows give, and of no topic."""
+    return isinstance(records, Rows) and records.is_stream and not records.topic
 
 
 def _operands(node: exp.Expr) -> tuple[exp.Expr, ...]:
