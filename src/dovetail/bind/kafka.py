@@ -68,7 +68,7 @@ _PLAIN = {
 """Formats of one column, which has this type."""
 
 
-class Framed(Enum):
+class KeyWindow(Enum):
     """The window that stands behind a key, as Kafka Streams writes it."""
 
     NOT = ""
@@ -78,11 +78,13 @@ class Framed(Enum):
     @property
     def columns(self) -> int:
         """Returns how many of the last columns of a key are its window's."""
-        return {Framed.NOT: 0, Framed.TIME: 1, Framed.SESSION: 2}[self]
+        return {KeyWindow.NOT: 0, KeyWindow.TIME: 1, KeyWindow.SESSION: 2}[self]
 
 
 _KEY_FORMATS = {
-    f"{window.value}{one.value}": (window, one) for window in Framed for one in Format
+    f"{window.value}{one.value}": (window, one)
+    for window in KeyWindow
+    for one in Format
 }
 """Formats of a key by their names: with `tw` or `sw` in front it has a window."""
 _MOMENTS = (AtomicType.BIGINT, AtomicType.TIMESTAMP)
@@ -100,7 +102,7 @@ class Part:
     schema: Schema
     format: Format
     avro: str = ""
-    window: Framed = Framed.NOT
+    window: KeyWindow = KeyWindow.NOT
 
     @property
     def name(self) -> str:
@@ -118,12 +120,12 @@ class Part:
             self,
             column=f"substring({self.column}, 1, length({self.column}) - {8 * count})",
             schema=Schema(columns),
-            window=Framed.NOT,
+            window=KeyWindow.NOT,
         )
 
     def check(self, where: str) -> None:
         """Refuses columns that the format has no room for."""
-        if self.window is not Framed.NOT:
+        if self.window is not KeyWindow.NOT:
             count, every = self.window.columns, self.schema.columns
             fits = all(one.type in _MOMENTS for one, _ in _moments(self))
             if len(every) <= count or not fits:
@@ -164,7 +166,7 @@ class Part:
 
         What is no JSON fails the query, or is null in all columns.
         """
-        if self.window is not Framed.NOT:
+        if self.window is not KeyWindow.NOT:
             yield from self._inner.read(fails=fails)
             for column, place in _moments(self):
                 last = f"length({self.column}) - {place - 1}"
@@ -199,7 +201,7 @@ class Part:
 
     def written(self) -> str:
         """Returns the bytes as SQL over the columns of rows that leave."""
-        if self.window is not Framed.NOT:
+        if self.window is not KeyWindow.NOT:
             moments = [_milliseconds(one) for one, _ in _moments(self)][::-1]
             behind = (f"unhex(lpad(hex({it}), 16, '0'))" for it in moments)
             return f"concat({', '.join((self._inner.written(), *behind))})"

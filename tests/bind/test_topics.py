@@ -1,0 +1,65 @@
+"""A topic as Python has it, and keys with windows, as far as no Spark is asked."""
+
+import pytest
+
+import dovetail as dt
+from dovetail.errors import SpecError
+
+WORDS = {
+    "servers": "localhost:9092",
+    "columns": {"x": "int", "at": "timestamp"},
+}
+TOPICS = [
+    dt.kafka("a", servers="b"),
+    dt.kafka("a", **WORDS, key={"id": "bigint"}, start="latest", misfits="null"),
+    dt.kafka("a", **WORDS, key={"id": "bigint", "shop": "string"}, upsert=True),
+    dt.kafka(
+        "a", servers="b", columns={"x": "int"}, format="int", meta={"p": "offset"}
+    ),
+    dt.kafka(
+        "a", **WORDS, key={"id": "bigint", "start": "timestamp"}, key_format="twlong"
+    ),
+    dt.kafka("a", servers="b", columns={"x": "int"}, format="avro", avro='"int"'),
+    dt.kafka("a", servers="b", options={"maxOffsetsPerTrigger": "10"}),
+]
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_a_topic_is_made_again_by_its_call(topic):
+    assert eval(topic.call, {"dt": dt}) == topic
+
+
+def test_a_secret_of_a_topic_stands_in_the_environment():
+    options = {"kafka.sasl.jaas.config": "hunter2", "kafka.ssl.key.password": "hunter2"}
+    call = dt.kafka("a", servers="b", options=options).call
+    assert "hunter2" not in call
+    assert "os.environ['KAFKA_SSL_KEY_PASSWORD']" in call
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "expected"),
+    [
+        ("twlong", {"id": "bigint"}, "columns of the key, and its start"),
+        (
+            "swint",
+            {"id": "int", "s": "bigint"},
+            "of the key, and its start and its end",
+        ),
+        (
+            "twlong",
+            {"id": "bigint", "s": "string"},
+            "columns of the key, and its start",
+        ),
+        ("twlong", {"id": "string", "s": "bigint"}, "bigint"),
+        ("txlong", {"id": "string", "s": "bigint"}, "one of"),
+    ],
+)
+def test_a_key_without_room_for_its_window_is_refused(name, key, expected):
+    with pytest.raises(dt.DovetailError) as caught:
+        dt.kafka("a", servers="b", key=key, key_format=name)
+    assert expected in caught.value.expected
+
+
+def test_a_value_has_no_window():
+    with pytest.raises(SpecError, match="twlong"):
+        dt.kafka("a", servers="b", columns={"x": "bigint"}, format="twlong")
