@@ -188,7 +188,9 @@ def written(name: str, values: Sequence[exp.Expr], kinds: Sequence[Type]) -> exp
         return exp.Anonymous(this=known, expressions=[*values])
     for words, text in lines:
         if len(words) == len(values) and all(
-            _KINDS[word][1](kind) for word, kind in zip(words, kinds, strict=True)
+            # A null that is written out has no type, and is taken for any.
+            _KINDS[word][1](kind) or str(kind) == "void"
+            for word, kind in zip(words, kinds, strict=True)
         ):
             taken = (
                 _moment(one, kind) if word == "time" else one
