@@ -172,13 +172,13 @@ def legs(files: int, rocksdb_files: int) -> dict[str, Leg]:
     }
 
 
-def drained(leg: Leg, source: Source, *, check: bool = False) -> dict[str, int]:
-    """Runs a leg to its end; returns the rows read, and with `check` the pairs."""
+def drained(leg: Leg, source: Source, checks: tuple[str, ...] = ()) -> dict[str, int]:
+    """Runs a leg to its end; returns the rows read, and what `checks` say of pairs."""
     for name, value in leg.settings.items():
         source.spark.conf.set(name, value)
     frame = leg.frame(source)
-    if check:
-        frame = frame.observe("check", *map(F.expr, CHECK))
+    if checks:
+        frame = frame.observe("check", *map(F.expr, checks))
     folder = tempfile.mkdtemp(prefix="dovetail-bench-")
     writer = frame.writeStream.format("noop").option("checkpointLocation", folder)
     query = writer.trigger(availableNow=True).start()
@@ -196,7 +196,7 @@ def drained(leg: Leg, source: Source, *, check: bool = False) -> dict[str, int]:
 def checked(all_legs: dict[str, Leg], source: Callable[[Leg], Source]) -> int:
     """Warms every leg up and returns how many pairs all joins agree on."""
     found = {
-        name: drained(leg, source(leg), check=not leg.apart)
+        name: drained(leg, source(leg), () if leg.apart else CHECK)
         for name, leg in all_legs.items()
     }
     joins = [told for name, told in found.items() if not all_legs[name].apart]
@@ -242,14 +242,16 @@ def chosen(names: str, all_legs: dict[str, Leg]) -> dict[str, Leg]:
     return {name: leg for name, leg in all_legs.items() if not names or name in wanted}
 
 
-def beside_flink(stretch: Stretch, files: int, pairs: int) -> Callable[[], Sample]:
-    """Returns the join in PyFlink, once it has found as many pairs in so many files."""
-    _, found = flink.joined(as_csv(stretch, files), count=True)
+def beside_flink(
+    join: str, stretch: Stretch, files: int, pairs: int
+) -> Callable[[], Sample]:
+    """Returns a join in PyFlink, once it has found as many pairs in so many files."""
+    _, found = flink.joined(join, as_csv(stretch, files), count=True)
     if found != pairs:
         sys.exit(
             f"the legs do not agree: PyFlink finds {found} pairs, all else {pairs}"
         )
-    return lambda: flink.joined(as_csv(stretch, stretch.files))[0]
+    return lambda: flink.joined(join, as_csv(stretch, stretch.files))[0]
 
 
 def compared(name: str, title: str, made_of: Callable[[int], dict[str, Leg]]) -> None:
@@ -269,7 +271,7 @@ def compared(name: str, title: str, made_of: Callable[[int], dict[str, Leg]]) ->
         for name, leg in run.items()
     }
     if beside:
-        work["flink"] = beside_flink(stretch, half, pairs)
+        work["flink"] = beside_flink("interval", stretch, half, pairs)
     samples = in_turns(work, 1 if told.quick else told.rounds)
     rows = 2 * each * stretch.rows
     show(f"{title}, {rows:,} rows a trigger", samples)

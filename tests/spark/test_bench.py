@@ -12,10 +12,10 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 
-def last_line(name):
+def last_line(name, *words):
     """What a short run of a benchmark says at its end."""
     ran = subprocess.run(
-        ["scripts/bench", name, "--quick"],
+        ["scripts/bench", name, "--quick", *words],
         cwd=TOP,
         capture_output=True,
         text=True,
@@ -38,6 +38,15 @@ def test_joins_in_order_end_with_one_line_of_ratios():
     line = last_line("ordered")
     assert {"vs_ordered", "vs_rocksdb", "vs_hdfs"} <= line.keys()
     assert line["legs"]["ordered"]["rows"] == 4000
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("name", "pairs"), [("changelog", 100), ("lookup", 709)])
+def test_tables_end_with_one_line_of_what_was_checked(name, pairs):
+    # PyFlink is no part of what tests install.
+    line = last_line(name, "--legs", "dovetail")
+    assert line["checked"]["pairs"] == pairs
+    assert line["legs"]["dovetail"]["rows"] == 4000
 
 
 def test_kernels_give_as_many_rows_as_their_peers():

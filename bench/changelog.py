@@ -1,0 +1,82 @@
+"""A join of two tables that change, told by its changes: Dovetail beside PyFlink.
+
+Each row of a side replaces the newest one of its key, and what the join gives anew
+comes out: insert, update before and after. Flink keeps the newest of the same rows by
+ROW_NUMBER, one by one. Two cores, two state partitions; what both have at the end is
+counted first, and must be as many pairs.
+
+    scripts/bench changelog --rounds 3
+    scripts/bench changelog --legs dovetail    without PyFlink, which it else installs
+    scripts/bench changelog --quick            little data: shows that it works
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from pyspark.sql import DataFrame
+
+import dovetail as dt
+from bench.data import Stretch
+from bench.interval import (
+    QUICK,
+    ROCKSDB,
+    Leg,
+    Source,
+    asked,
+    beside_flink,
+    drained,
+    ratios,
+    session,
+)
+from bench.measure import Sample, figures, in_turns, show
+
+SELECT = {"key": "l.key", "ts": "l.ts", "lseq": "l.seq", "rseq": "r.seq"}
+# What is there at the end: what came, less what went.
+_LEFT_OVER = "CASE change WHEN 'insert' THEN 1 WHEN 'delete' THEN -1 ELSE 0 END"
+CHECKS = (f"sum({_LEFT_OVER}) AS pairs", "count(*) AS sum")
+
+
+def tables(source: Source) -> DataFrame:
+    """Returns the changes of the join of both sides as tables."""
+    left, right = (
+        dt.table(source.side(letter), key="key", order="seq") for letter in "lr"
+    )
+    return left.join(right, on="key", select=SELECT).matched
+
+
+def compared(
+    name: str, frame: Callable[[Source], DataFrame], checks: tuple[str, ...]
+) -> None:
+    """Measures a join and the same one in PyFlink; prints a table, then one line."""
+    told = asked(name)
+    stretch = QUICK if told.quick else Stretch()
+    each = min(told.files_per_trigger, stretch.files // 2)
+    spark = session()
+    leg = Leg(frame, ROCKSDB, stretch.files)
+    half = replace(leg, files=stretch.files // 2)
+    found = drained(half, half.source(spark, stretch, each), checks)
+    work: dict[str, Callable[[], int | Sample]] = {
+        "dovetail": partial(_rows, leg, leg.source(spark, stretch, each))
+    }
+    if not told.legs or "flink" in told.legs:
+        work["flink"] = beside_flink(name, stretch, half.files, found["pairs"])
+    samples = in_turns(work, 1 if told.quick else told.rounds)
+    rows = 2 * each * stretch.rows
+    show(f"{name}, {rows:,} rows a trigger", samples)
+    spark.stop()
+    line = {**ratios(samples), "rows_per_trigger": rows, "checked": found}
+    told_of = {leg: figures(of_leg) for leg, of_leg in samples.items()}
+    print(json.dumps({**line, "rounds": told.rounds, "legs": told_of}))
+
+
+def _rows(leg: Leg, source: Source) -> int:
+    """Runs a leg to its end; returns the rows read."""
+    return drained(leg, source)["rows"]
+
+
+if __name__ == "__main__":
+    compared("changelog", tables, CHECKS)
