@@ -232,7 +232,7 @@ class Flow:
         if sinks != {} or {*self.files(())} != {*self.outputs}:
             given = arguments.mapping("sinks", sinks, _EXAMPLE)
         late = self._late(given)
-        for stream in {*given} - {*late}:
+        for stream in {*given} - {late}:
             self._query(str(stream))
         own = self.files({*map(str, given)})
         for stream in self.outputs:
@@ -252,7 +252,7 @@ class Flow:
                 running.refuse_begun(self._spark, f"{how.checkpoint}/{names[0]}", told)
         begun: list[StreamingQuery] = []
         try:
-            begun += self._started(known, how, wanted, *late)
+            begun += self._started(known, how, partitions=wanted, late=late)
         except Exception:
             # What one query of a program cannot do, no other should do without it.
             for one in begun:
@@ -260,21 +260,22 @@ class Flow:
             raise
         return tuple(begun)
 
-    def _late(self, given: Collection[object]) -> list[str]:
-        """Returns which sink is for late rows, if there is one; or refuses it."""
+    def _late(self, given: Collection[object]) -> str:
+        """Returns which sink is for late rows, or nothing; two are refused."""
         known = late_sinks(self)
         late = [it for it in known if it in given]
         if len(late) > 1:
             told = f'late rows both as "{_LATE}" and as "{_ERRORS}"'
             raise SpecError(told, "one of them", "they are the same rows")
-        return late
+        return "".join(late)
 
     def _started(
         self,
         sinks: Mapping[str, Sink],
         how: running.Start,
+        *,
         partitions: int,
-        late: str = "",
+        late: str,
     ) -> Iterator[StreamingQuery]:
         """Yields each query, started; `late` is the sink of late rows, if any is."""
         for query in self.queries:

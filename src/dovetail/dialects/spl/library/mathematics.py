@@ -62,13 +62,13 @@ def _extreme_of_list(name: str) -> call.Function:
             known = "elements that have an order, and no NaN among them"
             raise types.refused(place, f"the extreme of {arguments[0].type}", known)
         found = "array_sort(x)[0]" if name == "min" else "reverse(array_sort(x))[0]"
-        return _unless_empty(arguments[0], kind, found, place)
+        return _unless_empty(arguments[0], kind, found, place=place)
 
     return function
 
 
 def _unless_empty(
-    whole: Value, kind: types.SplType, template: str, place: Place
+    whole: Value, kind: types.SplType, template: str, *, place: Place
 ) -> Value:
     """Returns what a template makes of a list; of no elements it is what is blank."""
     parts = {"x": whole.tree, "none": values.blank(kind, place).tree}
@@ -114,12 +114,12 @@ def _median(arguments: Sequence[Value], place: Place) -> Value:
     """Returns the element in the middle, of two whole numbers there half their sum."""
     kind = _of_list(arguments, place, call.ORDERED - {*types.FLOATS, *types.DECIMALS})
     whole, half = arguments[0], "CAST(floor(size(x) / 2) AS INT)"
-    upper = _unless_empty(whole, kind, f"array_sort(x)[{half}]", place)
+    upper = _unless_empty(whole, kind, f"array_sort(x)[{half}]", place=place)
     if kind not in types.INTEGERS:
         return upper
     # Of one element there is nothing in front of it.
     front = f"array_sort(x)[greatest({half} - 1, 0)]"
-    lower = _unless_empty(whole, kind, front, place)
+    lower = _unless_empty(whole, kind, front, place=place)
     two = resized(values.literal(2, types.INT32, place), kind, place)
     between = values.arithmetic(
         "/", values.arithmetic("+", upper, lower, place), two, place
