@@ -1,9 +1,6 @@
 """Programs in SPL read the files that they name themselves, as streams of Spark."""
 
-import subprocess
-import sys
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -16,7 +13,7 @@ from dovetail.conformance.lines import MARK
 from dovetail.dialects.spl import translate
 from dovetail.errors import EngineError
 from dovetail.spec import Arrive, Input, InputKind, givens_of
-from tests.spark.test_jobs import session_of_its_own
+from tests.spark.processes import ran
 
 SPARK = pytest.mark.usefixtures("spark")
 TEXT = """\
@@ -146,15 +143,7 @@ def test_what_a_line_lacks_is_that_of_the_default_tuple(folder):
 def test_a_script_reads_what_its_run_reads(folder):
     (folder / "job.toml").write_text('sequence = "n"\n[sinks.Out]\nfolder = "out"\n')
     words = ["translate", str(folder / "join.spl"), str(folder / "job.toml")]
-    (folder / "join.py").write_text(CliRunner().invoke(app, words).stdout)
-    done = subprocess.run(
-        [sys.executable, "join.py"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**session_of_its_own(), "PYTHONPATH": str(Path(dt.__file__).parents[1])},
-    )
+    done = ran(folder, CliRunner().invoke(app, words).stdout)
     assert done.returncode == 0, done.stderr
     import pyarrow.parquet as pq  # noqa: PLC0415 - read beside Spark
 
