@@ -10,6 +10,8 @@ from dovetail.errors import UnsupportedError
 from dovetail.expression.values import hashable
 from tests.spl_flows import flow_cases, random_flow
 
+# The session that all tests of a run share, with all that any of them needs.
+pytestmark = pytest.mark.usefixtures("spark")
 HOUR = 3600
 
 
