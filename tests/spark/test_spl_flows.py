@@ -62,6 +62,16 @@ def test_random_texts_give_the_rows_of_the_oracle(split, count):
     assert judged >= count // 3
 
 
+def assert_defined(cases, split):
+    """Of each case what the definition says comes out."""
+    named = [NamedFlow(name, flow, in_order=True) for name, flow in cases.items()]
+    facts = ("out", "after") if split == "each" else ("out",)
+    for name, found in streamed(named, parse_split(split)):
+        assert not isinstance(found, Exception), f"{name}: {found}"
+        wanted = cases[name].lines(EngineName.ORACLE)
+        assert rows(found, *facts) == rows(wanted, *facts), name
+
+
 # Each is a query of its own, so that of all cases the rest are run when there is time.
 OFTEN = ("sliding_delta", "sort_sliding", "punctor_before", "barrier_partitioned")
 
@@ -79,12 +89,7 @@ OFTEN = ("sliding_delta", "sort_sliding", "punctor_before", "barrier_partitioned
 )
 def test_cases_of_windows_come_out(split, names):
     cases = flow_cases("spl_windows.json", names)
-    named = [NamedFlow(name, flow, in_order=True) for name, flow in cases.items()]
-    facts = ("out", "after") if split == "each" else ("out",)
-    for name, found in streamed(named, parse_split(split)):
-        assert not isinstance(found, Exception), f"{name}: {found}"
-        wanted = cases[name].lines(EngineName.ORACLE)
-        assert rows(found, *facts) == rows(wanted, *facts), name
+    assert_defined(cases, split)
 
 
 HANDED = ("newest_of_a_key", "two_inputs", "behind_a_join", "sets_and_tuples")
@@ -104,12 +109,7 @@ MADE = ("beacon_with_state", "beacons_in_order")
 )
 def test_cases_of_code_come_out(split, code, sources):
     cases = flow_cases("spl_code.json", code) | flow_cases("spl_sources.json", sources)
-    named = [NamedFlow(name, flow, in_order=True) for name, flow in cases.items()]
-    facts = ("out", "after") if split == "each" else ("out",)
-    for name, found in streamed(named, parse_split(split)):
-        assert not isinstance(found, Exception), f"{name}: {found}"
-        wanted = cases[name].lines(EngineName.ORACLE)
-        assert rows(found, *facts) == rows(wanted, *facts), name
+    assert_defined(cases, split)
 
 
 MET = ("both_sides", "ports_of_code", "window_over_two_joins", "time_on_both_sides")
@@ -129,9 +129,4 @@ CAUGHT = ("in_front_of_a_join", "behind_a_join")
 )
 def test_rows_that_go_by_turns_come_out(split, turns, failed):
     cases = flow_cases("spl_turns.json", turns) | flow_cases("spl_failed.json", failed)
-    named = [NamedFlow(name, flow, in_order=True) for name, flow in cases.items()]
-    facts = ("out", "after") if split == "each" else ("out",)
-    for name, found in streamed(named, parse_split(split)):
-        assert not isinstance(found, Exception), f"{name}: {found}"
-        wanted = cases[name].lines(EngineName.ORACLE)
-        assert rows(found, *facts) == rows(wanted, *facts), name
+    assert_defined(cases, split)
