@@ -1,12 +1,14 @@
 """A function that has travelled is opened once a process, whatever tasks call it."""
 
+import gc
 import sys
 import zlib
 from functools import partial
+from weakref import ref
 
 from pyspark import cloudpickle
 
-from dovetail.bind.travel import MOST_OPENED, Carried
+from dovetail.bind.travel import MOST_FUNCTIONS, Carried
 from dovetail.kernels.arrays.blobs import read_rows
 
 
@@ -24,10 +26,25 @@ def test_it_is_opened_once_and_a_few_are_kept():
     (opened,) = kept.values()
     assert again() == [1]
     assert list(kept.values()) == [opened]
-    for number in range(2, 2 + MOST_OPENED):
+    for number in range(2, 2 + MOST_FUNCTIONS):
         assert arrived(number)() == [number]
-    assert len(kept) == MOST_OPENED
+    assert len(kept) == MOST_FUNCTIONS
     assert opened not in kept.values()
+
+
+def test_what_is_kept_is_no_garbage_to_look_through_until_it_goes():
+    kept = vars(sys).setdefault("dovetail_functions", {})
+    kept.clear()
+    arrived(0)()
+    assert gc.get_freeze_count() > len(gc.get_objects())
+    # A function is a part of what it refers to: only a collection ends such a ring.
+    (opened,) = kept.values()
+    opened.itself = opened
+    gone = ref(opened)
+    del opened
+    for number in range(1, 1 + MOST_FUNCTIONS):
+        arrived(number)()
+    assert gone() is None
 
 
 def test_our_code_travels_once_and_what_is_given_to_it_only_names_it():

@@ -3,31 +3,37 @@
 from __future__ import annotations
 
 import bz2
+import gc
 import io
 import pickle
 import sys
 import zlib
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pyspark import cloudpickle
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource
+from pyspark.sql.types import StructType
+
+if TYPE_CHECKING:
+    from pyarrow import RecordBatch
 
 
 def travel_by_value() -> None:
     """Lets our functions and classes travel with all they are made of."""
     # The package as a whole: of a module alone its neighbours would go by name.
-    package = sys.modules[__name__.partition(".")[0]]
-    cloudpickle.register_pickle_by_value(package)  # type: ignore[no-untyped-call]
+    package = sys.modules.get(__name__.partition(".")[0])
+    if package is not None:  # on a Connect server there is none to go by name
+        cloudpickle.register_pickle_by_value(package)  # type: ignore[no-untyped-call]
 
 
 T = TypeVar("T")
-MOST_OPENED = 4
-"""Queries come and go: a worker keeps the code of so many."""
+MOST_OPENED, MOST_FUNCTIONS = 4, 32
+"""Queries come and go: a worker keeps the code of so many, and so many functions."""
 _BY_NAME = (
     "kernels.",
     "engines.spark_stream.worker.bucket",
@@ -67,22 +73,31 @@ class Carried:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """A function that has travelled: its data, in which our code stands by name."""
+    """A function that has travelled: its data, in which our code stands by name.
+
+    Where there is no code, the data has what of it the function needs.
+    """
 
     code: bytes
     data: bytes
 
     def __call__(self, *given: object) -> Any:  # noqa: ANN401 - as the function
         """Calls the function."""
-        return kept_here("functions", (self.code, self.data), self.opened)(*given)
+        key = self.code, self.data
+        return kept_here("functions", key, self.opened, most=MOST_FUNCTIONS)(*given)
 
     def opened(self) -> Callable[..., Any]:
         """Returns the function."""
-        named = kept_here("code", self.code, self.opened_code)
+        named = kept_here("code", self.code, self.opened_code) if self.code else {}
         reading = pickle.Unpickler(io.BytesIO(zlib.decompress(self.data)))  # noqa: S301
         # Set on one reader and not in a class of readers: that would travel as well.
         reading.persistent_load = named.__getitem__  # type: ignore[method-assign]
         function: Callable[..., Any] = reading.load()
+        # With its first array pyarrow loads pandas, which stays: so it does it now, but
+        # not where a query is set up, which opens nothing.
+        import pyarrow as pa  # noqa: PLC0415
+
+        pa.array([])
         return function
 
     def opened_code(self) -> Mapping[str, object]:
@@ -104,7 +119,12 @@ def kept_here(
         # Before the new one is made: memory never has one too many.
         while len(kept) >= most:
             del kept[next(iter(kept))]
+            gc.unfreeze()
+            gc.collect()
         kept[key] = make()
+        # Spark collects garbage after every task: 60 ms where that goes through numpy,
+        # pandas and our code. What is frozen it passes by.
+        gc.freeze()
     return kept[key]
 
 
@@ -148,6 +168,20 @@ class _Naming(cloudpickle.Pickler):
     def persistent_id(self, one: object) -> str | None:
         """Returns the name of what travels with the code."""
         return self.names.get(id(one))
+
+
+def over_batches(
+    rows: DataFrame,
+    function: Callable[[Iterator[RecordBatch]], Iterator[RecordBatch]],
+    types: StructType | str,
+) -> DataFrame:
+    """Returns what a function of ours makes of the rows of a frame, batch by batch.
+
+    It travels closed, with no more of our code than it needs.
+    """
+    travel_by_value()
+    data = cloudpickle.dumps(function)  # type: ignore[no-untyped-call]
+    return rows.mapInArrow(Closed(b"", zlib.compress(data)), types)
 
 
 def register(spark: SparkSession, source: type[DataSource]) -> None:

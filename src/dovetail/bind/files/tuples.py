@@ -30,7 +30,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from dovetail import schema, spec
-from dovetail.bind.travel import travel_by_value
+from dovetail.bind.travel import over_batches
 from dovetail.dialects import spl
 
 # What of this travels to workers names single classes.
@@ -103,7 +103,6 @@ def text_files(
 
 def coming_tuples(spark: SparkSession, file: spl.TextFile, path: Path) -> DataFrame:
     """Returns the tuples of a file as a stream, each with the number of its line."""
-    travel_by_value()
     columns = [schema.Column(name, stored(kind)) for name, kind in file.type.attributes]
     own = schema.Schema(tuple(columns)).to_sql()
     misfit = schema.quoted(_MISFIT)
@@ -116,7 +115,7 @@ def coming_tuples(spark: SparkSession, file: spl.TextFile, path: Path) -> DataFr
     found = contents.load(f"{odd}[{path.name[-1]}]").select("content")
     # Raised by Spark, as what does not fit in files of other kinds is.
     fits = f"IF({misfit} IS NULL, true, raise_error({misfit}))"
-    rows = found.mapInArrow(read, ddl).where(fits)
+    rows = over_batches(found, read, ddl).where(fits)
     names = {name: schema.quoted(name) for name in file.type.names}
     values = (
         f"coalesce({it}, {file.defaults[name]}) AS {it}"

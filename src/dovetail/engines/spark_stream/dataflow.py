@@ -30,7 +30,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import ArrayType, StructField, StructType
 
 from dovetail import spec
-from dovetail.bind.travel import travel_by_value
+from dovetail.bind.travel import over_batches, travel_by_value
 from dovetail.engines.spark_stream import outlets
 from dovetail.engines.spark_stream.feeds import Buckets, Packing, packings
 from dovetail.engines.spark_stream.firing import Riding, rows_alone
@@ -297,7 +297,7 @@ def _operated(
     settings = layout.identified(plan, sides, settings)
     # Every bucket hears the time, those in front of the join's too.
     beat = make_heartbeat((*buckets.labels, *buckets.lives))
-    beats = [tick.mapInArrow(beat, bucket.LINE_DDL) for tick in layout.ticks]
+    beats = [over_batches(tick, beat, bucket.LINE_DDL) for tick in layout.ticks]
     lines = reduce(DataFrame.unionAll, [*map(as_lines, sides), *beats])
     schemas = sides[0].schema, sides[1].schema
     if buckets.lives:
@@ -362,7 +362,7 @@ def _handed_on(
         tells_late=tells_late,
     )
     types = StructType([*reading.fields, *_RELAYED_TYPES])
-    plain = lines.select(*bucket.RELAYED).mapInArrow(hand_on, types)
+    plain = over_batches(lines.select(*bucket.RELAYED), hand_on, types)
     results = plain.selectExpr(*reading.shown(), *map(quoted, _RELAYED_TYPES.names))
     told = (one.name for one in reading.told if one.name not in bucket.MORE.names)
     came = (CAME,) if tells_late else ()
@@ -380,4 +380,5 @@ def as_lines(packing: Packing) -> DataFrame:
     """Returns a side's lines; PySpark itself reads a name with a dot as two."""
     names = tuple(packing.frame.columns)
     numbered = packing.frame.toDF(*(f"c{number}" for number in range(len(names))))
-    return numbered.mapInArrow(make_pack(packing.settings, names), bucket.LINE_DDL)
+    pack = make_pack(packing.settings, names)
+    return over_batches(numbered, pack, bucket.LINE_DDL)

@@ -23,7 +23,7 @@ from pyspark.sql.types import (
 )
 
 from dovetail import spec
-from dovetail.bind.travel import Carried, travel_by_value
+from dovetail.bind.travel import Carried, over_batches
 from dovetail.engines.code_settings import code_settings
 from dovetail.engines.kernel_settings import firing_settings, in_row_time
 from dovetail.engines.spark_stream.types import as_nullable
@@ -102,12 +102,12 @@ def _staged(
 
     Of the column `scope` each number is a play of its own.
     """
-    travel_by_value()
     names = tuple(lines.columns)
     known = {field.name: field.dataType for field in lines.schema}
     # By places: PySpark itself reads a name with a dot as two.
     numbered = lines.toDF(*(f"c{number}" for number in range(len(names))))
-    blobs = numbered.mapInArrow(firing.make_lines(names, scope), firing.LINE_DDL)
+    write = firing.make_lines(names, scope)
+    blobs = over_batches(numbered, write, firing.LINE_DDL)
     results = blobs.groupBy("bucket").transformWithStateInPandas(
         JoinOperator(Carried(partial(firing.run, stage))),
         outputStructType=firing.RESULT_DDL,
@@ -121,7 +121,7 @@ def _staged(
             for number, kind in enumerate(out.values())
         ]
     )
-    return results.mapInArrow(firing.make_rows(tuple(out)), types).toDF(*out)
+    return over_batches(results, firing.make_rows(tuple(out)), types).toDF(*out)
 
 
 def _types(

@@ -27,7 +27,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from dovetail import spec
 from dovetail.bind.lookups import tables
-from dovetail.bind.travel import travel_by_value
+from dovetail.bind.travel import over_batches
 from dovetail.engines.spark import values
 from dovetail.engines.spark_batch.join import plain_lines
 from dovetail.engines.spark_batch.lines import matched
@@ -164,8 +164,8 @@ def _with_found(side: StreamSide, wanted: lookups.Asked, rows: DataFrame) -> Dat
         spark.StructField(one.name, as_nullable(one.dataType)) for one in rows.schema
     ]
     more = [spark.StructField(reserved(one), spark.LongType()) for one in tables.COUNTS]
-    travel_by_value()
-    return asking.mapInArrow(
+    return over_batches(
+        asking,
         tables.make_lookup(table, how, names),
         spark.StructType(
             [

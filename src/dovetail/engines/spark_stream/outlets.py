@@ -21,6 +21,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.types import StructField, StructType
 
+from dovetail.bind.travel import over_batches
 from dovetail.engines.spark.values import absent_struct, as_json
 from dovetail.engines.spark_stream.failures import said
 from dovetail.engines.spark_stream.worker import relay
@@ -162,7 +163,8 @@ class Reading:
         names = [one.name for one in fields]
         unpack = make_unpack(self.schema, names, [code(one) for one in outlets])
         blobs = lines.where(f"{quoted(JOIN)} = {number}").select(BLOB)
-        return blobs.mapInArrow(unpack, StructType(fields)).selectExpr(*self.shown())
+        rows = over_batches(blobs, unpack, StructType(fields))
+        return rows.selectExpr(*self.shown())
 
 
 @dataclass(frozen=True, slots=True)
