@@ -52,9 +52,13 @@ SKIPPED = ("annotation", "returns", "decorator_list", "type_params", "msg")
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """One lie: where it is told, in what words, and the module that tells it."""
+    """One lie: where it is told, in what words, and the module that tells it.
+
+    `within` is the function or class, or "module".
+    """
 
     line: int
+    within: str
     words: str
     tree: ast.Module
     name: str
@@ -96,7 +100,7 @@ def flips(source, name="<flipped>"):
             told[words] += 1
             if told[words] > 1:
                 words = f"{words} #{told[words]}"
-            yield Flip(line_of(node), words, tree, name)
+            yield Flip(line_of(node), place.within, words, tree, name)
             place.put(node)
 
 

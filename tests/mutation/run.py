@@ -43,7 +43,7 @@ def survivors(judge, stem, within=""):
     known = equivalents().get(stem, {})
     for flip in flips_of(stem):
         is_asked = flip.words.startswith(within) and flip.words not in known
-        if is_asked and not judge.convicts(stem, flip.code):
+        if is_asked and not judge.convicts(stem, flip.code, flip.within):
             yield flip
 
 

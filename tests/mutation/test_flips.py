@@ -54,11 +54,12 @@ def test_the_true_oracle_fails_none(judge):
     assert judge.convicts(MODULE, compile(source, f"<{MODULE}>", "exec")) == ""
 
 
-def test_the_true_oracle_plays_texts_of_spl_right():
-    spl = Judge(*(TOP / "tests/cases").glob("spl_*.json"))
-    assert len(spl.pairs) > 30
-    source = (TOP / "src/dovetail/conformance/oracle/flow.py").read_text()
-    assert spl.convicts("flow", compile(source, "<flow>", "exec")) == ""
+@pytest.mark.parametrize(("language", "module"), [("spl", "flow"), ("sql", "row_time")])
+def test_the_true_oracle_plays_texts_right(language, module):
+    texts = Judge(*(TOP / "tests/cases").glob(f"{language}_*.json"))
+    assert len(texts.cases) > 30
+    source = (TOP / "src/dovetail/conformance/oracle" / f"{module}.py").read_text()
+    assert texts.convicts(module, compile(source, f"<{module}>", "exec")) == ""
 
 
 def test_what_is_known_to_change_nothing_is_there_to_be_flipped_and_has_a_reason():

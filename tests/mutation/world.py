@@ -8,25 +8,19 @@ for neither depends on the oracle.
 import importlib
 import signal
 import sys
-from contextlib import contextmanager
-from dataclasses import replace
-from functools import cache
+from contextlib import contextmanager, suppress
+from functools import cache, cached_property
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
+from unittest.mock import patch
 
-import dovetail.conformance.oracle
 import dovetail.expression
-from dovetail.conformance.case import Neutral, Refusal, Script, read_cases
-from dovetail.conformance.compare import compare_lines
-from dovetail.conformance.flows import FlowPlay, JoinPlay, spl_play
-from dovetail.conformance.lines import MARK, Line, Sight, emitted
-from dovetail.conformance.programs import (
-    ProgramPlay,
-    ecl_play,
-    output_lines,
-    without_blanks,
-)
+from dovetail.conformance import check
+from dovetail.conformance.case import read_cases
+from dovetail.conformance.check import Check, Status
+from dovetail.conformance.engines import Each, EngineName
+from dovetail.conformance.languages import play_of
 from dovetail.errors import DovetailError
 
 TOP = Path(__file__).parents[2]
@@ -35,6 +29,7 @@ ROOM = "dovetail.conformance.oracle"
 # Seconds of work for a case; a flip may make a loop endless. The case of an endless
 # loop that is stopped takes five, and twice as many while coverage is measured.
 PATIENCE = 20
+ON_ORACLE = Check(EngineName.ORACLE, Each())
 
 
 class Flipped(Loader, MetaPathFinder):
@@ -52,18 +47,28 @@ class Flipped(Loader, MetaPathFinder):
 
 @contextmanager
 def flipped(stem, code):
-    """Gives the oracle with other code in one module; afterwards it is itself again."""
+    """Lets all play on an oracle with other code in one module, and then as before."""
     kept = {name: sys.modules.pop(name) for name in list(sys.modules) if is_ours(name)}
+    rooms = [one for one in sys.modules.values() if plays_on(one, kept[ROOM])]
     finder = Flipped(f"{ROOM}.{stem}", code)
     sys.meta_path.insert(0, finder)
     try:
-        yield importlib.import_module(ROOM)
+        changed = importlib.import_module(ROOM)
+        for room in rooms:
+            room.oracle = changed
+        yield
     finally:
         sys.meta_path.remove(finder)
         for name in filter(is_ours, list(sys.modules)):
             del sys.modules[name]
         sys.modules.update(kept)
-        dovetail.conformance.oracle = kept[ROOM]
+        for room in rooms:
+            room.oracle = kept[ROOM]
+
+
+def plays_on(room, oracle):
+    """Whether a module has the oracle under its name."""
+    return vars(room).get("oracle") is oracle
 
 
 def is_ours(name):
@@ -75,85 +80,79 @@ class Judge:
 
     def __init__(self, *paths):
         dovetail.expression.compiled = cache(dovetail.expression.compiled)
-        self.pairs = list(filter(None, map(prepared, read_cases(paths))))
+        self.cases, self.plays = [], {}
+        for case in read_cases(paths):
+            # One that is refused before it is played says nothing of the oracle.
+            with suppress(DovetailError):
+                self.plays[id(case.join)] = play_of(case.join)
+                self.cases.append(case)
 
-    def convicts(self, stem, code):
-        """The name of a case that fails, or nothing where all pass."""
+    def convicts(self, stem, code, within=""):
+        """The name of a case that fails, or nothing where all pass.
+
+        A flip `within` a function fails no case that does not call it.
+        """
+        function = f"{stem}.{within}"
+        every = function not in self.functions
         try:
-            with patience() as again, flipped(stem, code) as oracle:
-                for number, (case, play) in enumerate(self.pairs):
+            with patience() as again, self.prepared(), flipped(stem, code):
+                for number, case in enumerate(self.cases):
                     again()
-                    if fails(oracle, case, play):
-                        self.pairs.insert(0, self.pairs.pop(number))
+                    if (every or function in self.called[id(case)]) and fails(case):
+                        self.cases.insert(0, self.cases.pop(number))
                         return case.name
         except Exception as error:  # noqa: BLE001 - no module, or no end: it shows
             return f"{type(error).__name__} at once"
         return ""
 
+    @cached_property
+    def called(self):
+        """Which functions of the oracle each case calls."""
+        found = {}
+        with self.prepared():
+            for case in self.cases:
+                with calls() as found[id(case)]:
+                    fails(case)
+        return found
 
-def prepared(case):
-    """A case with its play; nothing where it is refused before it is played."""
-    try:
-        match case.join:
-            case Neutral() as join:
-                return case, join.play()
-            case Script("ecl", text, inputs):
-                return replace(case, expect=told(case.expect)), ecl_play(text, inputs)
-            case Script("spl", text, inputs):
-                return case, spl_play(text, inputs)
-            case _:
-                return None
-    except DovetailError:
-        return None
+    @cached_property
+    def functions(self):
+        """Those that cases call, and a module does not while it is loaded."""
+        with calls() as loading, flipped("", None):
+            pass
+        return set().union(*self.called.values()) - loading
+
+    def prepared(self):
+        """Plays are those that were made once: no text is read again."""
+        return patch.object(check, "play_of", lambda join: self.plays[id(join)])
 
 
-def told(expect):
-    """What a case of a language expects, as it is compared."""
-    return expect if isinstance(expect, Refusal) else without_blanks(expect)
-
-
-def fails(oracle, case, play):
+def fails(case):
     """Whether an oracle gives other rows than a case expects."""
-    is_refused = isinstance(case.expect, Refusal)
     try:
-        found = lines_of(oracle, play)
-    except DovetailError as error:
-        return not (is_refused and case.expect.is_met_by(error))
+        (verdict,) = ON_ORACLE.verdicts([case])
     except Exception:  # noqa: BLE001 - whatever a flip breaks
         return True
-    return is_refused or bool(compare_lines(case.expect, found, Sight.EVENTS))
+    return verdict.status is not Status.OK
 
 
-def lines_of(oracle, play):
-    """What an oracle puts out."""
-    match play:
-        case ProgramPlay():
-            rows = oracle.play_program(play.program, play.rows, oracle.play)
-            return output_lines(rows)
-        case FlowPlay():
-            events = play.opening, play.events
-            players = oracle.Players(oracle.play, oracle.fire)
-            found = oracle.play_flow(play.program, *events, players)
-            return [item_line(oracle, *one) for one in found]
-        case JoinPlay():
-            return [named(it, play.names) for it in lines_of(oracle, play.play)]
-        case _:
-            return [emitted(one, Sight.EVENTS) for one in oracle.play(play)]
+@contextmanager
+def calls():
+    """Gives the functions of the oracle that are called meanwhile, in a set."""
+    found, here = set(), f"{ORACLE}/"
 
+    def note(frame, event, _given):
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(here):
+            names = code.co_qualname.split(".")
+            known = [name for name in names if not name.startswith("<")]
+            found.add(".".join((Path(code.co_filename).stem, *known)))
 
-def named(line, names):
-    """A line whose outlet has the name that a text gives it."""
-    outlet = line.facts["out"]
-    return Line(line.row, {**line.facts, "out": names.get(outlet, outlet)})
-
-
-def item_line(oracle, name, item):
-    """What comes out of a program of streams as a line; a flip has signs of its own."""
-    after = item.place[0]
-    facts = {"out": name} | ({"after": after} if after >= 0 else {})
-    if item.content is oracle.Sign.MARK:
-        return Line({}, {**facts, MARK: "window"})
-    return Line(item.content, facts)
+    sys.setprofile(note)
+    try:
+        yield found
+    finally:
+        sys.setprofile(None)
 
 
 @contextmanager
