@@ -115,7 +115,10 @@ class Combination(Enum):
         "asof or optional equalities of a table without a time that changes"
     )
     LATE_STRETCHES = "late_table_rows emit beside outer_rows per_millisecond"
-    LATE_ENDED = "late_table_rows emit beside a stream whose rows others end"
+    LATE_ENDED = (
+        "late_table_rows emit of a stream whose rows others end, beside a table without "
+        "a time"
+    )
     LATE_JUDGED = "late_table_rows emit of right rows beside atmost, limit or asof"
     LATE_KEPT = "late_table_rows emit of right rows beside keep or lookup, and counter"
     LATE_SKIPPED = "late_table_rows emit of right rows beside counter in skip_when"

@@ -83,7 +83,10 @@ def _of_late_rows(
             # Row times to come decide when such rows come out.
             if settings.outer_rows is spec.OuterRows.PER_MILLISECOND:
                 yield Combination.LATE_STRETCHES
-            if join.side(hand).window.is_ended_by_rows:
+            # Against such a table a row waits from its place on, before its life is
+            # known, and may have its late pair before its null row.
+            table = spec.known_input(join.side(hand.other).source, inputs)
+            if join.side(hand).window.is_ended_by_rows and not table.is_timed:
                 yield Combination.LATE_ENDED
         if hand is spec.Hand.LEFT:
             continue

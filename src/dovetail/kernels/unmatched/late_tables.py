@@ -194,7 +194,9 @@ def _event_clock(
         places = (rows.place + 1, table.place)
         return _Line(*places, since, moment, horizon.bound(hand))
     now, more = horizon.least[1 - hand], horizon.can_come(1 - hand)
-    return _Line(rows.death, table.birth, since, table.birth, now, more)
+    # Behind a row that was never born, and so has no end, nobody comes.
+    death = np.where(since == NEVER, NEVER, rows.death)
+    return _Line(death, table.birth, since, table.birth, now, more)
 
 
 def _arrival_clock(
