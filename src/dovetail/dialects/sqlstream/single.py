@@ -219,7 +219,8 @@ class Single:
         step = spec.InRowTime(
             steps.projected(self.step, tuple(every.items())), _OWN_TIME
         )
-        return steps.Made(steps.only(steps.timed_anew(step, lateness), shown), shown)
+        # Rows that are late from here on are told as the query has made them.
+        return steps.Made(steps.timed_anew(steps.only(step, shown), lateness), shown)
 
     def _distinct(self, made: steps.Made, selected: Sequence[Node]) -> steps.Made:
         """Returns the first of equal rows of one stretch of row time."""
