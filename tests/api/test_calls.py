@@ -55,6 +55,14 @@ TOGETHER = {
         lambda: orders(idle="1 month"),
         ('idle="1 month"', "", "always the same"),
     ),
+    "bounds without time": (
+        lambda: dt.stream(LEFT, bounds="n = 1"),
+        ('bounds="n = 1"', "", "a stream with a time"),
+    ),
+    "bounds of a batch": (
+        lambda: orders(bounds="n = 1"),
+        ('bounds="n = 1"', "", "a stream with a time"),
+    ),
     "order that is not there": (
         lambda: orders(order="o"),
         ('order="o"', 'no column "o"', "one of k, at, n"),

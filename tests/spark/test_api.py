@@ -270,6 +270,32 @@ def test_a_side_that_falls_silent_lets_the_other_go(spark, tmp_path):
     assert read_seconds(tmp_path / "late", side="right") == [30]
 
 
+def test_rows_that_are_bounds_are_no_rows_and_say_how_far_a_side_is(spark, tmp_path):
+    put(tmp_path / "l", seconds(0, 50, 100))
+    # The right side is as far as its second row says, which is none.
+    beat = {"k": -1, "at": EPOCH + timedelta(seconds=55)}
+    put(tmp_path / "r", [*seconds(1), beat])
+    left, right = (
+        dt.stream(
+            spark.readStream.schema("k bigint, at timestamp").parquet(
+                str(tmp_path / hand)
+            ),
+            time="at",
+            lateness="1 minute" if hand == "r" else "0 seconds",
+            bounds="k = -1",
+        ).window(dt.range(preceding="4 seconds"))
+        for hand in "lr"
+    )
+    joined = left.join(
+        right, on="k", how="full", suffixes=("", "_r"), unmatched="outlet"
+    )
+    run(joined, tmp_path, right_unmatched=dt.folder(str(tmp_path / "right")))
+    assert read_seconds(tmp_path / "matched") == [0]
+    # 100 waits: a partner may still come.
+    assert read_seconds(tmp_path / "left_unmatched") == [50]
+    assert read_seconds(tmp_path / "right") == []
+
+
 def test_a_heartbeat_neither_ends_nor_joins_the_batches_of_what_is_there(
     spark, tmp_path
 ):

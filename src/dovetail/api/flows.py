@@ -663,6 +663,13 @@ class _Exits:
 
 def flow_of(program: spec.Program, sources: Mapping[str, Rows]) -> Flow:
     """Returns a program of streams with its rows, or refuses it."""
+    for name, rows in sources.items():
+        if rows.feed.bounds:
+            raise SpecError(
+                f"bounds of {name} in a text of operators",
+                "rows alone, in order of arrival or by their row time",
+                "filter the rows that are bounds, and leave bounds out",
+            )
 
     def leaf(
         name: str, paths: tuple[Path, ...], schema: Schema

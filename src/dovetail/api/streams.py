@@ -26,7 +26,8 @@ from dovetail.engines.spark.rules import plain_rules
 from dovetail.engines.spark_stream.dataflow import Frames
 from dovetail.engines.spark_stream.row_time import Inputs, RowTimeQuery
 from dovetail.errors import SchemaError, SpecError
-from dovetail.expression import Expression
+from dovetail.expression import Expression, Scope, parse
+from dovetail.kernels.firing import KIND
 from dovetail.plan.lookups import NoLookup
 from dovetail.plan.nested import renamed, under, unnested
 from dovetail.plan.sides import input_of
@@ -354,6 +355,7 @@ def stream(
     time: str = "",
     lateness: arguments.Length = "0 seconds",
     idle: arguments.Length = "",
+    bounds: str = "",
     order: str = "",
     sequence: str = "",
 ) -> Rows:
@@ -361,8 +363,9 @@ def stream(
 
     `time`: the column of the row time. `lateness`: how far a row may come behind the
     newest and still count. `idle`: after how long a silence the stream no longer holds
-    the other back. `order`: a number that tells rows of equal time apart; `sequence`:
-    one that orders the rows of both sides.
+    the other back. `bounds`: what is true of rows that only say how far the stream is:
+    no row before their time comes any more. `order`: a number that tells rows of equal
+    time apart; `sequence`: one that orders the rows of both sides.
     """
     rows, schema, riders = _given("frame", frame)
     source, feed = stream_given(
@@ -371,6 +374,7 @@ def stream(
         time=time,
         lateness=lateness,
         idle=idle,
+        bounds=bounds,
         order=order,
         sequence=sequence,
     )
@@ -406,6 +410,7 @@ def stream_given(
     time: str = "",
     lateness: arguments.Length = "0 seconds",
     idle: arguments.Length = "",
+    bounds: str = "",
     order: str = "",
     sequence: str = "",
 ) -> tuple[spec.Input, Feed]:
@@ -429,7 +434,23 @@ def stream_given(
     if place and common:
         hint = "sequence alone orders the rows of both sides"
         raise arguments.wrong("order", order, "no order beside sequence", hint)
-    return source, Feed(place, common, idle=wait, streams=streams)
+    told = _bounds_given(bounds, source)
+    return source, Feed(place, common, bounds=told, idle=wait, streams=streams)
+
+
+def _bounds_given(bounds: str, source: spec.Input) -> str:
+    """Returns what is true of rows that are bounds, if any are: a condition in SQL."""
+    expected = "a condition in Spark SQL over the stream's columns"
+    example = """bounds="kind = 'heartbeat'\""""
+    if not arguments.said("bounds", bounds, expected, example):
+        return ""
+    if not source.is_timed or source.kind is not spec.InputKind.STREAM:
+        hint = "a bound is a row time: name its column, and leave bounds out of a batch"
+        raise arguments.wrong("bounds", bounds, "a stream with a time", hint)
+    kind = parse(Expression(bounds), Scope.row(source.schema)).type
+    if kind is not AtomicType.BOOLEAN:
+        raise arguments.wrong("bounds", bounds, f"a condition, found {kind}", example)
+    return bounds
 
 
 def with_deletes(feed: Feed, riders: Mapping[str, str]) -> Feed:
@@ -706,11 +727,20 @@ def sql(
     named = {name: replace(one, source=known[name]) for name, one in sources.items()}
     inputs = Inputs(
         named,
-        lambda frame, time: stream(frame, time=time),
+        timed_rows,
         lambda join, rows: streaming_of(_switched(dialect, join, rows)),
     )
     queries = (_result(one, inputs, dialect) for one in found.outputs)
     return Flow(found, tuple(queries), named)
+
+
+def timed_rows(frame: DataFrame, time: str, bounds: str) -> Rows:
+    """Returns the rows of steps, among which some are bounds; a column says which."""
+    if not bounds:
+        return stream(frame, time=time)
+    own = schema_of(frame.drop(KIND))
+    source, feed = stream_given(own, streams=frame.isStreaming, time=time)
+    return Rows(frame, source, replace(feed, bounds=bounds))
 
 
 def _result(

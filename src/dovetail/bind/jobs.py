@@ -48,7 +48,7 @@ from dovetail.dialects.sql import SQL_DIALECTS, USUAL
 from dovetail.errors import DialectError, SpecError
 from dovetail.spec import arguments, fields, reader
 
-WORDS = ("time", "lateness", "idle", "order", "sequence")
+WORDS = ("time", "lateness", "idle", "bounds", "order", "sequence")
 """How the rows of a stream are ordered, in the words of `dt.stream`."""
 _WORDS = {
     spec.InputKind.STREAM: WORDS,

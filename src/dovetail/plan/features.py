@@ -116,8 +116,8 @@ class Combination(Enum):
     )
     LATE_STRETCHES = "late_table_rows emit beside outer_rows per_millisecond"
     LATE_ENDED = (
-        "late_table_rows emit of a stream whose rows others end, beside a table without "
-        "a time"
+        "late_table_rows emit of a stream whose rows others end, beside a table "
+        "without a time"
     )
     LATE_JUDGED = "late_table_rows emit of right rows beside atmost, limit or asof"
     LATE_KEPT = "late_table_rows emit of right rows beside keep or lookup, and counter"

@@ -58,7 +58,8 @@ class Feed:
     `order` tells rows of one time apart, `sequence` orders the rows of both sides: SQL
     over the side's columns, empty where there is none. `part` is the number of the
     lasting part of a source that a row is from, each of which may be as far in time as
-    it is; `deletes` is true of a row that takes its key out of a table. After the
+    it is; `deletes` is true of a row that takes its key out of a table, `bounds` of one
+    that is none and says that no row before its time comes any more. After the
     silence `idle` a side no longer holds the other back. `by_turns`: bytes say of each
     row where it stands in its number. Where it does not stream nothing ever comes, but
     a start may read it anew, so long after it was read: `refresh`. Rows that are not
@@ -69,6 +70,7 @@ class Feed:
     sequence: str = ""
     part: str = ""
     deletes: str = ""
+    bounds: str = ""
     idle: spec.Span = NO_TIME
     streams: bool = True
     inside: Feeds = field(default_factory=dict)
@@ -77,9 +79,9 @@ class Feed:
     by_turns: bool = False
 
     @property
-    def facts(self) -> tuple[bool, spec.Span, str, str, AnyLookup, bool]:
+    def facts(self) -> tuple[bool, spec.Span, str, str, str, AnyLookup, bool]:
         """Returns what is the same of a side."""
-        own = self.streams, self.refresh, self.part, self.deletes
+        own = self.streams, self.refresh, self.part, self.deletes, self.bounds
         return *own, self.lookup, self.by_turns
 
 
@@ -108,6 +110,7 @@ class StreamSide:
     refresh: spec.Span = NO_TIME
     part: str = ""
     deletes: str = ""
+    bounds: str = ""
     lookup: AnyLookup = NoLookup()
     by_turns: bool = False
 

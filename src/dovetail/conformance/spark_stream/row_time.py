@@ -6,7 +6,7 @@ Each stream that comes out is a query of its own, as it is for a user.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail import spec
 from dovetail.bind.schemas import schema_of
@@ -27,8 +28,10 @@ from dovetail.engines.spark_stream.failures import sentence
 from dovetail.engines.spark_stream.outlets import AnyOutlet
 from dovetail.engines.spark_stream.row_time import Inputs, RowTimeQuery
 from dovetail.engines.tables import plain_rows
-from dovetail.errors import DovetailError, UnsupportedError
+from dovetail.errors import DovetailError
 from dovetail.kernels.arrays.names import LineKind, reserved
+from dovetail.kernels.arrays.rows import NEVER
+from dovetail.kernels.firing import KIND
 from dovetail.plan.stream import Feed, feed_of_rows, plan_stream
 from dovetail.schema import quoted
 from dovetail.spec.defaults import complete
@@ -113,19 +116,12 @@ def _played(
 
 
 def _ends(play: RowTimePlay) -> bool | None:
-    """Returns whether the inputs end, or refuses what frames of users cannot say."""
+    """Returns whether all streams end; nothing where it is left to the query."""
     names = {one.input for one in spec.givens_of(play.program)}
     streams = {
         name for name in names if play.inputs[name].kind is spec.InputKind.STREAM
     }
     ended = {one.input for one in play.events if isinstance(one, spec.Finish)}
-    if any(isinstance(one, spec.Bound) for one in play.events):
-        told = "an explicit bound in a text of several steps"
-        raise UnsupportedError.not_yet("stream", told)
-    if streams & ended and streams - ended:
-        told = "the end of some of the streams of a text of several steps"
-        raise UnsupportedError.not_yet("stream", told)
-    # None leaves it to the query: streams that do not end here are not finished.
     return True if streams <= ended else None
 
 
@@ -136,14 +132,7 @@ def _recorded(
     written = Script(0)
     for first, past in pairwise((0, *ends)):
         events = play.events[first:past]
-        # Bounds and ends have no line: a frame of a user brings rows alone.
-        coming: list[tuple[Told, LineKind]] = []
-        for one in events:
-            if isinstance(one, spec.Arrive):
-                coming.append((one, LineKind.ROW))
-            elif isinstance(one, spec.Remove):
-                coming.append((one, LineKind.DELETE))
-        written.cut(coming, first)
+        written.cut([*_coming(events, all_end=bool(_ends(play)))], first)
     inputs = {one.input: play.inputs[one.input] for one in spec.givens_of(play.program)}
     arriving = {
         name
@@ -167,28 +156,61 @@ def _recorded(
     found = {}
     for name, source in inputs.items():
         if kinds[name]:
-            frame, place = replay.lines_of(replayed, name), quoted(replay.SEQUENCE)
-            # By this column a user's frame tells deletes from rows.
-            gone = f"{quoted(reserved('event'))} = {int(LineKind.DELETE)}"
-            is_table = source.kind is spec.InputKind.TABLE
-            feed = Feed(sequence=place, deletes=gone if is_table else "")
-            found[name] = _Rows(frame, source, feed)
+            found[name] = _streamed(replay.lines_of(replayed, name), source)
         else:
             standing = spark.createDataFrame(tables[name])
             found[name] = _Rows(standing, source, Feed(streams=False))
     return found
 
 
-def _timed(frame: DataFrame, time: str) -> _Rows:
+def _coming(
+    events: Sequence[spec.Event], *, all_end: bool
+) -> Iterator[tuple[Told, LineKind]]:
+    """Gives what events bring, with what each is."""
+    for one in events:
+        match one:
+            case spec.Arrive():
+                yield one, LineKind.ROW
+            case spec.Remove():
+                yield one, LineKind.DELETE
+            case spec.Bound():
+                yield one, LineKind.BOUND
+            # Where all end the query is told so. Of one alone no time is to come.
+            case spec.Finish(input=name, clock=clock) if not all_end:
+                yield spec.Bound(name, NEVER, clock), LineKind.BOUND
+            case _:
+                pass
+
+
+def _streamed(lines: DataFrame, source: spec.Input) -> _Rows:
+    """Returns the lines of an input as a user gives rows: a column tells what each is.
+
+    Bounds are rows too, which have their time where others do.
+    """
+    event, place = quoted(reserved("event")), quoted(replay.SEQUENCE)
+    if source.kind is spec.InputKind.TABLE:
+        gone = f"{event} = {int(LineKind.DELETE)}"
+        return _Rows(lines, source, Feed(sequence=place, deletes=gone))
+    if not source.is_timed:
+        return _Rows(lines, source, Feed(sequence=place))
+    bound = F.timestamp_micros(reserved("moment"))
+    time = bound.cast(lines.schema[source.time].dataType)
+    frame = lines.withColumn(source.time, F.coalesce(source.time, time))
+    bounds = f"{event} = {int(LineKind.BOUND)}"
+    return _Rows(frame, source, Feed(sequence=place, bounds=bounds))
+
+
+def _timed(frame: DataFrame, time: str, bounds: str) -> _Rows:
     """Returns rows in row time, which come in order: they need no number.
 
     Those that are all there from the start are a data set.
     """
+    own = schema_of(frame.drop(KIND))
     if not frame.isStreaming:
-        source = spec.Input("", spec.InputKind.DATASET, schema_of(frame))
+        source = spec.Input("", spec.InputKind.DATASET, own)
         return _Rows(frame, source, Feed(streams=False))
-    source = spec.Input("", spec.InputKind.STREAM, schema_of(frame), time=time)
-    return _Rows(frame, source, Feed())
+    source = spec.Input("", spec.InputKind.STREAM, own, time=time)
+    return _Rows(frame, source, Feed(bounds=bounds))
 
 
 def _streaming(

@@ -117,6 +117,13 @@ def partition_code(side: StreamSide) -> str:
     return _hash_of(side.partition)
 
 
+def kind_of(deletes: str, bounds: str) -> str:
+    """Returns the SQL of what a row of a user's frame is, by what is true of it."""
+    kinds = {LineKind.DELETE: deletes, LineKind.BOUND: bounds}
+    cases = (f"WHEN {sql} THEN {int(kind)}" for kind, sql in kinds.items() if sql)
+    return f"CASE {' '.join(cases)} ELSE {int(LineKind.ROW)} END"
+
+
 def _hash_of(values: Iterable[object]) -> str:
     """Returns the SQL of a hash of values in SQL, empty where there is none."""
     # Spark's hash passes over nulls, so each value is hashed with whether it is null.
@@ -180,9 +187,8 @@ class _Columns:
         has_clock = self.plan.heeds_silence or self.settings.reads_clock
         has_events = has_bounds or not self.side.streams
         event = schema.quoted(relay.EVENT) if has_events else ""
-        if self.side.deletes and not has_events:
-            kinds = int(LineKind.DELETE), int(LineKind.ROW)
-            event = f"IF({self.side.deletes}, {kinds[0]}, {kinds[1]})"
+        if (self.side.deletes or self.side.bounds) and not has_events:
+            event = kind_of(self.side.deletes, self.side.bounds)
         # Left rows alone have a condition of their own among the picks.
         barring = self.plan.join.picks.left_condition
         is_barred = self.side.hand is spec.Hand.LEFT and barring != ALWAYS

@@ -28,6 +28,7 @@ from dovetail.engines.spark.rules import plain_rules
 from dovetail.engines.spark.values import as_json
 from dovetail.engines.spark_stream.checkpoint import NO_CHECKPOINT, Checkpoint
 from dovetail.engines.spark_stream.dataflow import COUNTERS
+from dovetail.engines.spark_stream.feeds import kind_of
 from dovetail.engines.spark_stream.firing import Riding, fired_in_time
 from dovetail.engines.spark_stream.outlets import AnyOutlet
 from dovetail.engines.spark_stream.query import (
@@ -41,7 +42,7 @@ from dovetail.engines.spark_stream.query import (
 from dovetail.engines.spark_stream.ways import changed
 from dovetail.errors import UnsupportedError
 from dovetail.kernels.arrays.names import LineKind, reserved
-from dovetail.kernels.arrays.rows import NEVER
+from dovetail.kernels.arrays.rows import BEGINNING, NEVER
 from dovetail.kernels.firing import KIND
 from dovetail.kernels.row_order import (
     CAME,
@@ -86,6 +87,22 @@ class Lines:
         own = [quoted(name) for name in self.frame.columns if name not in ours]
         return self.frame.where(F.col(KIND) == int(LineKind.ROW)).select(*own)
 
+    def timed(self, time: str) -> tuple[DataFrame, str]:
+        """Returns the rows with the bounds among them, and what is true of a bound.
+
+        What several tasks tell is no bound of all: then it is rows alone.
+        """
+        if self.told:
+            return self.rows(), ""
+        kind, moment = F.col(KIND), F.col(MOMENT)
+        is_bound = (kind == int(LineKind.BOUND)) & (moment > int(BEGINNING))
+        lines = self.frame.where((kind == int(LineKind.ROW)) | is_bound)
+        at = F.timestamp_micros(moment).cast(lines.schema[time].dataType)
+        lines = lines.withColumn(time, F.when(is_bound, at).otherwise(F.col(time)))
+        ours = {*RIDING, CAME} - {KIND}
+        own = (quoted(name) for name in lines.columns if name not in ours)
+        return lines.select(*own), f"{KIND} = {int(LineKind.BOUND)}"
+
 
 @dataclass(slots=True)
 class Layout:
@@ -112,8 +129,9 @@ class Layout:
         """Returns the rows of an input as lines."""
         number = feed.sequence or feed.order
         time = f"unix_micros({quoted(source.time)})" if source.is_timed else "NULL"
+        kind = kind_of("", feed.bounds) if feed.bounds else f"{int(LineKind.ROW)}"
         said = {
-            KIND: F.lit(int(LineKind.ROW)),
+            KIND: F.expr(kind),
             MOMENT: F.expr(f"CAST({time} AS BIGINT)"),
             INPUT: F.lit(source.name),
             NUMBER: F.expr(f"CAST({number or 'NULL'} AS BIGINT)"),
@@ -327,7 +345,7 @@ class Inputs(Generic[AnySource]):
     """The rows of a text's inputs, and how rows and joins are made of frames."""
 
     sources: Mapping[str, AnySource]
-    rows: Callable[[DataFrame, str], AnySource]
+    rows: Callable[[DataFrame, str, str], AnySource]
     join: Callable[[spec.JoinSpec, Mapping[str, AnySource]], Streaming]
 
     @property
@@ -421,12 +439,14 @@ class Inputs(Generic[AnySource]):
                 ):
                     told = "late rows of steps in front of a join"
                     raise UnsupportedError.not_yet("stream", told, hint=_COUNTED)
-                return self.rows(self.lines(step, layout).rows(), one.time)
+                frame, bounds = self.lines(step, layout).timed(one.time)
+                return self.rows(frame, one.time, bounds)
 
     def nothing(self, schema: Schema) -> AnySource:
         """Returns a data set without rows."""
         columns = (f"{quoted(it.name)} {it.type}" for it in schema.columns)
-        return self.rows(self.spark.createDataFrame([], ", ".join(columns)), "")
+        nobody = self.spark.createDataFrame([], ", ".join(columns))
+        return self.rows(nobody, "", "")
 
 
 @dataclass(frozen=True, slots=True)
