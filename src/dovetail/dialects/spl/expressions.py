@@ -7,6 +7,7 @@ state`, stands for is a value like any other.
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -188,6 +189,8 @@ def _named(text: str, scope: Scope, place: Place) -> Value:
 
 def _member(owner: syntax.Node, name: str, scope: Scope, place: Place) -> Value:
     """Returns an attribute of a port, or of a tuple."""
+    if owner == syntax.Name(owner.place, "Sys") and name in types.TIME_FORMS.words:
+        return values.literal(name, types.TIME_FORMS, place)
     # Of code a variable hides the port; else the port wins before a point.
     is_variable = isinstance(owner, syntax.Name) and owner.text in scope.variables
     if (
@@ -415,13 +418,22 @@ def _call(node: syntax.Call, scope: Scope) -> Value:
         # (T) (x + 1) is read as a call first: what T is its place decides.
         return converted(arguments[0], kind, node.place)
     if known is None:
-        raise types.refused(
-            called.place,
-            f'the function "{name}" is not supported',
-            f"one of {', '.join(sorted(scope.library))}",
-            "compute it before the join, and bind the stream by its name",
-        )
+        near = difflib.get_close_matches(name, scope.library, n=3)
+        expected = " or ".join(near) or "one of SPL's toolkit"
+        hint = "compute it before the join, and bind the stream by its name"
+        if name in _UNSURE:
+            expected = "what is the same whenever a tuple is looked at"
+            hint = f"bind the stream with {_UNSURE[name]} as an attribute"
+        told = f'the function "{name}" is not supported'
+        raise types.refused(called.place, told, expected, hint)
     return known(arguments, node.place)
+
+
+# What a second look at the same tuple would not give again.
+_UNSURE = {
+    **dict.fromkeys(("getTimestamp", "getTimestampInSecs"), "the time of each tuple"),
+    "random": "a number of chance for each tuple",
+}
 
 
 def _kind_named(node: syntax.Node, scope: Scope) -> types.SplType | None:

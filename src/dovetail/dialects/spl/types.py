@@ -109,6 +109,9 @@ INT32, INT64 = Scalar("int32"), Scalar("int64")
 UINT32, UINT64 = Scalar("uint32"), Scalar("uint64")
 FLOAT32, FLOAT64 = Scalar("float32"), Scalar("float64")
 TIMESTAMP = Scalar("timestamp")
+_DATES = ("YYYY_MM_DD_hh_mm_ss", "MM_DD_YYYY_hh_mm_ss", "DD_MM_YYYY_hh_mm_ss")
+TIME_FORMS = Enumerated(("YYYYMMDDhhmmss", *_DATES, *(f"{it}_mmm" for it in _DATES)))
+"""How a text may say a time, which the toolkit has as Sys.YYYYMMDDhhmmss and so on."""
 # What `null` is before an optional takes it.
 NULL = Scalar("null")
 

@@ -146,6 +146,24 @@ def _without(arguments: Sequence[Value], place: Place) -> Value:
     )
 
 
+def _keyed(template: str, *, valued: bool) -> call.Function:
+    """Returns a function of a map and a key, perhaps with its value too."""
+
+    def function(arguments: Sequence[Value], place: Place) -> Value:
+        call.checked(arguments, place, *call.own(arguments, 3 if valued else 2))
+        kind = arguments[0].type
+        key = call.element_of(arguments[0], "map")
+        assert isinstance(kind, types.Holder)  # noqa: S101 - it has elements
+        wanted = [types.loose(one) for one in kind.of][: len(arguments) - 1]
+        call.checked(arguments, place, call.only(kind), *map(call.only, wanted))
+        if not values.is_comparable(key):
+            raise types.refused(place, f"a key of {kind}", "what can be compared")
+        parts = dict(zip("xyz", (one.tree for one in arguments), strict=False))
+        return values.of_type(kind, template, place, **parts)
+
+    return function
+
+
 def _sequence(arguments: Sequence[Value], place: Place) -> Value:
     """Returns numbers from one on, each by one or by so many more than the last."""
     kind = arguments[0].type if arguments else types.INT32
@@ -181,6 +199,13 @@ _HAS = {
     "map": "map_contains_key(x, y)",
     "list": "array_contains(x, y)",
 }
+# A key that is there keeps its place among the others.
+_WITH_KEY = """map_from_arrays(array_union(map_keys(x), array(y)),
+    IF(map_contains_key(x, y),
+        transform(map_entries(x), item -> IF(item.key = y, z, item.value)),
+        concat(map_values(x), array(z))))"""
+_LESS = "filter(map_entries(x), item -> item.key <> y)"
+_WITHOUT_KEY = f"map_from_arrays({_LESS}.key, {_LESS}.value)"
 _LIST = types.Holder("list", (types.INT32,))
 # From one number up to before another, of which there may be none.
 _STEPPED = f"""transform(filter(sequence(0L, {_STEPS}), at -> at < {_STEPS}),
@@ -214,6 +239,7 @@ FUNCTIONS: Mapping[str, call.Function] = {
         [
             _at(call.PLACE, element=True, gives=_PUT.format("array(y)")),
             _inserted,
+            _keyed(_WITH_KEY, valued=True),
         ]
     ),
     "remove": call.first_that_takes(
@@ -221,6 +247,7 @@ FUNCTIONS: Mapping[str, call.Function] = {
             _at(call.PLACE, element=False, gives=_CUT.format("y", "y")),
             _at(call.PLACE, call.PLACE, element=False, gives=_CUT.format("y", "z")),
             _without,
+            _keyed(_WITHOUT_KEY, valued=False),
         ]
     ),
     "concat": _pair("concat(x, y)", "list"),

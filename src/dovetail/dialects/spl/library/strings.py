@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import reduce
 
@@ -9,8 +10,8 @@ from dovetail.dialects.spl import types, values
 from dovetail.dialects.spl.absence import composed
 from dovetail.dialects.spl.library import call
 from dovetail.dialects.spl.values import Value
-from dovetail.errors import Place
-from dovetail.expression.tree import Literal
+from dovetail.errors import DovetailError, Place
+from dovetail.expression.functions.patterns import regular
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -28,10 +29,11 @@ def _substring(arguments: Sequence[Value], place: Place) -> Value:
     """Returns so many bytes or characters from a place on; beyond it there are none."""
     call.checked(arguments, place, call.TEXT, call.PLACE, call.PLACE)
     text, start, length = arguments
+    # Places below 0 count as part of the length: they hold nothing.
     parts = {"y": start.tree, "z": length.tree}
-    bare = values.part_of_text(text, "greatest(y, 0)", "z", **parts)
-    none = "IF(y < 0 OR z <= 0, '', x)"
-    return values.of_type(text.type, none, place, x=bare, **parts)
+    cut = "greatest(least(y, 0) + z, 0)"
+    bare = values.part_of_text(text, "greatest(y, 0)", cut, **parts)
+    return Value(text.type, bare, place)
 
 
 def _find(arguments: Sequence[Value], place: Place) -> Value:
@@ -83,7 +85,22 @@ def _concat(arguments: Sequence[Value], place: Place) -> Value:
     )
 
 
-_SPECIAL = frozenset("\\.^$|?*+()[]{}-&~# \t")
+_SPECIAL = frozenset("\\.^$|?*+()[]{}-&~#")
+
+
+def _any_of(letters: Value, what: str) -> Value:
+    """Returns the pattern of any of some letters; "" where there are none."""
+    known = letters.constant("the letters")
+    assert isinstance(known, str)  # noqa: S101 - its type is a text
+    # Beyond ASCII a letter of an rstring is several bytes: SPL looks at each of them.
+    if letters.type == types.RSTRING and not known.isascii():
+        raise types.refused(
+            letters.place, f"a letter beyond ASCII {what}", "ASCII letters"
+        )
+    form = "|".join(
+        f"\\{one}" if one in _SPECIAL else one for one in dict.fromkeys(known)
+    )
+    return values.literal(form, letters.type, letters.place)
 
 
 def _tokens(arguments: Sequence[Value], place: Place) -> Value:
@@ -92,41 +109,132 @@ def _tokens(arguments: Sequence[Value], place: Place) -> Value:
     text, letters, keeps = arguments
     values.need_same("tokenize", text, letters)
     # Both shape the pattern, which is known before any tuple is.
-    known, is_kept = letters.constant("the letters"), keeps.constant("what is kept")
-    assert isinstance(known, str)  # noqa: S101 - its type is a text
-    # Beyond ASCII a letter has several bytes, and SPL cuts at each of them.
-    if any(ord(letter) > _ASCII for letter in known):
-        raise types.refused(
-            letters.place, "a letter beyond ASCII to cut at", "ASCII letters"
-        )
-    form = "|".join(
-        f"\\{one}" if one in _SPECIAL else one for one in dict.fromkeys(known)
-    )
-    whole = "split(x, y)" if known else "array(x)"
+    pattern = _any_of(letters, "to cut at")
+    whole = "split(x, y)" if pattern.constant("the pattern") else "array(x)"
+    is_kept = keeps.constant("what is kept")
     template = whole if is_kept else f"filter({whole}, part -> part <> '')"
-    pattern = Literal(form, text.needed.type)
-    return values.of_type(
-        types.Holder("list", (text.type,)), template, place, x=text.tree, y=pattern
-    )
+    kind = types.Holder("list", (text.type,))
+    return values.of_type(kind, template, place, x=text.tree, y=pattern.tree)
 
 
-_ASCII = 127
+# Up to a comma that stands between double quotes a token goes on: it has an odd number
+# of quotes so far, those behind a backslash left out.
+_NEWEST = "array_join(slice(done, size(done), 1), '')"
+_QUOTES = f"replace({_NEWEST}, '\\\\\"', '')"
+_CSV = f"""aggregate(split(x, ','), CAST(array() AS ARRAY<STRING>), (done, part) ->
+    IF((length({_QUOTES}) - length(replace({_QUOTES}, '"', ''))) % 2 = 1,
+        concat(slice(done, 1, size(done) - 1), array(concat({_NEWEST}, ',', part))),
+        concat(done, array(part))))"""
+
+
+def _fields(arguments: Sequence[Value], place: Place) -> Value:
+    """Returns what stands between commas; of an rstring, outside of quotes."""
+    call.checked(arguments, place, call.TEXT)
+    (text,) = arguments
+    template = "split(x, ',')" if text.type == types.USTRING else _CSV
+    kind = types.Holder("list", (text.type,))
+    return values.of_type(kind, template, place, x=text.tree)
+
+
+def _letter(*, first: bool, among: bool) -> call.Function:
+    """Returns a search for the first or last letter that some have, or have not."""
+
+    def function(arguments: Sequence[Value], place: Place) -> Value:
+        least = 2 if first else 3
+        call.checked(arguments, place, call.TEXT, call.TEXT, call.PLACE, least=least)
+        text, letters, *at = arguments
+        values.need_same("the text, and its letters", text, letters)
+        pattern = _any_of(letters, "to look for")
+        size = "length" if text.type == types.USTRING else "octet_length"
+        parts = {"z": at[0].tree} if at else {}
+        begin = "greatest(z, 0)" if first and at else "0"
+        end = "2147483647" if first else "greatest(z + 1, 0)"
+        parts["x"] = values.part_of_text(text, begin, end, **parts)
+        # The text is cut at those sought, or those that do not count are trimmed away.
+        cut = "split(x, p)" if pattern.constant("the pattern") else "array(x)"
+        rest = f"{'l' if first else 'r'}trim(y, x)"
+        # How many bytes or letters there are before it, or behind.
+        none, others = f"{rest} = ''", f"({size}(x) - {size}({rest}))"
+        if among:
+            near = f"slice({cut}, {'1' if first else f'size({cut})'}, 1)"
+            none, others = f"size({cut}) = 1", f"{size}(array_join({near}, ''))"
+        found = others if first else f"{size}(x) - {others} - 1"
+        template = f"IF({none}, -1, {begin} + {found})"
+        parts |= {"y": letters.tree, "p": pattern.tree}
+        return values.of_type(types.INT32, template, place, **parts)
+
+    return function
+
+
+# The classes that POSIX has inside of brackets.
+_CLASSES = {
+    "[:alpha:]": "a-zA-Z",
+    "[:digit:]": "0-9",
+    "[:alnum:]": "a-zA-Z0-9",
+    "[:upper:]": "A-Z",
+    "[:lower:]": "a-z",
+    "[:xdigit:]": "0-9A-Fa-f",
+    "[:space:]": "\\s",
+    "[:blank:]": " \\t",
+}
+
+
+def _pattern(value: Value) -> Value:
+    """Returns a regular expression as Java writes it."""
+    known = str(value.constant("the pattern"))
+    for word, letters in _CLASSES.items():
+        known = known.replace(word, letters)
+    # A bracket that closes is the first of a class where it stands in front.
+    known = re.sub(r"(?<!\\)(\[\^?)\]", r"\1\\]", known)
+    return values.literal(known, value.type, value.place)
+
+
+def _matched(arguments: Sequence[Value], place: Place) -> Value:
+    """Returns what a pattern matches first, then its groups; nothing if it does not."""
+    call.checked(arguments, place, call.TEXT, call.TEXT)
+    text, pattern = arguments
+    values.need_same("regexMatch", text, pattern)
+    pattern = _pattern(pattern)
+    groups = range(_compiled(pattern).groups + 1)
+    found = ", ".join(f"regexp_extract(x, p, {number})" for number in groups)
+    template = f"IF(x RLIKE p, array({found}), slice(array(x), 1, 0))"
+    kind = types.Holder("list", (text.type,))
+    return values.of_type(kind, template, place, x=text.tree, p=pattern.tree)
+
+
+def _compiled(pattern: Value) -> re.Pattern[str]:
+    """Returns the pattern that a value has, at whose place a mistake is told."""
+    try:
+        return regular(str(pattern.constant("the pattern")))
+    except DovetailError as error:
+        hint = "letters, classes, groups, alternatives, counts, ^ and $"
+        raise types.refused(pattern.place, str(error), hint) from error
 
 
 def _replaced(arguments: Sequence[Value], place: Place) -> Value:
-    """Returns a text in which what a pattern matches is another text."""
-    call.checked(
-        arguments, place, call.TEXT, call.TEXT, call.TEXT, call.only(types.BOOLEAN)
-    )
+    """Returns a text in which what a pattern matches, once or always, is another."""
+    kinds = (call.TEXT, call.TEXT, call.TEXT, call.only(types.BOOLEAN))
+    call.checked(arguments, place, *kinds)
     text, pattern, new, is_global = arguments
     for value in (pattern, new):
         values.need_same("regexReplace", text, value)
+    pattern = _pattern(pattern)
+    _compiled(pattern)
+    parts = {"x": text.tree, "p": pattern.tree, "z": _with_groups(new).tree}
+    template = "regexp_replace(x, p, z)"
     if not is_global.constant("whether all are replaced"):
-        raise types.refused(
-            is_global.place, "the first match alone is replaced", "true"
-        )
-    parts = {"x": text.tree, "y": pattern.tree, "z": new.tree}
-    return values.of_type(text.type, "regexp_replace(x, y, z)", place, **parts)
+        at, first = "regexp_instr(x, p)", "regexp_extract(x, p, 0)"
+        template = f"""IF(x RLIKE p, concat(substring(x, 1, {at} - 1),
+            regexp_replace({first}, p, z), substring(x, {at} + length({first}))), x)"""
+    return values.of_type(text.type, template, place, **parts)
+
+
+def _with_groups(new: Value) -> Value:
+    r"""Returns what stands instead: a group is `\1` in an rstring, to Java `$1`."""
+    known = str(new.constant("what stands instead"))
+    if new.type == types.RSTRING and "$" not in known:
+        known = re.sub(r"\\([0-9])", r"$\1", known)
+    return values.literal(known, new.type, new.place)
 
 
 def _submitted(arguments: Sequence[Value], place: Place) -> Value:
@@ -158,7 +266,13 @@ FUNCTIONS: Mapping[str, call.Function] = {
     "startsWith": call.of(types.BOOLEAN, "startswith(x, y)", call.TEXT, call.TEXT),
     "endsWith": call.of(types.BOOLEAN, "endswith(x, y)", call.TEXT, call.TEXT),
     "reverse": call.of(None, "reverse(x)", call.only(types.USTRING)),
+    "findFirstOf": _letter(first=True, among=True),
+    "findFirstNotOf": _letter(first=True, among=False),
+    "findLastOf": _letter(first=False, among=True),
+    "findLastNotOf": _letter(first=False, among=False),
     "tokenize": _tokens,
-    "regexReplace": _replaced,
+    "csvTokenize": _fields,
+    **dict.fromkeys(("regexMatch", "regexMatchPerl"), _matched),
+    **dict.fromkeys(("regexReplace", "regexReplacePerl"), _replaced),
     "byteLength": call.of(types.INT32, "octet_length(x)", call.only(types.RSTRING)),
 }
