@@ -34,6 +34,7 @@ def code_settings(step: spec.Coded) -> Coding:
         arrow_schema(step.schema),
         {text: compiled(text, scope) for text in texts},
         _stop,
+        EngineError,
     )
 
 
@@ -55,12 +56,6 @@ def _lowered(one: code.Statement) -> Statement:
         case code.Changed(target, change, values):
             texts = tuple(it.text for it in values)
             return ("change", change.value, _target(target), texts)
-        case code.Branched(condition, then, otherwise):
-            return ("branch", condition.text, _block(then), _block(otherwise))
-        case code.Repeated(condition, body):
-            return ("repeat", condition.text, _block(body))
-        case code.ForEach(name, elements, body):
-            return ("each", name, elements.text, _block(body))
         case code.Jumped(to):
             return ("jump", to.value)
         case code.Submitted(port, columns):
@@ -68,6 +63,25 @@ def _lowered(one: code.Statement) -> Statement:
             return ("submit", port, named)
         case code.Punctuated(port):
             return ("mark", port)
+        case _:
+            return _around(one)
+
+
+def _around(
+    one: code.Branched | code.Repeated | code.ForEach | code.Called | code.Tried,
+) -> Statement:
+    """Returns a statement with others inside of it as a tuple."""
+    match one:
+        case code.Branched(condition, then, otherwise):
+            return ("branch", condition.text, _block(then), _block(otherwise))
+        case code.Repeated(condition, body):
+            return ("repeat", condition.text, _block(body))
+        case code.ForEach(name, elements, body):
+            return ("each", name, elements.text, _block(body))
+        case code.Called(body):
+            return ("call", _block(body))
+        case code.Tried(body, reason, otherwise):
+            return ("try", _block(body), reason, _block(otherwise))
         case _:
             assert_never(one)
 
@@ -92,9 +106,13 @@ def _texts(statements: Block) -> Iterator[str]:
             case ("branch", condition, then, otherwise):
                 yield condition
                 yield from _texts((*then, *otherwise))
+            case ("call", body):
+                yield from _texts(body)
             case ("repeat", text, body) | ("each", _, text, body):
                 yield text
                 yield from _texts(body)
+            case ("try", body, _, otherwise):
+                yield from _texts((*body, *otherwise))
             case ("submit", _, columns):
                 yield from (text for _, text in columns)
 

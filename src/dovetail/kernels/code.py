@@ -11,6 +11,8 @@ Code comes as nested tuples of plain data, in which texts stand for formulas:
     ("branch", formula, then, otherwise)        blocks are tuples of statements
     ("repeat", formula, block)
     ("each", name, formula, block)
+    ("call", block)                             a return ends it alone
+    ("try", block, name, otherwise)             the name has what was missing
     ("jump", word)                              break, continue or return
     ("submit", port, ((name, formula), ..))
     ("mark", port)
@@ -43,7 +45,8 @@ Target = tuple[str, tuple[tuple[str, str], ...]]
 class Coding:
     """Code, and the port of which somebody takes the rows.
 
-    What its texts mean are `formulas` of rows by side; `stop` raises what is told.
+    What its texts mean are `formulas` of rows by side; `stop` raises what is told. That
+    is a `lack`, as it is where a value is missing.
     `kinds` are the columns of rows by the port. The `first` values are those of the
     variables that `last`.
     """
@@ -59,6 +62,7 @@ class Coding:
     kinds: pa.Schema = field(repr=False, compare=False)
     formulas: Mapping[str, Callable[[Any], Any]] = field(repr=False, compare=False)
     stop: Callable[[str], None] = field(repr=False, compare=False)
+    lack: type[Exception] = field(repr=False, compare=False)
 
 
 def carry_out(
@@ -139,20 +143,19 @@ class _Machine:
                     values
                 )
             case ("repeat", condition, body):
-                holds = self._formula(condition)
-
-                def turns(values: Variables) -> Iterator[None]:
-                    while holds(values) is True:
-                        yield
-
-                return self._loop("", turns, self.block(body))
+                return self._loop("", self._turns(condition), self.block(body))
             case ("each", name, elements, body):
                 return self._loop(name, self._copied(elements), self.block(body))
-            case ("submit", port, columns):
-                parts = [(name, self._copied(text)) for name, text in columns]
-                return self._submitting(port, parts)
-            case ("mark", port):
-                return self._submitting(port, None)
+            case ("call", body):
+                called = self.block(body)
+                return lambda values: called(values) * 0
+            case ("try", body, name, otherwise):
+                return self._trying(self.block(body), name, self.block(otherwise))
+            case ("submit" | "mark", port, *columns):
+                parts = [
+                    (name, self._copied(text)) for one in columns for name, text in one
+                ]
+                return self._submitting(port, parts if columns else None)
             case ("assign", target, value):
                 return self._assigning(target, self._copied(value))
             case ("change", how, target, texts):
@@ -189,6 +192,28 @@ class _Machine:
             return ""
 
         return submit
+
+    def _trying(self, body: Action, name: str, otherwise: Action) -> Action:
+        """Returns what goes on with something else where a value is missing."""
+
+        def run(values: Variables) -> str:
+            try:
+                return body(values)
+            except self.known.lack as error:
+                values[name] = str(error)
+            return otherwise(values)
+
+        return run
+
+    def _turns(self, condition: str) -> Formula:
+        """Returns what has a turn as long as a condition is true."""
+        holds = self._formula(condition)
+
+        def turns(values: Variables) -> Iterator[None]:
+            while holds(values) is True:
+                yield
+
+        return turns
 
     def _loop(self, name: str, turns: Formula, body: Action) -> Action:
         """Returns what goes round for each of some turns, which a variable may name."""

@@ -109,6 +109,25 @@ class ForEach:
     body: tuple[Statement, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """Carried out up to where a value is missing; then it goes on with `otherwise`.
+
+    What has been done until then stays. The variable `reason` says what was missing.
+    """
+
+    body: tuple[Statement, ...]
+    reason: str
+    otherwise: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """The statements of a function: a return among them ends them alone."""
+
+    body: tuple[Statement, ...]
+
+
 class Jump(Enum):
     """Where it goes on when not with the next statement."""
 
@@ -140,7 +159,16 @@ class Punctuated:
 
 
 Statement = (
-    Assigned | Changed | Branched | Repeated | ForEach | Jumped | Submitted | Punctuated
+    Assigned
+    | Changed
+    | Branched
+    | Repeated
+    | ForEach
+    | Tried
+    | Called
+    | Jumped
+    | Submitted
+    | Punctuated
 )
 
 
@@ -153,8 +181,12 @@ def most_submitted(statements: Iterable[Statement]) -> int:
                 count += 1
             case Branched(then=then, otherwise=otherwise):
                 count += max(most_submitted(then), most_submitted(otherwise))
+            case Called(body=body):
+                count += most_submitted(body)
             case Repeated(body=body) | ForEach(body=body):
                 count += 2 * most_submitted(body)
+            case Tried(body=body, otherwise=otherwise):
+                count += most_submitted(body) + most_submitted(otherwise)
             case _:
                 pass
     return count

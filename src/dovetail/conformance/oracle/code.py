@@ -86,14 +86,14 @@ class _Machine:
                     jump = yield from self._run(then if holds else otherwise)
                 case code.Repeated() | code.ForEach():
                     jump = yield from self._loop(one)
+                case code.Tried() | code.Called():
+                    jump = yield from self._inside(one)
                 case code.Submitted(port, columns):
                     row = {name: self._copied(text) for name, text in columns.columns}
                     yield port, row
                 case code.Punctuated(port):
                     yield port, Sign.MARK
-                case code.Assigned(target, value):
-                    self._assign(target, self._copied(value))
-                case code.Changed():
+                case code.Assigned() | code.Changed():
                     self._change(one)
                 case _:
                     assert_never(one)
@@ -101,6 +101,17 @@ class _Machine:
             if jump:
                 return jump
         return None
+
+    def _inside(self, one: code.Tried | code.Called) -> _Run:
+        """Yields what goes out until a value is missing, or a function returns."""
+        if isinstance(one, code.Called):
+            yield from self._run(one.body)
+            return None
+        try:
+            return (yield from self._run(one.body))
+        except EngineError as error:
+            self.values[one.reason] = str(error)
+        return (yield from self._run(one.otherwise))
 
     def _loop(self, loop: code.Repeated | code.ForEach) -> _Run:
         """Yields what goes out of all turns of a loop; only a return goes on."""
@@ -166,8 +177,11 @@ class _Machine:
         """Returns by what a part is found in what holds it."""
         return step.name if isinstance(step, code.Field) else self._value(step.at)
 
-    def _change(self, one: code.Changed) -> None:
-        """Changes a list, a set or a map."""
+    def _change(self, one: code.Assigned | code.Changed) -> None:
+        """Changes a variable, or a list, a set or a map in its place."""
+        if isinstance(one, code.Assigned):
+            self._assign(one.target, self._copied(one.value))
+            return
         holder = self._reached(one.target.name, one.target.within)
         values = [self._copied(value) for value in one.values]
         if one.change in {code.Change.INSERT, code.Change.REMOVE_AT}:

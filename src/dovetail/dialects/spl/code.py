@@ -24,6 +24,7 @@ from dovetail.dialects.spl.expressions import (
     given,
     need_boolean,
 )
+from dovetail.dialects.spl.functions import gives_nothing
 from dovetail.dialects.spl.operators import ROW, Operator
 from dovetail.dialects.spl.types import BOOLEAN, INT32, Holder, SplType, Tuple, refused
 from dovetail.dialects.spl.values import Value
@@ -70,6 +71,10 @@ class Writer:
     outputs: Mapping[str, int] = field(default_factory=dict)
     columns: list[SchemaColumn] = field(default_factory=list)
     lasting: dict[str, Variable] = field(default_factory=dict)
+    result: Variable | None = None
+    """What gets the value of the function whose statements are bound."""
+    busy: tuple[str, ...] = ()
+    """The functions whose statements are bound."""
 
     def variable(self, name: str, kind: SplType, *, is_mutable: bool) -> Variable:
         """Returns a new variable, of a name or of none."""
@@ -114,14 +119,16 @@ class Writer:
         known = dict(self.lasting if names is None else names)
         found: list[code.Statement] = []
         for one in syntax.listed(node):
-            if isinstance(one, syntax.Variable):
-                steps, plain = self.lifted(one, known)
+            calls, called, names_then = self._called_in(one, known)
+            found += calls
+            if isinstance(called, syntax.Variable):
+                steps, plain = self.lifted(called, names_then)
                 assert isinstance(plain, syntax.Variable)  # noqa: S101 - as it was
-                bound, variable = self._declared(plain, known)
-                known[one.name] = variable
+                bound, variable = self._declared(plain, names_then)
+                known[plain.name] = variable
                 found += [*steps.before, *bound, *steps.behind]
             else:
-                found += self._statement(one, known)
+                found += self._statement(called, names_then)
         return tuple(found)
 
     def _statement(self, node: syntax.Node, names: Names) -> Iterable[code.Statement]:
@@ -134,8 +141,8 @@ class Writer:
             case syntax.Loop() | syntax.Each():
                 return [self._loop(node, names)]
             # With a value it is a return, which stands in functions alone.
-            case syntax.Jump(word=word, values=()):
-                return [code.Jumped(code.Jump(word))]
+            case syntax.Jump() if self.result or not node.values:
+                return self._jump(node, names)
             case syntax.Stepped():
                 return [self._change(node, names)]
             case syntax.Action(name=name) if name in syntax.SILENT:
@@ -154,6 +161,17 @@ class Writer:
                 return [*steps.before, *done, *steps.behind]
             case _:
                 raise refused(node.place, "this statement", "if, submit, x = y;")
+
+    def _jump(self, node: syntax.Jump, names: Names) -> Statements:
+        """Returns where it goes on, with the value that a function returns."""
+        jumped = code.Jumped(code.Jump(node.word))
+        if self.result is None or not node.values:
+            return (jumped,)
+        steps, plain = self.lifted(node.values[0], names)
+        kind, told = self.result.type, f"what {self.busy[-1]} returns"
+        made = given(plain, kind, self.scope(names), told)
+        assigned = code.Assigned(self.result.target, made.expression)
+        return (*steps.before, assigned, *steps.behind, jumped)
 
     def condition(self, node: syntax.Node, names: Names) -> Value:
         """Returns a condition, in which no variable changes."""
@@ -304,6 +322,106 @@ class Writer:
         plain = syntax.rewritten(node, {id(one): one.of for one in found})
         return _Steps(tuple(before), tuple(behind)), plain
 
+    # Functions that change what they take.
+
+    def _called_in(
+        self, node: syntax.Node, names: Names
+    ) -> tuple[Statements, syntax.Node, Names]:
+        """Returns the calls in a statement, and it with their results in their place.
+
+        They come before all else of it: nothing before them may read what they change.
+        """
+        whole = node.condition if isinstance(node, syntax.Choice) else node
+        if isinstance(whole, syntax.Block | syntax.Loop | syntax.Each):
+            return (), node, names
+        calls = [
+            one
+            for one in syntax.nodes(whole)
+            if isinstance(one, syntax.Call)
+            and getattr(one.of, "text", "") in self.sees.commands
+        ]
+        self._refuse_late(whole, calls)
+        found: list[code.Statement] = []
+        others: dict[int, syntax.Node] = {}
+        for one in calls:
+            # No name of the text has a blank.
+            name = f"result {len(self.columns)}"
+            others[id(one)] = syntax.Name(one.place, name)
+            action = syntax.Action(
+                one.place, getattr(one.of, "text", ""), one.arguments
+            )
+            function = self.sees.commands[action.name]
+            if gives_nothing(function):
+                raise refused(one.place, f"{action.name} gives nothing", "a value")
+            kind = self.sees.read_type(function.type)
+            result = self.variable(name, kind, is_mutable=False)
+            blank = values.blank(kind, one.place)
+            found.append(code.Assigned(result.target, blank.expression))
+            found += self._call(action, names, result)
+            names = {**names, name: result}
+        return tuple(found), syntax.rewritten(node, others) if others else node, names
+
+    def _refuse_late(self, node: syntax.Node, calls: Sequence[syntax.Call]) -> None:
+        """Refuses calls that may not be reached, or change what is read before them."""
+        for one in syntax.nodes(node):
+            if isinstance(one, syntax.Operation) and one.sign in _LATE:
+                late = {id(it) for it in syntax.nodes(one.operands[1:])}
+                if any(id(call) in late for call in calls):
+                    told = "a call where it may not be reached"
+                    raise refused(one.place, told, "a statement of its own before it")
+        for call in calls:
+            formals = self.sees.commands[getattr(call.of, "text", "")].formals
+            given_to = zip(formals, call.arguments, strict=False)
+            changed = _names_in(it for formal, it in given_to if formal.is_mutable)
+            whole = node
+            # What is assigned is not read.
+            if isinstance(node, syntax.Change) and node.sign == "=":
+                whole = node.value
+            before = [*syntax.nodes(whole)]
+            at = next(at for at, it in enumerate(before) if it is call)
+            names = (it for it in before[:at] if isinstance(it, syntax.Name))
+            if changed & _names_in(names):
+                told = "what is read before a call that changes it"
+                raise refused(call.place, told, "two statements")
+
+    def _call(
+        self, node: syntax.Action, names: Names, result: Variable | None = None
+    ) -> Statements:
+        """Returns the statements of a function: what is mutable is what is given."""
+        function = self.sees.commands[node.name]
+        if node.name in self.busy:
+            expected = "a function that does not"
+            raise refused(node.place, f"{node.name} calls itself", expected)
+        if len(node.arguments) != len(function.formals):
+            found = f"{node.name} with {len(node.arguments)} arguments"
+            raise refused(node.place, found, f"{len(function.formals)} of them")
+        known: dict[str, Variable] = {}
+        done: list[code.Statement] = []
+        behind: list[code.Statement] = []
+        for formal, value in zip(function.formals, node.arguments, strict=True):
+            kind = self.sees.read_type(formal.type)
+            target = self.target(value, names) if formal.is_mutable else None
+            if target and target.type != kind:
+                found = f"{formal.name} is {kind}, what is given {target.type}"
+                raise refused(value.place, found, f"a variable of the type {kind}")
+            if target and not target.target.within:
+                known[formal.name] = target
+                continue
+            # A part of a variable is a variable meanwhile, and put back.
+            own = given(value, kind, self.scope(names), formal.name)
+            held = self.variable(formal.name, kind, is_mutable=formal.is_mutable)
+            known[formal.name] = held
+            done.append(code.Assigned(held.target, own.expression))
+            if target:
+                behind.append(code.Assigned(target.target, read(held).expression))
+        # It sees what it takes, and nothing else of the operator.
+        before = self.sees, self.outputs, self.result, self.busy
+        self.sees = replace(self.sees, ports=(), functions={})
+        self.outputs, self.result, self.busy = {}, result, (*self.busy, node.name)
+        body = self.statements(function.body, known)
+        self.sees, self.outputs, self.result, self.busy = before
+        return (*done, code.Called(body), *behind)
+
     # What goes out.
 
     def _action(self, node: syntax.Action, names: Names) -> Iterator[code.Statement]:
@@ -314,6 +432,8 @@ class Writer:
                     known = " or ".join(self.outputs)
                     raise refused(node.place, f'no output port "{target}"', known)
                 yield from self._submit(what, self.outputs[target], names)
+            case name, _ if name in self.sees.commands:
+                yield from self._call(node, names)
             case name, (_, *_) if name in _CHANGES:
                 yield self._changed(node, names)
             case _:
@@ -419,6 +539,8 @@ class _Steps:
 
 
 _EMPTY = syntax.Block(NOWHERE, ())
+# Of these operators the second part is not always computed.
+_LATE = {"&&", "||", "?", "?:"}
 
 
 def read(one: Variable) -> Value:
@@ -438,8 +560,7 @@ def _within(
 def _refuse_unsure(node: syntax.Node, steps: Sequence[syntax.Stepped]) -> None:
     """Refuses a variable that changes where its value is not sure."""
     for one in syntax.nodes(node):
-        # The second part of these is reached for some tuples and not for others.
-        if isinstance(one, syntax.Operation) and one.sign in {"&&", "||", "?", "?:"}:
+        if isinstance(one, syntax.Operation) and one.sign in _LATE:
             for inner in syntax.nodes(one.operands[1:]):
                 if isinstance(inner, syntax.Stepped):
                     found = f"{inner.sign} where it may not be reached"
@@ -451,6 +572,12 @@ def _refuse_unsure(node: syntax.Node, steps: Sequence[syntax.Stepped]) -> None:
         if not name or len(named) > 1:
             found = f"{name or 'what'} changes and is read in one statement"
             raise refused(one.place, found, "two statements")
+
+
+def _names_in(nodes: Iterable[syntax.Node]) -> set[str]:
+    """Returns the names that stand in some parts of a text."""
+    found = (it for one in nodes for it in syntax.nodes(one))
+    return {it.text for it in found if isinstance(it, syntax.Name)}
 
 
 def is_plain(node: syntax.Node) -> bool:

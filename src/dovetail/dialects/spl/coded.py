@@ -28,6 +28,7 @@ from dovetail.dialects.spl.operators import ROW, Operator, Stream
 from dovetail.dialects.spl.types import BOOLEAN, INT32, Tuple, refused
 from dovetail.dialects.spl.values import Value
 from dovetail.errors import Place
+from dovetail.expression.reader import compose
 from dovetail.expression.tree import Column, Literal, Node
 from dovetail.schema import Schema
 from dovetail.spec import code
@@ -54,7 +55,7 @@ def custom(operator: Operator) -> list[Stream]:
     codes = [logic for logic in call.logics if logic.words[0] != "state"]
     # Code that only hands tuples on needs no worker: it is filters and projections.
     is_simple = all(it.words[0] == "onTuple" and is_plain(it.body) for it in codes)
-    if is_simple and not is_stateful(call):
+    if is_simple and not is_stateful(call) and not call.catches:
         return operators.custom(operator)
     operator.params(())
     return _Coding.of(operator).streams()
@@ -235,10 +236,54 @@ class _Coding:
 
     def streams(self) -> list[Stream]:
         """Returns the streams that go out."""
+        operator, known = self.writer.operator, self.code
+        if operator.call.catches:
+            known = self._caught()
+            failed = spec.Coded(self.source, known, len(operator.made))
+            operator.failed.append(failed)
         return [
-            Stream(made.name, made.type, spec.Coded(self.source, self.code, port))
-            for port, made in enumerate(self.writer.operator.made)
+            Stream(made.name, made.type, spec.Coded(self.source, known, port))
+            for port, made in enumerate(operator.made)
         ]
+
+    def _caught(self) -> spec.code.Code:
+        """Returns code which a tuple without a value leaves by one more port.
+
+        What has been done with it until then stays.
+        """
+        writer, operator = self.writer, self.writer.operator
+        reason, shown = (
+            writer.variable("", types.RSTRING, is_mutable=False) for _ in range(2)
+        )
+        row = operators.failed_row(operator, read(reason).tree, read(shown).tree)
+        leaves = (code.Submitted(len(operator.made), row),)
+
+        def tried(done: Statements) -> Statements:
+            return (code.Tried(done, reason.target.name, leaves),) if done else ()
+
+        # As the tuple has come: code of a Custom may change it.
+        came = code.Assigned(shown.target, values.expressed(self._shown()))
+        none = code.Assigned(shown.target, values.expressed(values.text("")))
+        known, failed = self.code, types.schema_of(operators.FAILED, NOWHERE)
+        return code.Code(
+            (*known.ports, failed),
+            Schema(tuple(writer.columns)),
+            known.state,
+            (came, *tried(known.on_row)),
+            (none, *tried(known.on_mark)),
+            (none, *tried(known.on_end)),
+        )
+
+    def _shown(self) -> Node:
+        """Returns the tuple that has come as a text; of a mark there is none."""
+        views = self.writer.sees.ports
+        texts = [operators.shown_tuple(view, NOWHERE) for view in views]
+        if len(views) == 1:
+            return texts[0]
+        ways = (f"WHEN p = {at} THEN x{at}" for at in range(len(views)))
+        parts = {f"x{at}": it for at, it in enumerate(texts)}
+        port = Column(ROW, operators.PORT, types.stored(INT32))
+        return compose(f"CASE {' '.join(ways)} ELSE '' END", p=port, **parts)
 
 
 def _handlers(

@@ -75,6 +75,8 @@ class Scope:
     functions: Mapping[str, Value] = field(default_factory=dict)
     # What may be called: functions of the toolkit, and of the text itself.
     library: Mapping[str, Function] = field(default_factory=lambda: FUNCTIONS)
+    commands: Mapping[str, syntax.Function] = field(default_factory=dict)
+    """Functions of the text that code alone may call: they change what they take."""
 
     def port(self, name: str) -> PortView | None:
         """Returns the port of a name, if there is one."""
@@ -417,6 +419,9 @@ def _call(node: syntax.Call, scope: Scope) -> Value:
     if known is None and len(arguments) == 1 and (kind := _kind_named(called, scope)):
         # (T) (x + 1) is read as a call first: what T is its place decides.
         return converted(arguments[0], kind, node.place)
+    if name in scope.commands:
+        told = f"{name}, which changes what it takes or gives nothing, is called here"
+        raise types.refused(called.place, told, "a statement of code that calls it")
     if known is None:
         near = difflib.get_close_matches(name, scope.library, n=3)
         expected = " or ".join(near) or "one of SPL's toolkit"

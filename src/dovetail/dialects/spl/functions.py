@@ -131,23 +131,12 @@ class _Body:
 
     def formals(self) -> list[tuple[str, SplType]]:
         """Returns what the function is called with."""
-        found = []
-        for one in self.function.formals:
-            if one.is_mutable:
-                told = f"{self.function.name} changes what it is called with"
-                hint = "give the new value back, and assign it where it is called"
-                raise refused(one.place, told, "no mutable here", hint)
-            found.append((one.name, self.scope.read_type(one.type)))
-        return found
+        formals = self.function.formals
+        return [(one.name, self.scope.read_type(one.type)) for one in formals]
 
     def result(self) -> SplType:
         """Returns the type of what the function gives."""
-        # A function that gives nothing would be called for what it changes.
-        kind = self.function.type
-        if isinstance(kind, syntax.TypeName) and kind.text == "void":
-            told = f"{self.function.name} gives nothing"
-            raise refused(kind.place, told, "the type of a value")
-        return self.scope.read_type(kind)
+        return self.scope.read_type(self.function.type)
 
     def check(self) -> None:
         """Finds the mistakes of the function, whether or not it is called."""
@@ -405,6 +394,25 @@ def _assigned(node: syntax.Node) -> set[str]:
     return {one.text for one in targets if isinstance(one, syntax.Name)}
 
 
+def gives_nothing(one: syntax.Function) -> bool:
+    """Tells whether a function is called only for what it changes."""
+    return isinstance(one.type, syntax.TypeName) and one.type.text == "void"
+
+
+def commands(functions: Sequence[syntax.Function]) -> Mapping[str, syntax.Function]:
+    """Returns the functions of a text that change what they take, or give nothing."""
+    found: dict[str, syntax.Function] = {}
+    for one in functions:
+        if not (gives_nothing(one) or any(it.is_mutable for it in one.formals)):
+            continue
+        # By its name alone, whatever it takes: code is no expression with a type.
+        if any(it.name == one.name and it is not one for it in functions):
+            told = f"a second function {one.name}, of which one changes what it takes"
+            raise refused(one.place, told, "a name of its own")
+        found[one.name] = one
+    return found
+
+
 def library(
     functions: Sequence[syntax.Function], outer: Scope
 ) -> Mapping[str, Function]:
@@ -414,6 +422,8 @@ def library(
     scope = replace(outer, library=known)
     bodies: dict[str, list[_Body]] = {}
     for one in functions:
+        if one.name in outer.commands:
+            continue
         bodies.setdefault(one.name, []).append(_Body(one, scope))
     for name, own in bodies.items():
         known[name] = first_that_takes([*own, *filter(None, [FUNCTIONS.get(name)])])

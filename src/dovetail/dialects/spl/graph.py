@@ -48,7 +48,8 @@ _WITH_CODE: Mapping[str, Callable[[Operator], list[Stream]]] = {
     "Punctor": coded.punctor,
 }
 # Whose tuples leave one by one where a value is missing.
-_CAUGHT = ("Filter", "Functor", "Split")
+# Of the others that take tuples a Barrier alone computes what may have no value.
+_NOT_CAUGHT = {"Barrier"}
 _WITH_WINDOWS = {"Join", "Aggregate", "Sort"}
 _REFUSED = {
     "Gate": "leave it out, as nothing waits here: each tuple has gone all its way, "
@@ -68,6 +69,8 @@ class World:
     """Types that stand outside of all composites."""
     library: Mapping[str, Function] = field(default_factory=dict)
     """What expressions may call."""
+    commands: Mapping[str, syntax.Function] = field(default_factory=dict)
+    """What code alone may call."""
     givens: dict[str, Stream] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
     sinks: dict[tuple[str, str], list[Callable[[], files.TextSink]]] = field(
@@ -110,7 +113,8 @@ class Graph:
 
     def scope(self) -> Scope:
         """Returns what expressions outside of any operator see."""
-        return Scope(self.read_type, library=self.world.library)
+        known = self.world
+        return Scope(self.read_type, library=known.library, commands=known.commands)
 
     def stream(self, name: str, place: Place) -> Stream:
         """Returns a stream by its name."""
@@ -184,12 +188,11 @@ class Graph:
                 f"{call.kind} takes, by its own results, what it gives",
                 "streams that run one way",
             )
-        is_code = coded.has_code(call)
-        if call.catches and (call.kind not in _CAUGHT or is_code):
-            told = f"@catch of {'code in ' * is_code}a {call.kind}"
-            expected = f"that of a {' or '.join(_CAUGHT)} without code"
+        if call.catches and (call.kind in _NOT_CAUGHT or call.kind not in _OPERATORS):
+            known = ", ".join(it for it in _OPERATORS if it not in _NOT_CAUGHT)
             hint = "compute what may have no value in a Functor before it"
-            raise types.refused(call.place, told, expected, hint)
+            told = f"@catch of a {call.kind}"
+            raise types.refused(call.place, told, f"that of one of {known}", hint)
         if id(call) not in self._bound:
             self._busy.append(id(call))
             self._bound[id(call)] = self._bind(call)

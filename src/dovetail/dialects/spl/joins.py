@@ -5,8 +5,8 @@ What the compiler of SPL refuses is refused here, with its code, where it stands
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from dovetail import spec
 from dovetail.dialects.spl import syntax, values
@@ -18,10 +18,13 @@ from dovetail.dialects.spl.expressions import (
     need_boolean,
 )
 from dovetail.dialects.spl.operators import (
+    ROW,
     Operator,
     Stream,
     columns_of,
     given_by,
+    judged,
+    lacking_of,
     refuse_unordered,
 )
 from dovetail.dialects.spl.types import (
@@ -35,6 +38,7 @@ from dovetail.dialects.spl.types import (
 from dovetail.dialects.spl.values import Value
 from dovetail.dialects.spl.windows import PortWindow, window_of
 from dovetail.errors import Place
+from dovetail.expression.tree import on_side
 
 _PARAMS = (
     *("algorithm", "defaultTupleLHS", "defaultTupleRHS", "equalityLHS"),
@@ -100,6 +104,9 @@ class _Join:
         self._check_own_ports(preserved)
         windows = self._windows()
         hard, soft = self._conditions()
+        given = given_by(self.operator, 0, self.sides)
+        if self.operator.call.catches:
+            self._check_pairs(given.values())
         made = spec.JoinSpec(
             self._side(spec.Hand.LEFT, windows[0]),
             self._side(spec.Hand.RIGHT, windows[1]),
@@ -107,7 +114,7 @@ class _Join:
             spec.Clock.ARRIVAL,
             hard,
             all_of(soft).expression if soft else values.expressed(values.TRUE),
-            columns_of(given_by(self.operator, 0, self.sides)),
+            columns_of(given),
             len(heads),
             self._absent(spec.Hand.LEFT, kind),
             self._absent(spec.Hand.RIGHT, kind),
@@ -115,7 +122,7 @@ class _Join:
         outlets = [spec.Outlet.MATCHED]
         if len(heads) > 1:
             outlets += [_OWN_PORT[hand] for hand in preserved]
-        left, right = (feed.step for feed in self.operator.feeds)
+        left, right = (self._judged(hand) for hand in spec.HANDS)
         told = self._told()
         return [
             Stream(
@@ -209,6 +216,29 @@ class _Join:
             tuple(value.own for value in by),
             window.evict,
         )
+
+    def _check_pairs(self, given: Iterable[Value]) -> None:
+        """Refuses what two tuples together may lack: neither of them is the one."""
+        match = self.params.get("match")
+        whole = [bind(one, self.scope) for one in match.values] if match else []
+        for value in lacking_of([*whole, *given]):
+            told = "@catch where a pair of tuples may have no value"
+            expected = "equality.. and partitionBy.. alone that may have none"
+            hint = "compute it in a Functor before the Join, or behind it"
+            raise refused(value.place, told, expected, hint)
+
+    def _judged(self, hand: spec.Hand) -> spec.Step:
+        """Returns the tuples of a side; of a `@catch` those whose keys have values.
+
+        Keys are computed as a tuple comes, whomever it meets.
+        """
+        at = spec.HANDS.index(hand)
+        names = (f"{name}{_SUFFIX[hand]}" for name in ("equality", "partitionBy"))
+        keys = [value for name in names for value in self._of_side(name, hand)]
+        step = self.operator.feeds[at].step
+        # Where it stands alone a tuple is the one of its step.
+        alone = [replace(it, tree=on_side(it.tree, ROW)) for it in keys]
+        return judged(self.operator, step, alone, replace(self.sides[at], side=ROW))
 
     def _of_side(self, name: str, hand: spec.Hand) -> list[Value]:
         """Returns the values of a parameter, each of one port alone."""

@@ -25,6 +25,7 @@ from dovetail.errors import DialectError, Place
 from dovetail.expression.functions import build
 from dovetail.expression.functions.logic import REQUIRED
 from dovetail.expression.reader import compose
+from dovetail.expression.tree import Node
 from dovetail.schema import Schema
 
 ROW = spec.Hand.LEFT.letter
@@ -393,24 +394,46 @@ FAILED = types.Tuple(
 _WITH_TEXT = {*types.NUMBERS, *types.STRINGS, types.BOOLEAN, types.TIMESTAMP}
 
 
-def judged(operator: Operator, step: spec.Step, needed: Sequence[Value]) -> spec.Step:
+def lacking_of(needed: Iterable[Value]) -> list[Value]:
+    """Returns those of some values that may be missing where all attributes are."""
+    return [
+        one for one in needed if not values.is_optional(one.type) and failures(one.tree)
+    ]
+
+
+def judged(
+    operator: Operator,
+    step: spec.Step,
+    needed: Iterable[Value],
+    view: PortView | None = None,
+) -> spec.Step:
     """Returns the tuples for which there are values; of a `@catch` others leave.
 
     Each that has none goes once, with the reason of the first value that is missing.
+    They are of the port of a `view`, or of the only one.
     """
-    lacking = [
-        one for one in needed if not values.is_optional(one.type) and failures(one.tree)
-    ]
+    lacking = lacking_of(needed)
     if not (operator.call.catches and lacking):
         return step
-    place, (view,) = operator.call.place, operator.views()
+    place = operator.call.place
     parts = {f"x{number}": one.tree for number, one in enumerate(lacking)}
     told = {
         name: lack_of(it.tree, it.place)
         for name, it in zip(parts, lacking, strict=True)
     }
     reasons = (f"WHEN {name} IS NULL THEN '{it}'" for name, it in told.items())
-    # What has no text, such as a list, is not shown.
+    reason = compose(f"CASE {' '.join(reasons)} END", **parts)
+    there = compose(" AND ".join(f"{name} IS NOT NULL" for name in parts), **parts)
+    schema = types.schema_of(FAILED, place)
+    shown = shown_tuple(view or operator.views()[0], place)
+    gone = spec.Filtered(step, expressed(compose("NOT x", x=there)))
+    select = failed_row(operator, reason, shown)
+    operator.failed.append(spec.Projected(gone, schema, select))
+    return spec.Filtered(step, expressed(there))
+
+
+def shown_tuple(view: PortView, place: Place) -> Node:
+    """Returns the tuple of a port as a text; what has none, such as a list, is left."""
     texts = {
         name: converted(view.attribute(name, place), types.RSTRING, place).tree
         for name, kind in view.type.attributes
@@ -419,17 +442,14 @@ def judged(operator: Operator, step: spec.Step, needed: Sequence[Value]) -> spec
     shown = (f"'{name}=', t{number}" for number, name in enumerate(texts))
     trees = {f"t{number}": it for number, it in enumerate(texts.values())}
     inside = ", ',', ".join(shown) or "''"
-    row = {
-        "operator": values.text(operator.call.alias or operator.made[0].name),
-        "reason": compose(f"CASE {' '.join(reasons)} END", **parts),
-        "tuple": compose(f"concat('{{', {inside}, '}}')", **trees),
-    }
-    there = compose(" AND ".join(f"{name} IS NOT NULL" for name in parts), **parts)
-    schema = types.schema_of(FAILED, place)
-    select = spec.Columns(tuple((name, expressed(it)) for name, it in row.items()))
-    gone = spec.Filtered(step, expressed(compose("NOT x", x=there)))
-    operator.failed.append(spec.Projected(gone, schema, select))
-    return spec.Filtered(step, expressed(there))
+    return compose(f"concat('{{', {inside}, '}}')", **trees)
+
+
+def failed_row(operator: Operator, reason: Node, shown: Node) -> spec.Columns:
+    """Returns what leaves of a tuple that an operator could not judge."""
+    name = values.text(operator.call.alias or operator.made[0].name)
+    parts = zip(FAILED.names, (name, reason, shown), strict=True)
+    return spec.Columns(tuple((one, expressed(it)) for one, it in parts))
 
 
 def union(operator: Operator) -> list[Stream]:

@@ -9,7 +9,7 @@ from dovetail import spec
 from dovetail.dialects.spl import parser, syntax
 from dovetail.dialects.spl.expressions import Scope
 from dovetail.dialects.spl.files import TextFile, TextSink
-from dovetail.dialects.spl.functions import library
+from dovetail.dialects.spl.functions import commands, library
 from dovetail.dialects.spl.graph import Graph, Inputs, World
 from dovetail.dialects.spl.operators import appended
 from dovetail.dialects.spl.parameters import filled, operators_given
@@ -65,7 +65,9 @@ def _whole(text: str, inputs: Inputs) -> tuple[spec.Program, World, Shown]:
     repeated = frozenset(name for name in names if names.count(name) > 1)
     world = World(composites, inputs, whole.types, repeated=repeated)
     # Functions stand outside of composites, and read types as they do.
-    world.library = library(whole.functions, Scope(Graph(world, main, {}).read_type))
+    world.commands = commands(whole.functions)
+    scope = Scope(Graph(world, main, {}).read_type, commands=world.commands)
+    world.library = library(whole.functions, scope)
     graph = _graph(world, main)
     came = [*(("", one) for one in graph.outputs()), *world.sunk]
     if world.failed:

@@ -21,6 +21,8 @@ from dovetail.dialects.spl.operators import (
     Stream,
     assignments,
     forwarded,
+    given_by,
+    judged,
     projected,
     refuse_changes,
     refuse_unordered,
@@ -60,8 +62,10 @@ class _Columns:
         self.found[name] = value
         return name
 
-    def projected(self, step: spec.Step, place: Place) -> spec.Projected:
-        """Returns a step with these columns."""
+    def projected(self, operator: Operator) -> spec.Projected:
+        """Returns the tuples of an operator's port with these columns."""
+        place = operator.call.place
+        step = judged(operator, operator.feeds[0].step, self.found.values())
         kinds = types.Tuple(tuple((name, it.type) for name, it in self.found.items()))
         select = ((name, it.expression) for name, it in self.found.items())
         schema = types.schema_of(kinds, place)
@@ -174,7 +178,7 @@ def aggregate(operator: Operator) -> list[Stream]:
     made = _Aggregated(operator, columns)
     # While they are read they add the columns of which the step in front is made.
     select = spec.Columns(tuple(made.selected()))
-    source = columns.projected(operator.feeds[0].step, operator.call.place)
+    source = columns.projected(operator)
     step = spec.Windowed(
         source,
         made.schema(source.schema),
@@ -320,7 +324,7 @@ def sort(operator: Operator) -> list[Stream]:
     keys = _sort_keys(operator, params)
     named = tuple((columns.add(_SORT, value), down) for value, down in keys)
     window = _with_delta(given, columns)
-    source = columns.projected(feed.step, operator.call.place)
+    source = columns.projected(operator)
     step = spec.Windowed(
         source,
         source.schema,
@@ -373,10 +377,13 @@ def punctuation(operator: Operator) -> tuple[syntax.Node, bool]:
 def punctor(operator: Operator) -> list[Stream]:
     """Returns the stream of a Punctor: its tuples, with marks among them."""
     node, is_before = punctuation(operator)
-    holds = bind(node, operator.scope(operator.views()))
+    views = operator.views()
+    holds = bind(node, operator.scope(views))
     need_boolean(holds, "punctuate")
-    marked = spec.Marked(operator.feeds[0].step, holds.expression, is_before=is_before)
-    return [projected(operator, 0, marked, operator.views())]
+    needed = [holds, *given_by(operator, 0, views).values()]
+    step = judged(operator, operator.feeds[0].step, needed)
+    marked = spec.Marked(step, holds.expression, is_before=is_before)
+    return [projected(operator, 0, marked, views)]
 
 
 def barrier(operator: Operator) -> list[Stream]:
@@ -439,7 +446,7 @@ def deduplicate(operator: Operator) -> list[Stream]:
     renews = "resetOnDuplicate" not in params or (
         _truth(params, "resetOnDuplicate", operator)
     )
-    source = columns.projected(feed.step, operator.call.place)
+    source = columns.projected(operator)
     told = SchemaColumn(_REPEATS, types.stored(types.BOOLEAN))
     schema = Schema((*source.schema.columns, told))
     forgets = _truth(params, "flushOnPunctuation", operator)

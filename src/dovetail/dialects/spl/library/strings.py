@@ -119,7 +119,7 @@ def _tokens(arguments: Sequence[Value], place: Place) -> Value:
 
 # Up to a comma that stands between double quotes a token goes on: it has an odd number
 # of quotes so far, those behind a backslash left out.
-_NEWEST = "array_join(slice(done, size(done), 1), '')"
+_NEWEST = "array_join(slice(done, greatest(size(done), 1), 1), '')"
 _QUOTES = f"replace({_NEWEST}, '\\\\\"', '')"
 _CSV = f"""aggregate(split(x, ','), CAST(array() AS ARRAY<STRING>), (done, part) ->
     IF((length({_QUOTES}) - length(replace({_QUOTES}, '"', ''))) % 2 = 1,
