@@ -434,6 +434,10 @@ class Writer:
                 yield from self._submit(what, self.outputs[target], names)
             case name, _ if name in self.sees.commands:
                 yield from self._call(node, names)
+            case "sortM" | "reverseM" as name, (target,):
+                function = syntax.Name(node.place, name[:-1])
+                other = syntax.Call(node.place, function, (target,))
+                yield self._change(syntax.Change(node.place, "=", target, other), names)
             case name, (_, *_) if name in _CHANGES:
                 yield self._changed(node, names)
             case _:

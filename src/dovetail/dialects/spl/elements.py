@@ -53,6 +53,22 @@ def element(whole: Value, at: Value, place: Place) -> Value:
             )
 
 
+def with_element(given: Sequence[Value], place: Place) -> Value:
+    """Returns a list with another element at a place, where it has one."""
+    whole, at, item = given
+    _need_place(at)
+    there = composed("CAST(y AS INT)", y=at.tree)
+    # Beyond the list there is none: the second of one element.
+    before, behind = (
+        "slice(x, 1, greatest(y, 0))",
+        "slice(x, greatest(y, 0) + 2, size(x))",
+    )
+    is_there = "IF(y >= 0 AND y < array_size(x), 0, 1)"
+    template = f"array(concat({before}, array(z), {behind}))[{is_there}]"
+    parts = {"x": whole.tree, "y": there, "z": item.tree}
+    return values.of_type(whole.type, template, place, **parts)
+
+
 def between(
     whole: Value,
     start: Sequence[Value],
@@ -84,9 +100,9 @@ def listed(word: str, found: Sequence[Value], place: Place) -> Value:
     for value in found[1:]:
         values.need_same(f"a {word}", found[0], value)
     kind = types.Holder(word, (found[0].type,))
-    whole = build("array", *(value.needed for value in found))
+    whole = build("array", *(value.tree for value in found))
     tree = build("array_distinct", whole) if word == "set" else whole
-    return Value(kind, tree, place)
+    return Value(kind, values.made_of(found, tree), place)
 
 
 def mapped(parts: Sequence[Value], place: Place) -> Value:
@@ -96,7 +112,8 @@ def mapped(parts: Sequence[Value], place: Place) -> Value:
         for value in column[1:]:
             values.need_same("a map", column[0], value)
     kind = types.Holder("map", (keys[0].type, items[0].type))
-    return Value(kind, build("map", *(value.needed for value in parts)), place)
+    tree = build("map", *(value.tree for value in parts))
+    return Value(kind, values.made_of(parts, tree), place)
 
 
 def has(one: Value, whole: Value, place: Place) -> Value:

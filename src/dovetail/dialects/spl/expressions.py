@@ -459,8 +459,9 @@ def _tuple(parts: Sequence[syntax.Assignment], scope: Scope, place: Place) -> Va
             place, "an attribute stands twice in a tuple", "one of each"
         )
     kind = types.Tuple(tuple((name, value.type) for name, value in found))
-    trees = (value.needed for _, value in found)
-    return Value(kind, values.structured(kind, trees), place)
+    parts = [value for _, value in found]
+    tree = values.structured(kind, (value.tree for value in parts))
+    return Value(kind, values.made_of(parts, tree), place)
 
 
 def all_of(conditions: Sequence[Value]) -> Value:

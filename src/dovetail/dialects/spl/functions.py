@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 
-from dovetail.dialects.spl import syntax, types, values
+from dovetail.dialects.spl import elements, syntax, types, values
 from dovetail.dialects.spl.absence import WAY
 from dovetail.dialects.spl.expressions import (
     Scope,
@@ -35,8 +35,10 @@ from dovetail.dialects.spl.turns import RESULT, Turns, Way, part
 from dovetail.dialects.spl.types import BOOLEAN, SplType, refused
 from dovetail.dialects.spl.values import Value
 from dovetail.errors import Place
+from dovetail.expression.functions import build
+from dovetail.expression.functions.casts import cast
 from dovetail.expression.reader import compose, variable
-from dovetail.expression.tree import Column, Node, Variable, walk
+from dovetail.expression.tree import Column, Lambda, Node, Variable, walk
 
 MOST_NODES = 20_000
 """How large a call may be when it is written out: each variable that is read twice
@@ -297,10 +299,9 @@ class _Body:
             case syntax.Variable():
                 return {**names, node.name: self._declared(node, names)}
             case syntax.Change(target=target) | syntax.Stepped(of=target):
-                local = self._target(target, names)
-                value = self._small(changed(node, local.type, self._sees(names)))
-                assert isinstance(target, syntax.Name)  # noqa: S101 - as _target looked
-                return {**names, target.text: replace(local, value=value)}
+                kind = self._type_of(target, names)
+                made = changed(node, kind, self._sees(names))
+                return self._put(target, made, names)
             case syntax.Block():
                 inner = names
                 for one in syntax.listed(node):
@@ -323,16 +324,9 @@ class _Body:
                 }
             case syntax.Action(name=name) if name in syntax.SILENT:
                 return names
-            case syntax.Action(name="appendM", arguments=(target, value)):
-                local = self._target(target, names)
-                longer = syntax.Call(
-                    node.place,
-                    syntax.Name(node.place, "concat"),
-                    (target, syntax.Items(value.place, (value,))),
-                )
-                made = given(longer, local.type, self._sees(names), node.name)
-                assert isinstance(target, syntax.Name)  # noqa: S101 - as _target looked
-                return {**names, target.text: replace(local, value=self._small(made))}
+            case syntax.Action(name=name, arguments=(target, *_)) if name in _CHANGES:
+                made = self._after(node, self._type_of(target, names), names)
+                return self._put(target, made, names)
             case _:
                 expected = "type x = ..;, x = ..;, if, for, while, return"
                 raise refused(node.place, "this statement in a function", expected)
@@ -355,6 +349,76 @@ class _Body:
             raise refused(node.place, "no variable that may change", expected)
         return found
 
+    def _type_of(self, node: syntax.Node, names: _Names) -> SplType:
+        """Returns the type of a variable, or of the part of one, that is changed."""
+        if not isinstance(node, syntax.Member | syntax.Part):
+            return self._target(node, names).type
+        match types.loose(self._type_of(node.of, names)), node:
+            case types.Tuple() as kind, syntax.Member(name=name) if found := (
+                kind.get(name)
+            ):
+                return found
+            case types.Holder("list" | "map", of), syntax.Part():
+                return of[-1]
+            case kind, _:
+                raise refused(node.place, f"a part of {kind} that it does not have")
+
+    def _after(self, node: syntax.Action, kind: SplType, names: _Names) -> Value:
+        """Returns what a list, a set or a map is behind what changes it."""
+        place, (target, *rest) = node.place, node.arguments
+        if node.name == "clearM":
+            return values.blank(kind, place)
+        whole = bind(target, self._sees(names))
+        # An element is appended as one, and a list with all that it has.
+        if node.name == "appendM" and isinstance(whole.type, types.Holder) and rest:
+            added = bind(rest[0], self._sees(names))
+            if added.type != whole.type:
+                added = values.assigned(added, whole.type.of[0], node.name)
+
+                def put(old: Value, item: Value) -> Value:
+                    parts = {"x": old.tree, "y": item.tree}
+                    return values.of_type(
+                        old.type, "concat(x, array(y))", place, **parts
+                    )
+
+                return _with_part(whole, added, put)
+        function = syntax.Name(place, _CHANGES[node.name])
+        called = syntax.Call(place, function, (target, *rest))
+        return given(called, kind, self._sees(names), node.name)
+
+    def _put(self, target: syntax.Node, made: Value, names: _Names) -> _Names:
+        """Returns what names stand for where a variable or a part has a new value."""
+        sees, place = self._sees(names), target.place
+        match target:
+            case syntax.Name(text=text):
+                local = self._target(target, names)
+                value = values.assigned(made, local.type, text)
+                return {**names, text: replace(local, value=self._small(value))}
+            case syntax.Member(of=of, name=name):
+                whole = bind(of, sees)
+                assert isinstance(whole.type, types.Tuple)  # noqa: S101 - it has parts
+                names_of = whole.type.names
+
+                def put(old: Value, item: Value) -> Value:
+                    kind = whole.type
+                    assert isinstance(kind, types.Tuple)  # noqa: S101 - as above
+                    kept = {
+                        it: build("field", old.tree, values.text(it)) for it in names_of
+                    }
+                    parts = {**kept, name: item.tree}.values()
+                    return replace(old, tree=values.structured(kind, parts))
+            case syntax.Part(of=of, at=at):
+                whole, key = bind(of, sees), bind(at, sees)
+                made = replace(made, type=types.loose(made.type))
+                is_map = str(whole.type).startswith("map")
+                change = FUNCTIONS["insert"] if is_map else elements.with_element
+
+                def put(old: Value, item: Value) -> Value:
+                    return change([old, key, item], place)
+            case _:
+                raise refused(place, "no variable that may change", "x, x.a or x[i]")
+        return self._put(of, _with_part(whole, made, put), names)
+
     def _small(self, value: Value) -> Value:
         """Returns a value that is not too large to be written out."""
         # Counted no further than needed: a tree may be far larger.
@@ -366,6 +430,33 @@ class _Body:
 
 
 _EMPTY = syntax.Block(Place("", 1, 1), ())
+# What gives the value that is had behind what changes its argument.
+_CHANGES = {
+    "appendM": "concat",
+    "insertM": "insert",
+    "removeM": "remove",
+    "sortM": "sort",
+    "reverseM": "reverse",
+    "clearM": "",
+}
+
+
+def _with_part(
+    whole: Value, part: Value, put: Callable[[Value, Value], Value]
+) -> Value:
+    """Returns what a whole is with another part, each of them written out once.
+
+    Where either has no value, there is none, until it is needed.
+    """
+    kind = types.stored(whole.type)
+    old, item = variable("whole", kind), variable("part", types.stored(part.type))
+    made = put(replace(whole, tree=old), replace(part, tree=item))
+    # Null is a value of an optional.
+    lacking = "x IS NULL" if values.is_optional(part.type) else "x IS NULL OR y IS NULL"
+    new = compose(f"IF({lacking}, NULL, z)", x=old, y=item, z=made.tree)
+    step = Lambda((old, item), cast(new, kind))
+    tree = build("aggregate", build("array", part.tree), whole.tree, step)
+    return replace(whole, tree=tree)
 
 
 def _leaves(node: syntax.Node) -> bool:
@@ -391,7 +482,9 @@ def _assigned(node: syntax.Node) -> set[str]:
                 targets.append(target)
             case syntax.Action(arguments=(target, *_)):
                 targets.append(target)
-    return {one.text for one in targets if isinstance(one, syntax.Name)}
+    # Who changes a part changes the whole.
+    names = (it for one in targets for it in syntax.nodes(one))
+    return {it.text for it in names if isinstance(it, syntax.Name)}
 
 
 def gives_nothing(one: syntax.Function) -> bool:

@@ -405,6 +405,14 @@ def structured(kind: types.Tuple, parts: Iterable[Node]) -> Node:
     return cast(build("named_struct", *named), types.stored(kind))
 
 
+def made_of(parts: Iterable[Value], whole: Node) -> Node:
+    """Returns a whole, which has no value where one of its parts has none."""
+    for one in parts:
+        if not is_optional(one.type) and failures(one.tree):
+            whole = compose("IF(x IS NULL, NULL, y)", x=one.tree, y=whole)
+    return whole
+
+
 def default_of(kind: types.SplType) -> object:
     """Returns what a value is that nobody gives, as JSON has it: never null."""
     match kind:

@@ -100,7 +100,7 @@ def _distinct(arguments: Sequence[Value], place: Place) -> Value:
         raise types.refused(
             place, f"countDistinct of {arguments[0].type}", "what can be compared"
         )
-    count = "size(array_distinct(x))"
+    count = "array_size(array_distinct(x))"
     return values.of_type(types.INT32, count, place, x=arguments[0].tree)
 
 
@@ -217,10 +217,16 @@ FUNCTIONS: Mapping[str, call.Function] = {
             call.of(_LIST, _RANGE.format("0", "x"), call.PLACE),
             call.of(_LIST, _RANGE.format("x", "y"), call.PLACE, call.PLACE),
             call.of(_LIST, _STEPPED, call.PLACE, call.PLACE, call.PLACE),
-            _of_one(_RANGE.format("0", "size(x)"), "list", gives=lambda _: _LIST),
+            _of_one(_RANGE.format("0", "array_size(x)"), "list", gives=lambda _: _LIST),
         ]
     ),
-    "size": _of_one("size(x)", "list", "set", "map", gives=lambda _: types.INT32),
+    # Of no list Spark's size is -1, where this has no value.
+    "size": call.first_that_takes(
+        [
+            _of_one("array_size(x)", "list", "set", gives=lambda _: types.INT32),
+            _of_one("array_size(map_keys(x))", "map", gives=lambda _: types.INT32),
+        ]
+    ),
     "has": _looking(types.BOOLEAN, _HAS),
     # Spark counts places from 1, and 0 is where there is none.
     "findFirst": call.first_that_takes(
