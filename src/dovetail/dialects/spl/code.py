@@ -379,8 +379,7 @@ class Writer:
                 whole = node.value
             before = [*syntax.nodes(whole)]
             at = next(at for at, it in enumerate(before) if it is call)
-            names = (it for it in before[:at] if isinstance(it, syntax.Name))
-            if changed & _names_in(names):
+            if changed & {getattr(one, "text", None) for one in before[:at]}:
                 told = "what is read before a call that changes it"
                 raise refused(call.place, told, "two statements")
 

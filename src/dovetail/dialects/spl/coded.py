@@ -261,29 +261,26 @@ class _Coding:
         def tried(done: Statements) -> Statements:
             return (code.Tried(done, reason.target.name, leaves),) if done else ()
 
-        # As the tuple has come: code of a Custom may change it.
-        came = code.Assigned(shown.target, values.expressed(self._shown()))
+        texts = [operators.shown_tuple(it, NOWHERE) for it in writer.sees.ports]
+        came = texts[0]
+        if len(texts) > 1:
+            # Marks come as tuples of more ports: of them there is no text.
+            ways = (f"WHEN p = {at} THEN x{at}" for at in range(len(texts)))
+            parts = {f"x{at}": it for at, it in enumerate(texts)}
+            port = Column(ROW, operators.PORT, types.stored(INT32))
+            came = compose(f"CASE {' '.join(ways)} ELSE '' END", p=port, **parts)
+        # As it has come: code of a Custom may change it.
+        first = code.Assigned(shown.target, values.expressed(came))
         none = code.Assigned(shown.target, values.expressed(values.text("")))
         known, failed = self.code, types.schema_of(operators.FAILED, NOWHERE)
         return code.Code(
             (*known.ports, failed),
             Schema(tuple(writer.columns)),
             known.state,
-            (came, *tried(known.on_row)),
+            (first, *tried(known.on_row)),
             (none, *tried(known.on_mark)),
             (none, *tried(known.on_end)),
         )
-
-    def _shown(self) -> Node:
-        """Returns the tuple that has come as a text; of a mark there is none."""
-        views = self.writer.sees.ports
-        texts = [operators.shown_tuple(view, NOWHERE) for view in views]
-        if len(views) == 1:
-            return texts[0]
-        ways = (f"WHEN p = {at} THEN x{at}" for at in range(len(views)))
-        parts = {f"x{at}": it for at, it in enumerate(texts)}
-        port = Column(ROW, operators.PORT, types.stored(INT32))
-        return compose(f"CASE {' '.join(ways)} ELSE '' END", p=port, **parts)
 
 
 def _handlers(

@@ -459,9 +459,9 @@ def _tuple(parts: Sequence[syntax.Assignment], scope: Scope, place: Place) -> Va
             place, "an attribute stands twice in a tuple", "one of each"
         )
     kind = types.Tuple(tuple((name, value.type) for name, value in found))
-    parts = [value for _, value in found]
-    tree = values.structured(kind, (value.tree for value in parts))
-    return Value(kind, values.made_of(parts, tree), place)
+    inside = [value for _, value in found]
+    tree = values.structured(kind, (value.tree for value in inside))
+    return Value(kind, values.made_of(inside, tree), place)
 
 
 def all_of(conditions: Sequence[Value]) -> Value:

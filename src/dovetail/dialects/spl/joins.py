@@ -238,7 +238,9 @@ class _Join:
         step = self.operator.feeds[at].step
         # Where it stands alone a tuple is the one of its step.
         alone = [replace(it, tree=on_side(it.tree, ROW)) for it in keys]
-        return judged(self.operator, step, alone, replace(self.sides[at], side=ROW))
+        return judged(
+            self.operator, step, alone, view=replace(self.sides[at], side=ROW)
+        )
 
     def _of_side(self, name: str, hand: spec.Hand) -> list[Value]:
         """Returns the values of a parameter, each of one port alone."""

@@ -405,6 +405,7 @@ def judged(
     operator: Operator,
     step: spec.Step,
     needed: Iterable[Value],
+    *,
     view: PortView | None = None,
 ) -> spec.Step:
     """Returns the tuples for which there are values; of a `@catch` others leave.

@@ -127,15 +127,6 @@ _CSV = f"""aggregate(split(x, ','), CAST(array() AS ARRAY<STRING>), (done, part)
         concat(done, array(part))))"""
 
 
-def _fields(arguments: Sequence[Value], place: Place) -> Value:
-    """Returns what stands between commas; of an rstring, outside of quotes."""
-    call.checked(arguments, place, call.TEXT)
-    (text,) = arguments
-    template = "split(x, ',')" if text.type == types.USTRING else _CSV
-    kind = types.Holder("list", (text.type,))
-    return values.of_type(kind, template, place, x=text.tree)
-
-
 def _letter(*, first: bool, among: bool) -> call.Function:
     """Returns a search for the first or last letter that some have, or have not."""
 
@@ -220,21 +211,18 @@ def _replaced(arguments: Sequence[Value], place: Place) -> Value:
         values.need_same("regexReplace", text, value)
     pattern = _pattern(pattern)
     _compiled(pattern)
-    parts = {"x": text.tree, "p": pattern.tree, "z": _with_groups(new).tree}
+    instead = str(new.constant("what stands instead"))
+    # A group is a number behind a backslash in an rstring, behind a dollar to Java.
+    if new.type == types.RSTRING and "$" not in instead:
+        instead = re.sub(r"\\([0-9])", r"$\1", instead)
+    new = values.literal(instead, new.type, new.place)
+    parts = {"x": text.tree, "p": pattern.tree, "z": new.tree}
     template = "regexp_replace(x, p, z)"
     if not is_global.constant("whether all are replaced"):
         at, first = "regexp_instr(x, p)", "regexp_extract(x, p, 0)"
         template = f"""IF(x RLIKE p, concat(substring(x, 1, {at} - 1),
             regexp_replace({first}, p, z), substring(x, {at} + length({first}))), x)"""
     return values.of_type(text.type, template, place, **parts)
-
-
-def _with_groups(new: Value) -> Value:
-    r"""Returns what stands instead: a group is `\1` in an rstring, to Java `$1`."""
-    known = str(new.constant("what stands instead"))
-    if new.type == types.RSTRING and "$" not in known:
-        known = re.sub(r"\\([0-9])", r"$\1", known)
-    return values.literal(known, new.type, new.place)
 
 
 def _submitted(arguments: Sequence[Value], place: Place) -> Value:
@@ -247,6 +235,7 @@ def _submitted(arguments: Sequence[Value], place: Place) -> Value:
     return arguments[1]
 
 
+_TEXTS = {kind: types.Holder("list", (kind,)) for kind in call.TEXT}
 FUNCTIONS: Mapping[str, call.Function] = {
     "getSubmissionTimeValue": _submitted,
     "length": _length,
@@ -271,7 +260,12 @@ FUNCTIONS: Mapping[str, call.Function] = {
     "findLastOf": _letter(first=False, among=True),
     "findLastNotOf": _letter(first=False, among=False),
     "tokenize": _tokens,
-    "csvTokenize": _fields,
+    "csvTokenize": call.first_that_takes(
+        [
+            call.of(_TEXTS[types.RSTRING], _CSV, call.only(types.RSTRING)),
+            call.of(_TEXTS[types.USTRING], "split(x, ',')", call.only(types.USTRING)),
+        ]
+    ),
     **dict.fromkeys(("regexMatch", "regexMatchPerl"), _matched),
     **dict.fromkeys(("regexReplace", "regexReplacePerl"), _replaced),
     "byteLength": call.of(types.INT32, "octet_length(x)", call.only(types.RSTRING)),

@@ -44,15 +44,6 @@ _NAMED = f"""IF(upper(x) RLIKE '{_DATE}' AND y RLIKE '{_CLOCK}',
         '-', split_part(x, '-', 1), ' ', y, 'Z'), '')"""
 
 
-def _named(arguments: Sequence[Value], place: Place) -> Value:
-    """Returns the time of 04-OCT-2005 and 14:18:19.324, in UTC."""
-    words = (call.TEXT, call.TEXT, call.only(types.BOOLEAN))
-    call.checked(arguments, place, *words)
-    parts = {"x": arguments[0].tree, "y": arguments[1].tree}
-    template = _MOMENT.format(_NAMED)
-    return values.of_type(types.TIMESTAMP, template, place, **parts)
-
-
 def _formed(arguments: Sequence[Value], place: Place) -> Value:
     """Returns the time of a text in one of the forms that the toolkit has, in UTC."""
     call.checked(arguments, place, call.only(types.TIME_FORMS), call.TEXT)
@@ -107,6 +98,14 @@ FUNCTIONS: Mapping[str, call.Function] = {
     "fromDecimal128": call.of(types.TIMESTAMP, "x", call.only(_DECIMAL128)),
     **{name: _part(*one) for name, one in _PARTS.items()},
     **{f"gm{name}": _part(*one) for name, one in _PARTS.items()},
-    **dict.fromkeys(("timeStringToTimestamp", "timeStringtoTimestamp"), _named),
+    # Of 04-OCT-2005 and 14:18:19.324, in UTC.
+    **dict.fromkeys(
+        ("timeStringToTimestamp", "timeStringtoTimestamp"),
+        call.of(
+            types.TIMESTAMP,
+            _MOMENT.format(_NAMED),
+            *(call.TEXT, call.TEXT, call.only(types.BOOLEAN)),
+        ),
+    ),
     "toTimestamp": _formed,
 }
