@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from dovetail import schema, spec
 from dovetail.conformance import oracle
@@ -177,14 +178,16 @@ class RowTimeText:
             raise UnsupportedError.not_yet(engine.value, told)
         match engine:
             case EngineName.ORACLE:
-                players = oracle.RowTimePlayers(
-                    oracle.play, oracle.fire, oracle.arrange
-                )
+                fire = partial(oracle.fire, has_marks=False)
+                players = oracle.RowTimePlayers(oracle.play, fire, oracle.arrange)
             case EngineName.LOCAL:
                 from dovetail.conformance import local  # noqa: PLC0415 - Arrow is slow
 
                 players = oracle.RowTimePlayers(
-                    local.play, local.fire, local.arrange, local.carry_out
+                    local.play,
+                    partial(local.fire, has_marks=False),
+                    local.arrange,
+                    local.carry_out,
                 )
             case EngineName.STREAM:
                 from dovetail.conformance.spark_stream import row_time  # noqa: PLC0415

@@ -12,7 +12,7 @@ from dovetail import spec
 from dovetail.conformance.oracle import firing
 from dovetail.engines import tables
 from dovetail.engines.code_settings import code_settings
-from dovetail.engines.kernel_settings import firing_settings
+from dovetail.engines.kernel_settings import firing_settings, in_row_time
 from dovetail.kernels import code
 from dovetail.kernels.arrays.names import LineKind
 from dovetail.kernels.firing import CAUSE, KIND, NOW, ORDER, Kept, advance
@@ -28,16 +28,19 @@ _KINDS = {
 
 
 def fire(
-    step: spec.Keeping, given: Sequence[firing.Given]
+    step: spec.Keeping, given: Sequence[firing.Given], *, has_marks: bool = True
 ) -> Iterator[tuple[int, firing.Content]]:
     """Yields what comes out, each with the number of what has come just then."""
     lines = _lines(step.source.schema, given)
     # Nothing is kept yet, but it has the columns of lines.
     kept = Kept(lines.slice(0, 0).drop_columns([KIND, NOW]))
+    settings = firing_settings(step)
+    if not has_marks:
+        settings = in_row_time(settings)
     first, lengths = 0, cycle(_STEPS)
     while first < len(given):
         some = lines.slice(first, next(lengths))
-        kept, found = advance(firing_settings(step), kept, some)
+        kept, found = advance(settings, kept, some)
         rows = tables.plain_rows(pa.Table.from_batches([found]))
         for row in rows:
             cause, kind = row.pop(CAUSE), row.pop(KIND)

@@ -36,9 +36,14 @@ Given = tuple[int, Content | Passing]
 """When something comes, in microseconds, and what."""
 
 
-def fired(step: spec.Windowed, given: Sequence[Given]) -> Iterator[tuple[int, Content]]:
-    """Yields what a window gives, each with the number of what has come just then."""
-    windows = _Windows(step)
+def fired(
+    step: spec.Windowed, given: Sequence[Given], *, has_marks: bool = True
+) -> Iterator[tuple[int, Content]]:
+    """Yields what a window gives, each with the number of what has come just then.
+
+    Without marks nobody hears of a moment at which a window fires that has no rows.
+    """
+    windows = _Windows(step, has_marks)
     for number, (clock, content) in enumerate(given):
         for found in windows.come(clock, content):
             yield number, found
@@ -60,6 +65,7 @@ class _Windows:
     """The windows of all partitions, the one longest unused first."""
 
     step: spec.Windowed
+    has_marks: bool = True
     clock: int | None = None
     parts: dict[tuple[object, ...], _Window] = field(default_factory=dict)
 
@@ -99,7 +105,13 @@ class _Windows:
         match self.step.window.fires:
             case (firing.ByTime() | firing.ByCalendar()) as own if before is not None:
                 # All that passes between two events passes before the second one comes.
+                is_heard = self.has_marks and isinstance(
+                    self.step.window, firing.Tumbling
+                )
                 for tick in own.ticks(before, clock):
+                    # A window of a microsecond fires often: without rows, for nobody.
+                    if not self.parts and not is_heard:
+                        break
                     yield from self._tick(tick)
             case firing.FromFirst(length):
                 last = clock - length.microseconds

@@ -61,7 +61,7 @@ class Players:
 
 
 def fire(
-    step: spec.Keeping, given: Sequence[firing.Given]
+    step: spec.Keeping, given: Sequence[firing.Given], *, has_marks: bool = True
 ) -> Iterator[tuple[int, firing.Content]]:
     """Plays an operator that keeps rows, as the definition has it."""
     match step:
@@ -70,7 +70,7 @@ def fire(
         case spec.Recognized():
             return repeats.recognized(step, given)
         case spec.Windowed():
-            return firing.fired(step, given)
+            return firing.fired(step, given, has_marks=has_marks)
 
 
 def play_flow(
