@@ -108,8 +108,9 @@ def _of_join(
         is_matched = _is_matched(one, has_ports=plan.join.ports > 1)
         own = spec.Outlet.MATCHED if is_matched else one.exit
         for outlet, row in rows.get(one.place) or [(own, GONE)]:
-            # Behind the columns of the join stands what the row does to its result.
-            is_told = CHANGE in row
+            # Behind the columns of a join whose result changes stands what the row does
+            # to it; of others such a column is the user's.
+            is_told = CHANGE in row and CHANGE in table.column_names
             change = spec.Change(str(row.pop(CHANGE))) if is_told else spec.Change.NONE
             yield one, spec.Emission(outlet, row, change=change)
 
