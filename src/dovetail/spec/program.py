@@ -577,12 +577,14 @@ class JoinedInRowTime:
 
     Its inputs are steps: those of a text's own streams, and `Given` ones. Of a table
     that changes the column `change` says what each row does to it, if it has a name.
+    What fails of rows of inputs, `tried` beside the join, is told and does nothing.
     """
 
     join: JoinSpec
     inputs: tuple[TimedInput, ...]
     schema: Schema
     change: str = ""
+    tried: tuple[Tried, ...] = ()
 
 
 Step = (

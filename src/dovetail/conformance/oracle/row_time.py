@@ -167,8 +167,10 @@ class _Player:
         """
         for source in spec.sources_of(step):
             yield from self.late(source)
+        beside = step.tried if isinstance(step, spec.JoinedInRowTime) else ()
         if isinstance(step, spec.InRowTime | spec.Tried | spec.JoinedInRowTime):
-            yield from (it for it in self.lines(step) if it.late)
+            every = (line for one in (*beside, step) for line in self.lines(one))
+            yield from (it for it in every if it.late)
 
     def _play(self, step: spec.Step) -> Iterator[Line]:
         """Yields what a step gives."""

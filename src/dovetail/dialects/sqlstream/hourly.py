@@ -13,7 +13,7 @@ no item of the list would be a partner. An hour in which no row came has no end 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from sqlglot import exp
@@ -37,8 +37,10 @@ class Known(Protocol):
     def step(self, name: str) -> spec.Step:
         """Returns the rows of an input as a step."""
 
-    def joined(self, join: spec.JoinSpec) -> spec.JoinedInRowTime:
-        """Returns a join as a step."""
+    def joined(
+        self, join: spec.JoinSpec, tries: Mapping[str, Sequence[str]]
+    ) -> spec.JoinedInRowTime:
+        """Returns a join as a step, and which rows of inputs are told beside it."""
 
     def add(self, title: str, step: spec.Step) -> str:
         """Returns the name under which the rows of a step are an input."""
@@ -121,7 +123,7 @@ class Hourly:
             Expression(" AND ".join(holds)),
             select=spec.Columns(columns),
         )
-        return self.known.joined(with_row_time(join))
+        return self.known.joined(with_row_time(join), {})
 
     def _side(self, hand: spec.Hand) -> Rows:
         """Returns the rows on a hand."""

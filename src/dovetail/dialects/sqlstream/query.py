@@ -13,6 +13,7 @@ columns are expressions over those of its stream, and its WHERE is part of condi
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Protocol
@@ -25,7 +26,7 @@ from dovetail.dialects.sqlstream.calls import of_function
 from dovetail.dialects.sqlstream.functions import as_spark, clock_hint, refusal
 from dovetail.dialects.sqlstream.parser import ROWTIME, Filled, Text, folded, not_yet
 from dovetail.dialects.sqlstream.windows import Windows
-from dovetail.dialects.trees import conjuncts, own_column, replaced, sided
+from dovetail.dialects.trees import conjuncts, own_column, replaced, sided, type_of
 from dovetail.errors import DovetailError, UnsupportedError
 from dovetail.expression import Expression, Scope, parse
 from dovetail.schema import Schema
@@ -178,6 +179,10 @@ class Query:
         self.windows = Windows.of(text, query)
         # Columns that USING and NATURAL make one of two, by their names.
         self.merged: dict[str, spec.Kind] = {}
+        # Of which rows of a joined input a cast fails that ON, WHERE or a subquery has.
+        self.tries: dict[str, list[str]] = {}
+        # Whether one may fail of what the join selects.
+        self.tries_values = False
 
     @property
     def is_join(self) -> bool:
@@ -188,10 +193,12 @@ class Query:
         """Returns the join of the query."""
         self.refuse_unread()
         pair, join, where = self._joins()
+        listed = [*self.outputs(pair)]
         columns = tuple(
             (name, Expression(self.written(node, pair, can_ask_time=True)))
-            for name, node in self.outputs(pair)
+            for name, node in listed
         )
+        self.tries_values = any(self.failures([one for _, one in listed], pair))
         join = replace(join, select=spec.Columns(columns))
         return self._filtered(join, pair, where)
 
@@ -217,8 +224,11 @@ class Query:
         where = self.query.args.get("where")
         rest = [*conjuncts(where.this)] if where is not None else []
         is_inner = all(self.kind(one) is spec.Kind.INNER for one in joins)
+        tested = [*rest, *(it for one in joins if (it := one.args.get("on")))]
+        self._try(left, tested)
         for number, written in enumerate(joins):
             pair = Pair(left, self.rows_of(written.this))
+            self._try(pair.right, tested)
             conditions = [*self.conditions(written, pair)]
             is_last = number == len(joins) - 1
             # What WHERE tests of both sides is a condition of the first join that has
@@ -232,6 +242,53 @@ class Query:
                 return pair, join, rest
             left = self._nested(join, pair, number)
         raise AssertionError
+
+    def _try(self, rows: Rows, tested: Sequence[exp.Expr]) -> None:
+        """Keeps of which rows of a stream a cast fails, in front of a join.
+
+        Of what looks at both sides nobody knows it: it is computed of pairs.
+        """
+        if not rows.is_stream or not isinstance(rows.source, spec.Named):
+            return
+        alone = Pair.alone(rows)
+        names = self.schema_of(rows, spec.Hand.LEFT).names
+        bare = tuple(Shown("", one, own_column(one)) for one in names)
+        kept = exp.and_(*rows.kept, copy=True) if rows.kept else exp.true()
+        # What a subquery computes it does of the rows for which its WHERE is true.
+        values = [
+            exp.Case(ifs=[exp.If(this=kept, true=one.value.copy())])
+            for one in rows.columns
+        ]
+        found = [
+            *self.failures(
+                [*rows.kept, *values], replace(alone, left=replace(rows, columns=bare))
+            ),
+            *self.failures(tested, alone),
+        ]
+        self.tries.setdefault(rows.source.name, []).extend(found)
+
+    def failures(self, nodes: Sequence[exp.Expr], pair: Pair) -> Iterator[str]:
+        """Yields when a cast in one of some values fails that is computed of a row."""
+        scope, seen = self.scope(pair), set[str]()
+        for node, cast in ((it, one) for it in nodes for one in it.find_all(exp.Cast)):
+            guards = [*_guards(cast, node)]
+            parts = (cast.this, cast, *guards)
+            # What is computed behind windows, of their results, is not tried.
+            is_behind = any(it.find(exp.AggFunc, exp.Window) for it in parts)
+            is_text = cast.to.is_type(*exp.DataType.TEXT_TYPES)
+            if is_text or is_behind or any(pair.hands(it) is None for it in parts):
+                continue
+            # A length of time is no value by itself: CAST says what it is in.
+            with suppress(UnsupportedError):
+                value, own, *rest = (
+                    self.written(it.copy(), pair, can_ask_time=not pair.is_alone)
+                    for it in parts
+                )
+                told = f"({value}) IS NOT NULL AND ({own}) IS NULL"
+                told += "".join(f" AND ({one})" for one in rest)
+                if told not in seen and type_of(value, scope) != type_of(own, scope):
+                    seen.add(told)
+                    yield told
 
     def refuse_unread(self, *more: str) -> None:
         """Refuses what a query has beside its tables, conditions and columns.
@@ -366,6 +423,8 @@ class Query:
         query = Query(self.known, filled, within=within)
         if inner.args.get("joins"):
             join = query.join()
+            for name, some in query.tries.items():
+                self.tries.setdefault(name, []).extend(some)
             assert isinstance(join.select, spec.Columns)  # noqa: S101 - as it is made
             is_stream = join.clock is spec.Clock.EVENT
             shown = [
@@ -731,6 +790,11 @@ def with_row_time(join: spec.JoinSpec) -> spec.JoinSpec:
     return replace(join, select=spec.Columns((own, *columns)))
 
 
+def any_of(conditions: Sequence[str]) -> Expression:
+    """Returns that one of some conditions is true."""
+    return Expression(" OR ".join(f"({one})" for one in conditions))
+
+
 def is_plain(query: exp.Query) -> bool:
     """Tells whether a query filters, renames and joins, and does no more."""
     more = ("group", "distinct", "order")
@@ -762,3 +826,43 @@ def _is_subquery(node: exp.Expr) -> bool:
     """Tells whether a part is a query behind FROM or JOIN."""
     behind = isinstance(node.parent, exp.From | exp.Join)
     return behind and isinstance(node, exp.Subquery)
+
+
+def _guards(part: exp.Expr, whole: exp.Expr) -> Iterator[exp.Expr]:
+    """Yields what is true where a part of a value is computed: CASE and COALESCE.
+
+    A function over rows looks at the values of all, but for those FILTER leaves out.
+    """
+    while part is not whole:
+        within, place = part.parent, part.arg_key
+        match within:
+            case exp.Filter() if place == "this":
+                yield within.expression.this
+                return
+            case _ if isinstance(part, exp.AggFunc):
+                return
+            case exp.If() if place != "this":
+                test = _test(within)
+                yield test if place == "true" else _untrue(test)
+            case exp.Case() if place != "this":
+                tests = [_test(one) for one in within.args["ifs"]]
+                yield from map(_untrue, tests[: part.index])
+            case exp.Coalesce() if place == "expressions":
+                before = (within.this, *within.expressions[: part.index])
+                yield from (exp.Is(this=it, expression=exp.Null()) for it in before)
+        assert within is not None  # noqa: S101 - it is a part of the whole
+        part = within
+
+
+def _test(branch: exp.If) -> exp.Expr:
+    """Returns what a branch asks: CASE x WHEN 1 asks whether x is 1."""
+    case = branch.parent
+    if isinstance(case, exp.Case) and case.this is not None:
+        return exp.EQ(this=case.this.copy(), expression=branch.this.copy())
+    return branch.this
+
+
+def _untrue(test: exp.Expr) -> exp.Expr:
+    """Returns that a condition is false, or null."""
+    known = exp.Coalesce(this=test.copy(), expressions=[exp.false()])
+    return exp.Not(this=known)

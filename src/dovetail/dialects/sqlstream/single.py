@@ -12,7 +12,6 @@ ORDER BY ROWTIME, x      in row time, and by x
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -22,14 +21,13 @@ from dovetail import spec
 from dovetail.dialects.sqlstream import steps, syntax
 from dovetail.dialects.sqlstream.aggregates import argument_of, computed
 from dovetail.dialects.sqlstream.parser import ROWTIME, Text
-from dovetail.dialects.sqlstream.query import Pair, Query, Rows
+from dovetail.dialects.sqlstream.query import Pair, Query, Rows, any_of
 from dovetail.dialects.sqlstream.windows import (
     Seen,
     end_of_calendar,
     unit_of_calendar,
 )
 from dovetail.dialects.trees import conjuncts, own_column, sided
-from dovetail.errors import UnsupportedError
 from dovetail.expression import Expression, Scope
 from dovetail.schema import Type
 
@@ -52,8 +50,10 @@ class Known(Protocol):
     def step(self, name: str) -> spec.Step:
         """Returns the rows of an input as a step."""
 
-    def joined(self, join: spec.JoinSpec) -> spec.JoinedInRowTime:
-        """Returns a join as a step."""
+    def joined(
+        self, join: spec.JoinSpec, tries: Mapping[str, Sequence[str]]
+    ) -> spec.JoinedInRowTime:
+        """Returns a join as a step, and which rows of inputs are told beside it."""
 
     def add(self, title: str, step: spec.Step) -> str:
         """Returns the name under which the rows of a step are an input."""
@@ -63,13 +63,15 @@ class Known(Protocol):
 class Single:
     """A query over the rows of one stream, or of joins, while it becomes steps.
 
-    `columns` stand in front of its windows, by their names; the same value once.
+    `columns` stand in front of its windows, by their names; the same value once. It
+    `tries` casts where one of a row may fail.
     """
 
     streams: Known
     query: Query
     columns: dict[str, str] = field(default_factory=dict)
     pair: Pair = field(init=False)
+    tries: bool = False
     step: spec.Step = field(init=False)
 
     def __post_init__(self) -> None:
@@ -84,7 +86,7 @@ class Single:
             rows = self.query.joined()
             assert isinstance(rows.source, spec.Nested)  # noqa: S101 - as it is made
             # Its columns keep the names of their tables: a group may be of any.
-            self.step = self.streams.joined(rows.source.join)
+            self.step = self.streams.joined(rows.source.join, self.query.tries)
             where = None  # which the joins have tested
             source = spec.Named(self.streams.add("a join", self.step))
             rows = Rows(source, rows.columns, rows.is_stream, rows.window)
@@ -131,22 +133,9 @@ class Single:
 
     def _try(self, nodes: Sequence[exp.Expr]) -> None:
         """Tells rows of which a cast fails that is computed of each of them."""
-        tried = dict[str, None]()
-        for one in (it for node in nodes for it in node.find_all(exp.Cast)):
-            # What is computed of some rows alone, or behind windows, is not tried.
-            is_guarded = one.find_ancestor(exp.Case, exp.Coalesce)
-            is_text = one.to.is_type(*exp.DataType.TEXT_TYPES)
-            if is_guarded or is_text or one.find(exp.AggFunc, exp.Window):
-                continue
-            # A length of time is no value by itself: CAST says what it is in.
-            with suppress(UnsupportedError):
-                value, cast = (
-                    self.query.written(it.copy(), self.pair) for it in (one.this, one)
-                )
-                tried[f"({value}) IS NOT NULL AND ({cast}) IS NULL"] = None
-        if tried:
-            failed = Expression(" OR ".join(f"({one})" for one in tried))
-            self.step = spec.Tried(self.step, failed)
+        if tried := [*self.query.failures(nodes, self.pair)]:
+            self.step = spec.Tried(self.step, any_of(tried))
+            self.tries = True
 
     def _valued(self, nodes: Sequence[Node]) -> tuple[Columns, str]:
         """Returns what is selected over the rows of the last step, and their time."""

@@ -10,7 +10,7 @@ a query asks for it. The stream of an input has its own name for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -19,7 +19,13 @@ from dovetail import spec
 from dovetail.dialects.sqlstream import steps
 from dovetail.dialects.sqlstream.hourly import Hourly, keeps_table, without_table
 from dovetail.dialects.sqlstream.parser import ROWTIME, Filled, Text, not_yet
-from dovetail.dialects.sqlstream.query import Query, gives_time, is_plain, with_row_time
+from dovetail.dialects.sqlstream.query import (
+    Query,
+    any_of,
+    gives_time,
+    is_plain,
+    with_row_time,
+)
 from dovetail.dialects.sqlstream.single import Single
 
 _TOGETHER = "a UNION of streams"
@@ -115,20 +121,35 @@ class Streams:
                         told = "a join of tables among streams"
                         raise not_yet(self.text.at(query), told)
                     shown = tuple(name for name, _ in join.select.columns)
-                    made = steps.Made(self.joined(with_row_time(join)), shown)
+                    step = self.joined(with_row_time(join), whole.tries)
+                    made = steps.Made(step, shown)
+                    if whole.tries_values:
+                        # Casts of what comes out are tried behind the join.
+                        whole = Query(self, filled, within=within)
+                        made = Single(self, whole).made()
             case _:
                 made = Single(self, Query(self, filled, within=within)).made()
         self._made[known] = query, made
         return made
 
-    def joined(self, join: spec.JoinSpec) -> spec.JoinedInRowTime:
-        """Returns a join as a step, over those of its inputs."""
+    def joined(
+        self, join: spec.JoinSpec, tries: Mapping[str, Sequence[str]]
+    ) -> spec.JoinedInRowTime:
+        """Returns a join as a step, over those of its inputs.
+
+        Beside it some of the inputs `tries` says rows of which a cast fails.
+        """
         inputs = tuple(
             spec.TimedInput(name, self.step(name), self.inputs[name].time)
             for name in dict.fromkeys(spec.source_names(join))
         )
         rows = spec.input_of(spec.Nested(join, "a join"), self.inputs, "")
-        return spec.JoinedInRowTime(join, inputs, rows.schema)
+        tried = tuple(
+            spec.Tried(self.step(name), any_of(some))
+            for name, some in tries.items()
+            if some
+        )
+        return spec.JoinedInRowTime(join, inputs, rows.schema, tried=tried)
 
     def _united(self, filled: Filled, within: tuple[Filled, ...]) -> steps.Made:
         """Returns the rows of several queries, in row time."""
@@ -179,10 +200,11 @@ class Streams:
         Those come with the end of each hour in which they have met nobody.
         """
         inner = without_table(query.query)
-        join = Query(self, replace(filled, query=inner), within=within).join()
+        whole = Query(self, replace(filled, query=inner), within=within)
+        join = whole.join()
         assert isinstance(join.select, spec.Columns)  # noqa: S101 - as it is made
         shown = tuple(name for name, _ in join.select.columns)
-        pairs = self.joined(with_row_time(join))
+        pairs = self.joined(with_row_time(join), whole.tries)
         rows = Hourly(self, query).made()
         # A row alone has the end of its hour as its time, behind all pairs of it.
         whole = spec.InRowTime(spec.Appended((pairs, rows)), ROWTIME)

@@ -119,6 +119,8 @@ class Layout:
     tables: int = 0
     numbers: count[int] = field(default_factory=count)
     tells_late: bool = False
+    beside: list[Lines] = field(default_factory=list)
+    """Of which steps beside the stream failed rows are told with those of it."""
 
     @property
     def riding(self) -> tuple[str, ...]:
@@ -404,6 +406,8 @@ class Inputs(Generic[AnySource]):
 
     def joined(self, step: spec.JoinedInRowTime, layout: Layout) -> Streaming:
         """Returns a join whose inputs are steps; joins of tables are inside of it."""
+        if layout.tells_late:
+            layout.beside += [self.lines(one, layout) for one in step.tried]
         whole = spec.whole_join(step)
         if whole is None:
             sides = {one.name: self._side(one, layout) for one in step.inputs}
@@ -472,9 +476,21 @@ class RowTimeQuery:
 
     def _lines(self, layout: Layout) -> DataFrame:
         """Returns the lines of the stream."""
-        lines = self.inputs.lines(self.step, layout)
+        frame = self.inputs.lines(self.step, layout).frame
         layout.checkpoint.refuse_other(*layout.joins)
-        return lines.frame
+        types = {one.name: one.dataType for one in frame.schema}
+        for failed in (one.frame for one in layout.beside):
+            # Of their own columns nobody asks, but what they were as they came.
+            with plain_rules(failed.sparkSession):
+                only = failed.where(F.col(KIND) == int(LineKind.FAILED))
+                columns = (
+                    F.col(name) if name in layout.riding else F.lit(None).cast(kind)
+                    for name, kind in types.items()
+                )
+                named = zip(types, columns, strict=True)
+                told = only.select(*(it.alias(name) for name, it in named))
+                frame = frame.unionAll(told)
+        return frame
 
     def start(
         self, sinks: Mapping[AnyOutlet, Sink], how: Start, partitions: int = 0
