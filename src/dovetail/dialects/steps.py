@@ -43,8 +43,12 @@ def windowed(
     lists: tuple[str, ...] = (),
     groups: tuple[str, ...] = (),
     by: tuple[str, ...] = (),
+    moment: str = "",
 ) -> spec.Windowed:
-    """Returns what a window gives of lists of values, and of the rest as it was."""
+    """Returns what a window gives of lists of values, and of the rest as it was.
+
+    A column `moment` says when it did, if it has a name.
+    """
     known = source.schema
     last = tuple(name for name in known.names if name not in lists)
     schema = Schema(
@@ -52,9 +56,10 @@ def windowed(
             *(Column(name, ArrayType(known[name].type)) for name in lists),
             Column(COUNTS, ArrayType(AtomicType.INT)),
             *(known[name] for name in last),
+            *([Column(moment, AtomicType.TIMESTAMP)] if moment else []),
         )
     )
-    gives = spec.firing.Lists(groups, lists, COUNTS, last)
+    gives = spec.firing.Lists(groups, lists, COUNTS, last, moment)
     return spec.Windowed(source, schema, window, gives, by)
 
 

@@ -92,11 +92,12 @@ class Memory:
 class Found(NamedTuple):
     """What a line lets out: a mark, or a result made of the rows of some places.
 
-    `counts` are those of all groups of a window.
+    `counts` are those of all groups of a window, which fires at a `moment`.
     """
 
     rows: Sequence[int] = ()
     counts: Sequence[int] = ()
+    moment: int | None = None
 
     @property
     def is_mark(self) -> bool:
@@ -405,6 +406,7 @@ class _Windows:
     parts: dict[Key, _Window] = field(default_factory=dict)
     clock: int | None = None
     count: int = 0
+    now: int | None = None
 
     @classmethod
     def over(cls, known: Windows, table: pa.RecordBatch, saved: _Saved) -> _Windows:
@@ -471,7 +473,11 @@ class _Windows:
         counts = pa.array([one.counts for one in found], pa.list_(pa.int32()))
         latest = [one.rows[-1] if one.rows else None for one in found]
         last = {name: _taken(self.table, name, latest) for name in gives.last}
-        return lists | {gives.counts: counts} | last
+        moments = {}
+        if gives.moment:
+            micros = pa.array([one.moment for one in found], pa.int64())
+            moments = {gives.moment: micros.cast(pa.timestamp("us", "UTC"))}
+        return lists | {gives.counts: counts} | last | moments
 
     def come(self, kind: int, now: int, place: int) -> Iterator[Found]:
         """Yields what comes of time that has passed, and then of what has come."""
@@ -507,6 +513,7 @@ class _Windows:
                 # Of a sliding window nothing is left some time after the last row.
                 if isinstance(window, Sliding) and not self.parts:
                     break
+                self.now = tick
                 self._outlive(tick)
                 if isinstance(window, Tumbling):
                     yield from self._all()
@@ -659,7 +666,7 @@ class _Windows:
                 groups.setdefault(self.groups[place], []).append(place)
             counts = [*map(len, groups.values())]
             for group in groups.values():
-                yield Found(group, counts)
+                yield Found(group, counts, self.now)
         else:
             yield from self._arranged(one)
         yield Found()

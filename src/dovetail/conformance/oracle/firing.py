@@ -13,7 +13,7 @@ from functools import cmp_to_key
 from operator import itemgetter
 from typing import Any
 
-from dovetail import spec
+from dovetail import schema, spec
 from dovetail.conformance.oracle.sides import same
 from dovetail.spec import firing
 
@@ -67,6 +67,7 @@ class _Windows:
     step: spec.Windowed
     has_marks: bool = True
     clock: int | None = None
+    now: int = 0
     parts: dict[tuple[object, ...], _Window] = field(default_factory=dict)
 
     def come(self, clock: int, content: Content | Passing) -> Iterator[Content]:
@@ -128,6 +129,7 @@ class _Windows:
 
     def _tick(self, now: int) -> Iterator[Content]:
         """Yields what all windows give at a moment."""
+        self.now = now
         self._outlive(now)
         if not self.parts and isinstance(self.step.window, firing.Tumbling):
             yield Sign.MARK
@@ -239,7 +241,10 @@ class _Windows:
                         name: [row[name] for row in group] for name in gives.columns
                     }
                     last = {name: group[-1][name] for name in gives.last}
-                    yield {**lists, gives.counts: counts, **last}
+                    found = {**lists, gives.counts: counts, **last}
+                    if gives.moment:
+                        found[gives.moment] = schema.from_microseconds(self.now)
+                    yield found
             case firing.Arranged():
                 yield from self._arranged(one)
         yield Sign.MARK

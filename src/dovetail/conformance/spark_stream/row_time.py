@@ -6,8 +6,10 @@ Each stream that comes out is a query of its own, as it is for a user.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from decimal import Decimal
 from functools import partial
 from itertools import pairwise
@@ -36,6 +38,8 @@ from dovetail.plan.stream import Feed, feed_of_rows, plan_stream
 from dovetail.schema import quoted
 from dovetail.spec.defaults import complete
 from dovetail.spec.reader import read_input_row
+
+_WRITTEN_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +85,20 @@ def _came(late: spec.Row, inputs: spec.Inputs) -> spec.Row:
     row = json.loads(str(late["row"]), parse_float=Decimal)
     # Rows that an input has brought have its columns, and so the types of their values.
     known = [one for one in inputs.values() if {*one.schema.names} == {*row}]
-    came = read_input_row(row, "a late row", known[0]) if known else row
+    # Of what a join has made nobody has said the types: its times look like times.
+    came = (
+        read_input_row(row, "a late row", known[0])
+        if known
+        else {name: _moment(value) for name, value in row.items()}
+    )
     return {**came, "reason": late["reason"]}
+
+
+def _moment(value: object) -> object:
+    """Returns a time where a value of a JSON is written as Spark writes one."""
+    if isinstance(value, str) and _WRITTEN_TIME.fullmatch(value):
+        return datetime.fromisoformat(value)
+    return value
 
 
 def _played(

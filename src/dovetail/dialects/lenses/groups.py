@@ -114,8 +114,6 @@ class Groups:
         if not isinstance(self.window, WindowBy):
             told, expected = f"{part.sql()} without WINDOW BY", "WINDOW BY TUMBLE 5m"
             raise self.text.wrong(part, told, expected)
-        if self.window.word == "HOP":
-            raise not_yet(self.text.at(part), f"{part.sql()} of HOP")
         return exp.func("unix_millis", own_column(end))
 
     def _result(self, node: exp.Expr) -> str:
@@ -226,9 +224,12 @@ class Groups:
                 start = f"timestamp_micros(unix_micros({end}) - {size.microseconds})"
                 known = [(START, start), (END, end)]
             case "HOP":
-                # When it fires no row says: its results have no time.
+                # It fires without a row, and says itself when it does.
                 kept, step = map(spec.firing.ByTime, window.lengths)
                 firing = spec.firing.Sliding(kept, step, eager=True)
+                end = steps.column_of(END).text
+                start = f"timestamp_micros(unix_micros({end}) - {size.microseconds})"
+                known = [(START, start), (END, end)]
             case _:
                 # A session is of one group, and ends so long behind its last record.
                 firing = spec.firing.Tumbling(spec.firing.FromLast(size))
@@ -239,7 +240,10 @@ class Groups:
         values = (value for value, _ in self.functions.values())
         own = (START,) if START in source.schema.names else ()
         lists = tuple(dict.fromkeys((*values, *own)))
-        fired = steps.windowed(source, firing, lists=lists, groups=groups, by=by)
+        moment = END if window.word == "HOP" else ""
+        fired = steps.windowed(
+            source, firing, lists=lists, groups=groups, by=by, moment=moment
+        )
         results = [(TIME, Expression(end))] if end else []
         results += [(name, Expression(text)) for name, text in known]
         results += [(name, steps.column_of(name)) for name in self.names]

@@ -155,8 +155,17 @@ class Query:
         if not isinstance(kind, ArrayType):
             told = f"LATERAL of {lateral.node.sql()}, of the type {kind}"
             raise self.text.wrong(lateral.node, told, "a list")
-        if not source.is_stream or not isinstance(source, Rows):
-            raise not_yet(lateral.place, "LATERAL over a table, or a join")
+        if not source.is_stream:
+            raise SpecError(
+                f'LATERAL over "{name.name}", a table',
+                "a stream",
+                "a table has one row of each key, and a list would give it several",
+                rule="lenses_lateral",
+                place=lateral.place,
+            )
+        if not isinstance(source, Rows):
+            hint = "LATERAL in front: WITH x AS (SELECT .. LATERAL ..); joins x"
+            raise not_yet(lateral.place, "LATERAL over a join", hint)
         kept = [(it.name, it.value) for it in (*source.fields, *source.hidden)]
         names = {it.lower() for it, _ in kept}
         if lateral.name.lower() in names:
@@ -227,22 +236,27 @@ class Query:
             told = f'"{name.name}" has no time, by which the records of a group stand'
             raise SpecError(told, "a stream with a time", place=name.place)
         if isinstance(source, Made) and in_arrival:
-            # The join's rows have an order, and the time of the stream's: so they are
-            # put in row time as the stream's own would be.
-            lateness = max(
-                (
-                    one.lateness
-                    for name in spec.source_names(source.join)
-                    if (one := self.inputs[name]).kind is spec.InputKind.STREAM
-                ),
-                key=lambda one: one.microseconds,
-            )
-            step = spec.Retimed(numbered(step, NUMBER), TIME, lateness, NUMBER)
+            step = self._retimed(step, source.join)
         timed = spec.InRowTime(step, TIME)
         if not isinstance(window, parser.WindowBy):
             return groups.running(timed)
         refuse_window(window)
         return groups.windowed(timed, window)
+
+    def _retimed(self, step: spec.Step, join: spec.JoinSpec) -> spec.Retimed:
+        """Returns the rows of a join with a table so that they can stand in row time.
+
+        They have an order, and the time of the stream's: so they are late as those are.
+        """
+        lateness = max(
+            (
+                one.lateness
+                for name in spec.source_names(join)
+                if (one := self.inputs[name]).kind is spec.InputKind.STREAM
+            ),
+            key=lambda one: one.microseconds,
+        )
+        return spec.Retimed(numbered(step, NUMBER), TIME, lateness, NUMBER)
 
     def _of_table(
         self, groups: Groups, source: Records, having: exp.Expr | parser.Nothing
@@ -331,20 +345,34 @@ class Query:
     def _joined(self, join: parser.Join) -> Made:
         """Returns what the join of two sources gives."""
         both = (self.select.source, join.source)
-        records = []
-        for one in both:
-            found = self.sources.known(one)
-            # A result of tables changes: whoever joins it reads it as a table.
-            if isinstance(found, Made) and found.is_changelog:
-                found = self.sources.kept(found, one)
-            records.append(found.rows(one.alias) if isinstance(found, Made) else found)
+        every = [self.sources.known(one) for one in both]
+        records: list[Rows] = []
+        for one, found in zip(both, every, strict=True):
+            if isinstance(found, Rows):
+                records.append(found)
+            elif found.is_changelog:
+                # A result of tables changes: whoever joins it reads it as a table.
+                records.append(self.sources.kept(found, one))
+            elif (
+                all(it.is_stream for it in every)
+                and found.join.clock is not _BY_TIME
+                and not isinstance(found.time, exp.Null)
+            ):
+                records.append(self._in_row_time(found, one))
+            else:
+                records.append(found.rows(one.alias))
         seen = Seen(
             self.text,
             tuple((one.alias, it) for one, it in zip(both, records, strict=True)),
         )
         # Where a window closes among the changes of a table no order of rows says.
         if not all(it.is_stream for it in records) and any(map(_is_windowed, records)):
-            raise not_yet(join.place, "a join of what windows give with a table")
+            hint = (
+                "whether a window closes before or behind a change of the table no "
+                "time says: WITH j AS (SELECT .. JOIN ..); and then WINDOW BY over j"
+            )
+            what = "a join of what windows give with a table"
+            raise not_yet(join.place, what, hint)
         self._check_join(join, seen)
         hard, soft = self._on(join, seen)
         where = [*self._conditions(seen)]
@@ -359,6 +387,16 @@ class Query:
         common = self._common_key(join, seen, hard)
         made = replace(made, fields=fields, key=key or common)
         return made.filtered(where)
+
+    def _in_row_time(self, made: Made, named: parser.Named) -> Rows:
+        """Returns what a join with a table gives as a stream that meets another one."""
+        rows = made.rows(named.alias)
+        assert isinstance(rows.source, spec.Nested)  # noqa: S101 - as it is made
+        assert isinstance(rows.source.join.select, spec.Columns)  # noqa: S101
+        step = self.sources.over(made, rows.source.join.select.columns)
+        timed = spec.InRowTime(self._retimed(step, made.join), TIME)
+        own = self.sources.added(named.alias, timed, is_running=False)
+        return replace(rows, source=own.source)
 
     def _check_join(self, join: parser.Join, seen: Seen) -> None:
         """Refuses what sources of these kinds cannot do."""

@@ -20,6 +20,7 @@ from pyspark.sql.types import (
     IntegerType,
     StructField,
     StructType,
+    TimestampType,
 )
 
 from dovetail import spec
@@ -134,7 +135,8 @@ def _types(
                 name: ArrayType(known[name]) for name in columns
             }
             last = {name: known[name] for name in gives.last}
-            return lists | {gives.counts: ArrayType(IntegerType())} | last
+            moment = {gives.moment: TimestampType()} if gives.moment else {}
+            return lists | {gives.counts: ArrayType(IntegerType())} | last | moment
         case spec.Windowed():
             return {name: known[name] for name in step.source.schema.names}
         case spec.Recognized(source=source, column=column):
