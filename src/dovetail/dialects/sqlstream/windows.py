@@ -30,7 +30,7 @@ _HOPS = ("MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR")
 _LONGEST = {"WEEK": 7, "MONTH": 31, "QUARTER": 92, "YEAR": 366}
 _DAY = 86_400 * spec.SECOND
 _NUMBER = re.compile(r"\s*(\d+)(?:\.(\d{1,6}))?\s*")
-_CURRENT = "CURRENT ROW"
+_CURRENT, _ALL = "CURRENT ROW", "UNBOUNDED"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +127,8 @@ class Windows:
                 meant, "a window without a frame", "RANGE .. or ROWS .."
             )
         hop = self._hop(order) if order is not None else None
+        if hop is None and frame.args.get("start") == _ALL:
+            return self._so_far(frame, parts)
         if hop is not None:
             self._hopping(hop, frame)
             # Rows of an hour are apart from all others, and none is older than it.
@@ -143,6 +145,25 @@ class Windows:
             hint = "a window of a function ends with the current row, or before it"
             raise self.text.wrong(frame, told, "PRECEDING or CURRENT ROW", hint)
         return Seen(spec.firing.ByTime(reach), parts, 0, past.microseconds)
+
+    def _so_far(self, frame: exp.WindowSpec, parts: tuple[exp.Expr, ...]) -> Seen:
+        """Returns all rows before a row, of a partition that ends with its hour."""
+        if frame.args.get("end") not in (None, _CURRENT):
+            told = f"UNBOUNDED PRECEDING AND {frame.args['end']}"
+            raise self.text.wrong(frame, told, "CURRENT ROW behind AND")
+        lengths = [
+            self.longest(one)
+            for one in parts
+            if isinstance(one, exp.TimestampTrunc | exp.DateBin)
+            and any(it.name.upper() == ROWTIME for it in one.find_all(exp.Column))
+        ]
+        if not lengths:
+            told = "all rows before a row, which are more and more"
+            expected = "a length of time, a number of rows"
+            hint = "PARTITION BY FLOOR(ROWTIME TO DAY) forgets them with the day"
+            raise self.text.wrong(frame, told, expected, hint)
+        shortest = min(lengths, key=lambda one: one.microseconds)
+        return Seen(spec.firing.ByTime(shortest), parts)
 
     def longest(self, node: exp.Expr) -> spec.Span:
         """Returns how long a stretch of FLOOR or STEP may be."""
