@@ -6,6 +6,7 @@ import socket
 import struct
 import subprocess
 from pathlib import Path
+from random import Random
 from threading import Event
 
 import pytest
@@ -387,6 +388,52 @@ def test_avro_comes_back_with_a_key_and_headers(spark, broker):
     with pytest.raises(SpecError) as caught:
         dt.kafka("avro", meta=told, **how, **key).prepare(rows, is_new=True)
     assert caught.value.expected == "partition or headers"
+
+
+WITHIN = "OVER (RANGE INTERVAL '1' MINUTE PRECEDING)"
+IN_ORDER = {
+    "flow": "SELECT STREAM ROWTIME AS at, id % 4 AS k FROM a ORDER BY ROWTIME, id",
+    "join": "SELECT STREAM ROWTIME AS at, a.id % 4 AS k "
+    f"FROM a {WITHIN} JOIN b {WITHIN} ON a.id % 3 = b.id % 3",
+}
+
+
+@pytest.mark.parametrize("name", IN_ORDER)
+def test_row_time_order_goes_into_each_partition_of_a_topic(
+    spark, broker, tmp_path, name
+):
+    _, servers = broker
+    sources, chance = {}, Random(3)
+    for side in "ab":
+        rows = [(place, place * 7 + chance.randrange(60)) for place in range(40)]
+        for number in range(4):
+            some = spark.createDataFrame(rows[number * 10 :][:10], "id int, after int")
+            frame = some.selectExpr("id", "timestamp_seconds(1600000000 + after) AS at")
+            frame.coalesce(2).write.mode("append").parquet(str(tmp_path / side))
+        reader = spark.readStream.schema("id int, at timestamp")
+        files = reader.option("maxFilesPerTrigger", 3).parquet(str(tmp_path / side))
+        sources[side] = dt.stream(files, time="at", lateness="10 minutes")
+    topic = f"in-order-{name}"
+    columns = {"at": "timestamp", "k": "int"}
+    sink = dt.kafka(topic, servers=servers, columns=columns, key={"k": "int"})
+    made = dt.sql(IN_ORDER[name], sources)
+    how = {"checkpoint": str(tmp_path / "state"), "finish": True}
+    if name == "flow":
+        queries = made.write({"result": sink}, **how)
+    else:
+        queries = [made.emit(order="row_time").write(matched=sink, **how)]
+    for query in queries:
+        query.awaitTermination()
+    found = spark.read.format("kafka").option("subscribe", topic)
+    records = found.option("kafka.bootstrap.servers", servers).load()
+    told = records.selectExpr(
+        "partition", "offset", "get_json_object(CAST(value AS STRING), '$.at') AS at"
+    ).collect()
+    assert len(told) >= 40
+    for partition in {row.partition for row in told}:
+        own = sorted((row.offset, row.at) for row in told if row.partition == partition)
+        times = [at for _, at in own]
+        assert times == sorted(times)
 
 
 def test_what_is_no_json_fails_or_is_null(spark, broker):

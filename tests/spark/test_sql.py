@@ -126,7 +126,6 @@ def test_cases(engine, split, choose):
     skipped = {it.case.name for it in verdicts if it.status is Status.SKIP}
     unlike = {"sqlstream_rules/tables_alone"}
     unlike |= {"sqlstream_flows/an_explicit_bound_closes_groups"}
-    unlike |= {"sqlstream_late/casts_of_joins_in_a_row"}
     if engine is EngineName.BATCH:
         unlike |= {case.name for case in scripts if is_played_alone(case)}
     assert skipped <= unlike
@@ -139,6 +138,16 @@ CREATE PUMP p AS INSERT INTO counts
 CREATE STREAM sums (total DOUBLE);
 CREATE PUMP r AS INSERT INTO sums
   SELECT STREAM SUM(price) FROM quotes WHERE price < 8 GROUP BY FLOOR(ROWTIME TO MINUTE)
+"""
+
+
+COUNTED, _ = TWO.split("CREATE STREAM sums")
+JOINED = f"""
+CREATE STREAM counts (ticker VARCHAR(4), n INTEGER);
+CREATE PUMP p AS INSERT INTO counts
+  SELECT STREAM a.ticker, COUNT(*)
+    FROM quotes OVER {WINDOW} AS a JOIN quotes OVER {WINDOW} AS b ON a.ticker = b.ticker
+   GROUP BY a.ticker, FLOOR(ROWTIME TO MINUTE)
 """
 
 
@@ -189,10 +198,9 @@ def test_a_sink_of_late_rows_that_cannot_be_is_refused(sources, tmp_path):
     with pytest.raises(dt.SpecError, match="late rows both as"):
         flow.write({**sinks, "error_stream": dt.folder("x")}, checkpoint="state")
     groups = "GROUP BY o.id, FLOOR(ROWTIME TO MINUTE)"
+    with pytest.raises(dt.UnsupportedError, match="that is joins in a row, and no"):
+        flow.write(sinks, checkpoint=str(tmp_path / "state"))
     texts = {
-        "late rows of joins in a row": f"{QUERY} {groups}".replace(
-            "ROWTIME, o.id, t.amount, p.name", "o.id, COUNT(*) AS n"
-        ),
         "late rows of steps in front of a join": f"CREATE VIEW v AS SELECT STREAM o.id "
         f"FROM Orders AS o {groups}; SELECT STREAM v.id FROM v JOIN Trades OVER "
         f"{WINDOW} AS t ON v.id = t.id GROUP BY v.id, FLOOR(ROWTIME TO MINUTE)",
@@ -201,6 +209,60 @@ def test_a_sink_of_late_rows_that_cannot_be_is_refused(sources, tmp_path):
         sinks = {"result": dt.folder(str(tmp_path)), "late": dt.folder("late")}
         with pytest.raises(dt.UnsupportedError, match=told):
             dt.sql(text, sources).write(sinks, checkpoint=str(tmp_path / "state"))
+
+
+SCHEMA = "at timestamp, ticker string, price double"
+
+
+@pytest.mark.parametrize("text", [COUNTED, JOINED])
+def test_a_sink_of_late_rows_comes_and_goes(spark, tmp_path, text):
+    """A checkpoint without one goes on with it, and without it again."""
+    quotes(spark, tmp_path, 0)
+    came, place = [], str(tmp_path / "quotes")
+    for number in range(3):
+        if number == 1:
+            late, last = "2020-07-01 09:59:59", "2020-07-01 10:05:00"
+            texts = spark.createDataFrame(
+                [(late, "C", 3.0), (last, "B", 5.0)], ["at", "ticker", "price"]
+            )
+            frame = texts.selectExpr("CAST(at AS timestamp) AS at", "ticker", "price")
+            frame.write.mode("append").parquet(place)
+        stream = spark.readStream.schema(SCHEMA).parquet(place)
+        source = dt.stream(stream, time="at", lateness="5 seconds")
+        sinks = {"counts": lambda rows, _: came.extend(map(tuple, rows.collect()))}
+        if number == 1:
+            sinks["late"] = dt.folder(str(tmp_path / "lost"), "json")
+        (query,) = dt.sql(text, {"quotes": source}).write(
+            sinks,
+            checkpoint=str(tmp_path / "state"),
+            trigger={"availableNow": True},
+            finish=number == 2,
+        )
+        query.awaitTermination()
+    lost = spark.read.json(str(tmp_path / "lost")).select("reason", "row")
+    row = '{"at":"2020-07-01T09:59:59.000000Z","ticker":"C","price":3.0}'
+    assert {*map(tuple, lost.collect())} == {("late", row)}
+    assert sorted(came) == [("A", 2 if text == COUNTED else 3), ("B", 1)]
+
+
+def test_casts_of_a_join_are_told_from_the_first_start_on(spark, tmp_path):
+    quotes(spark, tmp_path, 0)
+    text = JOINED.replace("a.ticker = b.ticker", "CAST(a.ticker AS INTEGER) = b.price")
+    for is_told in (False, True):
+        stream = spark.readStream.schema(SCHEMA).parquet(str(tmp_path / "quotes"))
+        source = dt.stream(stream, time="at", lateness="5 seconds")
+        sinks = {"counts": dt.folder(str(tmp_path / "counts"))}
+        if is_told:
+            sinks["late"] = dt.folder(str(tmp_path / "lost"), "json")
+        (query,) = dt.sql(text, {"quotes": source}).write(
+            sinks, checkpoint=str(tmp_path / "state"), trigger={"availableNow": True}
+        )
+        if is_told:
+            with pytest.raises(dt.EngineError, match="reads 2 sources, and now 3"):
+                [*dt.follow(query)]
+        else:
+            query.awaitTermination()
+        quotes(spark, tmp_path, 1)
 
 
 def test_a_silent_input_of_a_union_holds_no_other_back(spark, tmp_path):

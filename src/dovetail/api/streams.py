@@ -748,7 +748,9 @@ def _result(
 ) -> RowTimeQuery | JoinedQuery:
     """Returns the query of one result of a text: a join, or steps in row time."""
     join = spec.whole_join(output.step)
-    if join is not None:
+    # Rows that fail beside a join are told among lines alone.
+    tries = isinstance(output.step, spec.JoinedInRowTime) and output.step.tried
+    if join is not None and not tries:
         none = spec.inline_inputs(output.step).items()
         nothing = {name: inputs.nothing(it.schema) for name, it in none}
         sources = {**inputs.sources, **nothing}

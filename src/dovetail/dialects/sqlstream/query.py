@@ -13,20 +13,20 @@ columns are expressions over those of its stream, and its WHERE is part of condi
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import zip_longest
 from typing import Protocol
 
 from sqlglot import exp
 
 from dovetail import spec
-from dovetail.dialects.sqlstream import syntax
+from dovetail.dialects.sqlstream import casts, syntax
 from dovetail.dialects.sqlstream.calls import of_function
 from dovetail.dialects.sqlstream.functions import as_spark, clock_hint, refusal
 from dovetail.dialects.sqlstream.parser import ROWTIME, Filled, Text, folded, not_yet
 from dovetail.dialects.sqlstream.windows import Windows
-from dovetail.dialects.trees import conjuncts, own_column, replaced, sided, type_of
+from dovetail.dialects.trees import conjuncts, own_column, replaced, sided
 from dovetail.errors import DovetailError, UnsupportedError
 from dovetail.expression import Expression, Scope, parse
 from dovetail.schema import Schema
@@ -250,7 +250,6 @@ class Query:
         """
         if not rows.is_stream or not isinstance(rows.source, spec.Named):
             return
-        alone = Pair.alone(rows)
         names = self.schema_of(rows, spec.Hand.LEFT).names
         bare = tuple(Shown("", one, own_column(one)) for one in names)
         kept = exp.and_(*rows.kept, copy=True) if rows.kept else exp.true()
@@ -259,36 +258,19 @@ class Query:
             exp.Case(ifs=[exp.If(this=kept, true=one.value.copy())])
             for one in rows.columns
         ]
-        found = [
-            *self.failures(
-                [*rows.kept, *values], replace(alone, left=replace(rows, columns=bare))
-            ),
-            *self.failures(tested, alone),
-        ]
-        self.tries.setdefault(rows.source.name, []).extend(found)
+        own = Pair.alone(replace(rows, columns=bare))
+        tries = self.tries.setdefault(rows.source.name, [])
+        tries += self.failures([*rows.kept, *values], own)
+        tries += self.failures(tested, Pair.alone(rows))
 
     def failures(self, nodes: Sequence[exp.Expr], pair: Pair) -> Iterator[str]:
         """Yields when a cast in one of some values fails that is computed of a row."""
-        scope, seen = self.scope(pair), set[str]()
-        for node, cast in ((it, one) for it in nodes for one in it.find_all(exp.Cast)):
-            guards = [*_guards(cast, node)]
-            parts = (cast.this, cast, *guards)
-            # What is computed behind windows, of their results, is not tried.
-            is_behind = any(it.find(exp.AggFunc, exp.Window) for it in parts)
-            is_text = cast.to.is_type(*exp.DataType.TEXT_TYPES)
-            if is_text or is_behind or any(pair.hands(it) is None for it in parts):
-                continue
-            # A length of time is no value by itself: CAST says what it is in.
-            with suppress(UnsupportedError):
-                value, own, *rest = (
-                    self.written(it.copy(), pair, can_ask_time=not pair.is_alone)
-                    for it in parts
-                )
-                told = f"({value}) IS NOT NULL AND ({own}) IS NULL"
-                told += "".join(f" AND ({one})" for one in rest)
-                if told not in seen and type_of(value, scope) != type_of(own, scope):
-                    seen.add(told)
-                    yield told
+        return casts.failures(
+            nodes,
+            written=partial(self.written, pair=pair, can_ask_time=not pair.is_alone),
+            sees=lambda part: pair.hands(part) is not None,
+            scope=self.scope(pair),
+        )
 
     def refuse_unread(self, *more: str) -> None:
         """Refuses what a query has beside its tables, conditions and columns.
@@ -649,7 +631,7 @@ class Query:
             if column is None:
                 found.append((name, node))
             else:
-                found.append((column.name, _written_into(column, node)))
+                found.append((column.name, casts.written_into(column, node)))
         # What INSERT leaves out is null, or what CREATE STREAM says of it.
         whole = {one.name: one for one in self.filled.whole}
         filled = dict(found)
@@ -658,7 +640,7 @@ class Query:
             kinds = (one.kind for one in column.constraints)
             usual = (it for it in kinds if isinstance(it, exp.DefaultColumnConstraint))
             value = next((it.this for it in usual), exp.Null())
-            yield name, filled.get(name) or _written_into(column, value)
+            yield name, filled.get(name) or casts.written_into(column, value)
 
     def _listed(self, pair: Pair) -> Iterator[tuple[str, exp.Expr]]:
         """Yields what SELECT lists, with names; stars as the columns they stand for."""
@@ -790,11 +772,6 @@ def with_row_time(join: spec.JoinSpec) -> spec.JoinSpec:
     return replace(join, select=spec.Columns((own, *columns)))
 
 
-def any_of(conditions: Sequence[str]) -> Expression:
-    """Returns that one of some conditions is true."""
-    return Expression(" OR ".join(f"({one})" for one in conditions))
-
-
 def is_plain(query: exp.Query) -> bool:
     """Tells whether a query filters, renames and joins, and does no more."""
     more = ("group", "distinct", "order")
@@ -815,54 +792,7 @@ def gives_time(query: exp.Select) -> bool:
     )
 
 
-def _written_into(column: exp.Expr, value: exp.Expr) -> exp.Expr:
-    """Returns a value as it is in a column: it has the column's type."""
-    if not isinstance(column, exp.ColumnDef):
-        return value
-    return exp.Cast(this=value.copy(), to=column.kind)
-
-
 def _is_subquery(node: exp.Expr) -> bool:
     """Tells whether a part is a query behind FROM or JOIN."""
     behind = isinstance(node.parent, exp.From | exp.Join)
     return behind and isinstance(node, exp.Subquery)
-
-
-def _guards(part: exp.Expr, whole: exp.Expr) -> Iterator[exp.Expr]:
-    """Yields what is true where a part of a value is computed: CASE and COALESCE.
-
-    A function over rows looks at the values of all, but for those FILTER leaves out.
-    """
-    while part is not whole:
-        within, place = part.parent, part.arg_key
-        match within:
-            case exp.Filter() if place == "this":
-                yield within.expression.this
-                return
-            case _ if isinstance(part, exp.AggFunc):
-                return
-            case exp.If() if place != "this":
-                test = _test(within)
-                yield test if place == "true" else _untrue(test)
-            case exp.Case() if place != "this":
-                tests = [_test(one) for one in within.args["ifs"]]
-                yield from map(_untrue, tests[: part.index])
-            case exp.Coalesce() if place == "expressions":
-                before = (within.this, *within.expressions[: part.index])
-                yield from (exp.Is(this=it, expression=exp.Null()) for it in before)
-        assert within is not None  # noqa: S101 - it is a part of the whole
-        part = within
-
-
-def _test(branch: exp.If) -> exp.Expr:
-    """Returns what a branch asks: CASE x WHEN 1 asks whether x is 1."""
-    case = branch.parent
-    if isinstance(case, exp.Case) and case.this is not None:
-        return exp.EQ(this=case.this.copy(), expression=branch.this.copy())
-    return branch.this
-
-
-def _untrue(test: exp.Expr) -> exp.Expr:
-    """Returns that a condition is false, or null."""
-    known = exp.Coalesce(this=test.copy(), expressions=[exp.false()])
-    return exp.Not(this=known)

@@ -18,10 +18,10 @@ from typing import Protocol
 from sqlglot import exp
 
 from dovetail import spec
-from dovetail.dialects.sqlstream import steps, syntax
+from dovetail.dialects.sqlstream import casts, steps, syntax
 from dovetail.dialects.sqlstream.aggregates import argument_of, computed
 from dovetail.dialects.sqlstream.parser import ROWTIME, Text
-from dovetail.dialects.sqlstream.query import Pair, Query, Rows, any_of
+from dovetail.dialects.sqlstream.query import Pair, Query, Rows
 from dovetail.dialects.sqlstream.windows import (
     Seen,
     end_of_calendar,
@@ -134,7 +134,7 @@ class Single:
     def _try(self, nodes: Sequence[exp.Expr]) -> None:
         """Tells rows of which a cast fails that is computed of each of them."""
         if tried := [*self.query.failures(nodes, self.pair)]:
-            self.step = spec.Tried(self.step, any_of(tried))
+            self.step = spec.Tried(self.step, casts.any_of(tried))
             self.tries = True
 
     def _valued(self, nodes: Sequence[Node]) -> tuple[Columns, str]:

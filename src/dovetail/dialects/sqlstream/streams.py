@@ -16,12 +16,11 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dovetail import spec
-from dovetail.dialects.sqlstream import steps
+from dovetail.dialects.sqlstream import casts, steps
 from dovetail.dialects.sqlstream.hourly import Hourly, keeps_table, without_table
 from dovetail.dialects.sqlstream.parser import ROWTIME, Filled, Text, not_yet
 from dovetail.dialects.sqlstream.query import (
     Query,
-    any_of,
     gives_time,
     is_plain,
     with_row_time,
@@ -145,7 +144,7 @@ class Streams:
         )
         rows = spec.input_of(spec.Nested(join, "a join"), self.inputs, "")
         tried = tuple(
-            spec.Tried(self.step(name), any_of(some))
+            spec.Tried(self.step(name), casts.any_of(some))
             for name, some in tries.items()
             if some
         )
@@ -200,11 +199,11 @@ class Streams:
         Those come with the end of each hour in which they have met nobody.
         """
         inner = without_table(query.query)
-        whole = Query(self, replace(filled, query=inner), within=within)
-        join = whole.join()
+        alone = Query(self, replace(filled, query=inner), within=within)
+        join = alone.join()
         assert isinstance(join.select, spec.Columns)  # noqa: S101 - as it is made
         shown = tuple(name for name, _ in join.select.columns)
-        pairs = self.joined(with_row_time(join), whole.tries)
+        pairs = self.joined(with_row_time(join), alone.tries)
         rows = Hourly(self, query).made()
         # A row alone has the end of its hour as its time, behind all pairs of it.
         whole = spec.InRowTime(spec.Appended((pairs, rows)), ROWTIME)

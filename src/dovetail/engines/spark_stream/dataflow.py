@@ -43,7 +43,14 @@ from dovetail.engines.spark_stream.worker.operator import (
     make_operator,
 )
 from dovetail.engines.spark_stream.worker.pack import make_heartbeat, make_pack
-from dovetail.kernels.arrays.names import PLACE, REST, TURN, LineKind, is_reserved
+from dovetail.kernels.arrays.names import (
+    PLACE,
+    REST,
+    TURN,
+    LineKind,
+    is_reserved,
+    reserved,
+)
 from dovetail.kernels.arrays.rows import BEGINNING
 from dovetail.kernels.arrival.arrival import CAUSES
 from dovetail.kernels.pairs.results import UNMATCHED
@@ -57,6 +64,8 @@ from dovetail.spec.references import looked_at
 COUNTERS = "dovetail.join"
 """The name of the counters of a join that is written; others are numbered."""
 _RELAYED_TYPES = from_arrow_schema(relay.RELAYED)
+_LINE = reserved("line")
+"""A line that goes by, while late rows of other columns are read beside it."""
 
 
 _numbers = itertools.count(1)
@@ -237,7 +246,39 @@ def lay_rows(plan: StreamPlan, frames: Frames, layout: Layout) -> DataFrame:
     """Returns the rows of a join that go on to operators that keep some of them."""
     travel_by_value()
     lines, readings = _operated(plan, frames, layout, 0)
-    return _handed_on(plan, lines, readings[0], 0, layout)
+    rows = _handed_on(plan, lines, readings[0], 0, layout)
+    return _with_late_inside(plan, rows, readings) if layout.tells_late else rows
+
+
+def _with_late_inside(
+    plan: StreamPlan, rows: DataFrame, readings: Sequence[outlets.Reading]
+) -> DataFrame:
+    """Returns rows of a join beside the late ones that joins inside it have passed on.
+
+    Of the same lines: read twice they would come of joins that run twice.
+    """
+    line = F.col(_LINE)
+    for number, reading in enumerate(readings[1:], 1):
+        whole = F.struct(*map(quoted, rows.columns)).alias(_LINE)
+        passed = rows.select(whole, relay.JOIN, relay.BLOB)
+        types = StructType([*reading.fields, StructField(_LINE, rows.schema)])
+        read = over_batches(
+            passed, relay.make_late_rows(reading.schema, number), types
+        ).selectExpr(*reading.shown(), _LINE, f"{_LINE}.{relay.MOMENT}")
+        late = outlets.Outlets(plan.joins[number]).with_late(read)
+        said = {
+            relay.EVENT: F.lit(int(LineKind.LATE)),
+            relay.MOMENT: F.col(relay.MOMENT),
+            CAME: F.col(CAME),
+        }
+        columns = (
+            F.when(line.isNull(), said.get(name, F.lit(None)))
+            .otherwise(line.getField(name))
+            .alias(name)
+            for name in rows.columns
+        )
+        rows = late.select(*columns)
+    return rows
 
 
 def _looked_at(plan: StreamPlan) -> Mapping[spec.Outlet, outlets.Columns]:

@@ -16,6 +16,9 @@ _RAISED = re.compile(
 )
 _TOLD = re.compile(r"\[([A-Z][A-Z_.]+)\] (.+)")
 _OTHER_JOIN = "StateMismatchError"
+_SOURCES = re.compile(
+    r"There are \[(\d+)\] sources in the checkpoint offsets and now there are \[(\d+)\]"
+)
 _OURS = {one.__name__: one for one in (EngineError, LimitError)}
 _OVER_LIMIT = "TooManyError"
 _CAUSED = re.compile(r"^(?:Caused by)?: (?:\w+\.)*(.+)$", re.MULTILINE)
@@ -87,6 +90,14 @@ def _sentence(text: str, kind: str) -> EngineError:
         told, _, hint = line.partition("\nhint: ")
         found, _, expected = told.partition("; expected ")
         return _OURS[name](found, expected, hint)
+    if counts := _SOURCES.search(text):
+        was, now = counts.groups()
+        return EngineError(
+            f"the checkpoint is of a query that reads {was} sources, and now {now}",
+            "the text and the sinks with which the checkpoint was begun",
+            "casts in ON or WHERE of a join are read once more where a sink of late "
+            "rows is there: start with a new folder",
+        )
     if raised:
         name, line = raised[-1]
         return EngineError(f"the stream broke in a worker: {name}: {line}")

@@ -54,7 +54,7 @@ from dovetail.kernels.row_order import (
     RowOrder,
 )
 from dovetail.plan import words
-from dovetail.plan.stream import Feed, StreamPlan, within
+from dovetail.plan.stream import Feed, within
 from dovetail.plan.ways import Change, Fired, Onward, change_of
 from dovetail.schema import Schema, quoted
 
@@ -274,8 +274,6 @@ class Layout:
 
     def joined(self, streaming: Streaming, names: Sequence[str]) -> Lines:
         """Returns the rows of a join with these columns, and how far it has come."""
-        if self.tells_late:
-            refuse_late_inside(streaming.plan)
         place = self._copy_tables(streaming)
         number = next(self.numbers)
         # A source for the time, and for the end, where one of them is asked for.
@@ -531,13 +529,6 @@ class RowTimeQuery:
         if any(isinstance(one, spec.InRowTime) for one in steps):
             told.append(words.paragraphs([("row time", _IN_ORDER)]))
         return "\n".join(told or [words.paragraphs([("engine", _PLAIN)])])
-
-
-def refuse_late_inside(plan: StreamPlan) -> None:
-    """Refuses to tell late rows of a join that has others inside it."""
-    if len(plan.joins) > 1:
-        told = "late rows of joins in a row, of a text of several steps"
-        raise UnsupportedError.not_yet("stream", told, hint=_COUNTED)
 
 
 @dataclass(frozen=True, slots=True)

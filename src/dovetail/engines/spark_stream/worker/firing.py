@@ -34,6 +34,7 @@ from dovetail.kernels.firing import (
     advance,
 )
 from dovetail.kernels.row_order import (
+    CAME,
     GOING_BY,
     INPUT,
     NUMBER,
@@ -151,8 +152,17 @@ def _of_another(was: object, now: object) -> ValueError:
 
 
 def _kept_rows(shelf: Shelf, number: int, schema: pa.Schema) -> pa.RecordBatch:
-    """Returns rows that are kept, which must have the columns that rows have now."""
+    """Returns rows that are kept, which must have the columns that rows have now.
+
+    But what they were as they came: a sink of late rows may be there since, or no more.
+    """
     rows = read_batch(shelf.get(number))
+    if CAME in rows.schema.names and CAME not in schema.names:
+        rows = rows.drop_columns([CAME])
+    elif CAME in schema.names and CAME not in rows.schema.names:
+        nothing = pa.nulls(rows.num_rows, schema.field(CAME).type)
+        at = schema.get_field_index(CAME)
+        rows = rows.add_column(at, schema.field(CAME), nothing)
     if not rows.schema.equals(schema):
         raise _of_another(f"of {rows.schema.names}", f"of {schema.names}")
     return rows

@@ -98,6 +98,30 @@ def make_relay(
     return relay
 
 
+def make_late_rows(schema: pa.Schema, number: int) -> Callable[[Batches], Batches]:
+    """Returns the function that takes the late rows of join `number` out of lines.
+
+    A line is what it is, for whom it is passed on, and a blob. What is of nobody's, or
+    of another join, goes by; of a late row, which has no line, the columns are there.
+    """
+
+    def late_rows(batches: Batches) -> Batches:
+        for batch in batches:
+            lines, joins, blobs = batch.columns
+            is_own = pc.fill_null(pc.equal(joins, number), fill_value=False)
+            others = lines.filter(pc.invert(is_own))
+            nothing = [pa.nulls(len(others), kind) for kind in schema.types]
+            names = [*schema.names, batch.schema.names[0]]
+            yield pa.RecordBatch.from_arrays([*nothing, others], names)
+            for blob in blobs.filter(is_own).to_pylist():
+                rows = unpacked(blob, schema)
+                late = rows.filter(pc.equal(rows.column(OUTLET), code(Outlet.LATE)))
+                no_lines = pa.nulls(late.num_rows, lines.type)
+                yield pa.RecordBatch.from_arrays([*late.columns, no_lines], names)
+
+    return late_rows
+
+
 def _packed(late: pa.RecordBatch, scope: int, join: int) -> Batches:
     """Yields late rows as a line that goes by whoever is behind, if there are any."""
     if late.num_rows:
