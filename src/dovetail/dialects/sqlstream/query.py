@@ -252,10 +252,10 @@ class Query:
             return
         names = self.schema_of(rows, spec.Hand.LEFT).names
         bare = tuple(Shown("", one, own_column(one)) for one in names)
-        kept = exp.and_(*rows.kept, copy=True) if rows.kept else exp.true()
+        kept = exp.and_(*rows.kept) if rows.kept else exp.true()
         # What a subquery computes it does of the rows for which its WHERE is true.
         values = [
-            exp.Case(ifs=[exp.If(this=kept, true=one.value.copy())])
+            exp.Case(ifs=[exp.If(this=kept.copy(), true=one.value.copy())])
             for one in rows.columns
         ]
         own = Pair.alone(replace(rows, columns=bare))

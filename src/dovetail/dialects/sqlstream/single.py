@@ -63,15 +63,13 @@ class Known(Protocol):
 class Single:
     """A query over the rows of one stream, or of joins, while it becomes steps.
 
-    `columns` stand in front of its windows, by their names; the same value once. It
-    `tries` casts where one of a row may fail.
+    `columns` stand in front of its windows, by their names; the same value once.
     """
 
     streams: Known
     query: Query
     columns: dict[str, str] = field(default_factory=dict)
     pair: Pair = field(init=False)
-    tries: bool = False
     step: spec.Step = field(init=False)
 
     def __post_init__(self) -> None:
@@ -135,7 +133,6 @@ class Single:
         """Tells rows of which a cast fails that is computed of each of them."""
         if tried := [*self.query.failures(nodes, self.pair)]:
             self.step = spec.Tried(self.step, casts.any_of(tried))
-            self.tries = True
 
     def _valued(self, nodes: Sequence[Node]) -> tuple[Columns, str]:
         """Returns what is selected over the rows of the last step, and their time."""
