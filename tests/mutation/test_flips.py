@@ -54,7 +54,9 @@ def test_the_true_oracle_fails_none(judge):
     assert judge.convicts(MODULE, compile(source, f"<{MODULE}>", "exec")) == ""
 
 
-@pytest.mark.parametrize(("language", "module"), [("spl", "flow"), ("sql", "row_time")])
+@pytest.mark.parametrize(
+    ("language", "module"), [("spl", "flow"), ("sqlstream", "row_time")]
+)
 def test_the_true_oracle_plays_texts_right(language, module):
     texts = Judge(*(TOP / "tests/cases").glob(f"{language}_*.json"))
     assert len(texts.cases) > 30

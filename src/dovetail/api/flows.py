@@ -103,11 +103,6 @@ Files = Callable[[Collection[str]], Mapping[str, AnyFile]]
 """Into which files the text itself puts streams, but those that are bound."""
 
 
-def _no_files(_: Collection[str]) -> Mapping[str, AnyFile]:
-    """Returns no file."""
-    return {}
-
-
 @dataclass(frozen=True, slots=True)
 class Flow:
     """A program of streams; nothing runs before it is written or a frame asked for."""
@@ -115,7 +110,7 @@ class Flow:
     program: spec.Program
     queries: tuple[AnyQuery, ...]
     sources: Mapping[str, Rows]
-    files: Files = _no_files
+    files: Files = lambda _: {}
 
     def __repr__(self) -> str:
         """Returns what comes out, and of what."""

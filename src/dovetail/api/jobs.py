@@ -23,7 +23,15 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from dovetail import schema, spec
-from dovetail.api import lookups, programs, progress, scripts, streams, texts
+from dovetail.api import (
+    inputs,
+    lookups,
+    programs,
+    progress,
+    scripts,
+    streams,
+    texts,
+)
 from dovetail.api.flows import Flow, late_sinks
 from dovetail.api.joined import Joined, streaming_of
 from dovetail.bind import jobs, origins, schemas, sinks
@@ -115,14 +123,14 @@ class Bound:
         # Only columns that are there: a file may lack what only numbers its rows.
         rows = schema.Schema(tuple(known))
         how = self.how
-        source, feed = streams.input_given(
+        source, feed = inputs.input_given(
             how.kind, rows, streams=how.streams, key=how.key, **self.words
         )
         # What goes along with records of a topic tells how far a stream has come.
         riders = how.origin.riders if how.streams else {}
         if how.kind is spec.InputKind.TABLE:
-            return source, streams.with_deletes(feed, riders)
-        return source, streams.with_riders(feed, riders)
+            return source, inputs.with_deletes(feed, riders)
+        return source, inputs.with_riders(feed, riders)
 
     def _ordered(
         self, frame: DataFrame, source: spec.Input, feed: Feed

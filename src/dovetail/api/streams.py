@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame, SparkSession
 
 from dovetail import spec
-from dovetail.api import choices, sets, terms
+from dovetail.api import choices, inputs, sets, terms
 from dovetail.api.flows import Flow, JoinedQuery, flow_of
 from dovetail.api.joined import Joined, emitting, met_once, streaming_of
 from dovetail.api.sets import Together
@@ -26,22 +26,20 @@ from dovetail.engines.spark.rules import plain_rules
 from dovetail.engines.spark_stream.dataflow import Frames
 from dovetail.engines.spark_stream.row_time import Inputs, RowTimeQuery
 from dovetail.errors import SchemaError, SpecError
-from dovetail.expression import Expression, Scope, parse
+from dovetail.expression import Expression
 from dovetail.kernels.firing import KIND
 from dovetail.plan.lookups import NoLookup
 from dovetail.plan.nested import renamed, under, unnested
 from dovetail.plan.sides import input_of
 from dovetail.plan.stream import Feed, feed_of_rows, refuse_unbounded
-from dovetail.schema import AtomicType, Schema, quoted
+from dovetail.schema import Schema, quoted
 from dovetail.spec import arguments
 from dovetail.spec.defaults import complete
 from dovetail.spec.rules import check_spec
 
-_INSTANT = spec.Span(0, 1)
 _COUNTED = "place"
 _EXPECTED = "rows of dt.stream, dt.table or dt.dataset"
 _USUAL = spec.Settings()
-_WHOLE = (AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BIGINT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,7 +366,7 @@ def stream(
     time apart; `sequence`: one that orders the rows of both sides.
     """
     rows, schema, riders = _given("frame", frame)
-    source, feed = stream_given(
+    source, feed = inputs.stream_given(
         schema,
         streams=rows.isStreaming,
         time=time,
@@ -378,7 +376,7 @@ def stream(
         order=order,
         sequence=sequence,
     )
-    return Rows(rows, source, with_riders(feed, riders))
+    return Rows(rows, source, inputs.with_riders(feed, riders))
 
 
 def _given(
@@ -392,70 +390,6 @@ def _given(
         hint = "SparkSession.builder.getOrCreate() before it"
         raise SpecError("a topic without a session of Spark", "one", hint)
     return given.frame(spark), given.columns(Schema(())), given.riders
-
-
-def with_riders(feed: Feed, riders: Mapping[str, str]) -> Feed:
-    """Returns how rows come, beside which their place, part and end go along."""
-    if not riders:
-        return feed
-    # What a user says of the order comes before what the source tells of it.
-    order = feed.order or ("" if feed.sequence else riders["order"])
-    return replace(feed, order=order, part=riders["part"])
-
-
-def stream_given(
-    schema: Schema,
-    *,
-    streams: bool,
-    time: str = "",
-    lateness: arguments.Length = "0 seconds",
-    idle: arguments.Length = "",
-    bounds: str = "",
-    order: str = "",
-    sequence: str = "",
-) -> tuple[spec.Input, Feed]:
-    """Returns what is said of rows with some columns, or refuses it."""
-    late = arguments.length("lateness", lateness, least=spec.NO_TIME)
-    wait = (
-        spec.NO_TIME if idle == "" else arguments.length("idle", idle, least=_INSTANT)
-    )
-    # A frame that does not stream has all its rows from the start.
-    kind = spec.InputKind.STREAM if streams else spec.InputKind.DATASET
-    source = _input(schema, kind, time=time, lateness=late)
-    for name, given, span in (("lateness", lateness, late), ("idle", idle, wait)):
-        if span != spec.NO_TIME and not source.is_timed:
-            hint = f'name the column of the row time: time="..", or leave {name} out'
-            raise arguments.wrong(name, given, "a time beside it", hint)
-    if not wait.is_exact:
-        hint = 'a month has no length of its own: write for example idle="30 days"'
-        raise arguments.wrong("idle", idle, "a length that is always the same", hint)
-    place = _place("order", order, source.schema)
-    common = _place("sequence", sequence, source.schema)
-    if place and common:
-        hint = "sequence alone orders the rows of both sides"
-        raise arguments.wrong("order", order, "no order beside sequence", hint)
-    told = _bounds_given(bounds, source)
-    return source, Feed(place, common, bounds=told, idle=wait, streams=streams)
-
-
-def _bounds_given(bounds: str, source: spec.Input) -> str:
-    """Returns what is true of rows that are bounds, if any are: a condition in SQL."""
-    expected = "a condition in Spark SQL over the stream's columns"
-    example = """bounds="kind = 'heartbeat'\""""
-    if not arguments.said("bounds", bounds, expected, example):
-        return ""
-    if not source.is_timed or source.kind is not spec.InputKind.STREAM:
-        hint = "a bound is a row time: name its column, and leave bounds out of a batch"
-        raise arguments.wrong("bounds", bounds, "a stream with a time", hint)
-    kind = parse(Expression(bounds), Scope.row(source.schema)).type
-    if kind is not AtomicType.BOOLEAN:
-        raise arguments.wrong("bounds", bounds, f"a condition, found {kind}", example)
-    return bounds
-
-
-def with_deletes(feed: Feed, riders: Mapping[str, str]) -> Feed:
-    """Returns how rows of a table come, of which some take their keys out."""
-    return replace(with_riders(feed, riders), deletes=riders.get("deletes", ""))
 
 
 @arguments.public
@@ -473,7 +407,7 @@ def table(
     that of `dt.dataset`.
     """
     rows, schema, riders = _given("frame", frame)
-    source, feed = table_given(
+    source, feed = inputs.table_given(
         schema,
         streams=rows.isStreaming,
         key=key,
@@ -482,28 +416,7 @@ def table(
         refresh=refresh,
     )
     kept = spec.Latest(source.key)
-    return Rows(rows, source, with_deletes(feed, riders), kept=kept)
-
-
-def table_given(
-    schema: Schema,
-    *,
-    streams: bool,
-    key: str | Sequence[str],
-    time: str = "",
-    order: str = "",
-    refresh: arguments.Length = "",
-) -> tuple[spec.Input, Feed]:
-    """Returns what is said of a table with some columns, or refuses it."""
-    keys = arguments.columns("key", key, schema, 'key="id"')
-    if not keys:
-        raise arguments.wrong(
-            "key", key, "at least one column", 'write for example key="id"'
-        )
-    source = _input(schema, spec.InputKind.TABLE, time=time, key=keys)
-    place = _place("order", order, schema)
-    again = _refresh_given(refresh, streams=streams)
-    return source, Feed(place, streams=streams, refresh=again)
+    return Rows(rows, source, inputs.with_deletes(feed, riders), kept=kept)
 
 
 @arguments.public
@@ -516,86 +429,10 @@ def dataset(
     copies them anew, so long after the last copy or more.
     """
     schema = schema_of(frame_given("frame", frame))
-    given = dataset_given(schema, streams=frame.isStreaming, time=time, refresh=refresh)
+    given = inputs.dataset_given(
+        schema, streams=frame.isStreaming, time=time, refresh=refresh
+    )
     return Rows(frame, *given)
-
-
-def dataset_given(
-    schema: Schema, *, streams: bool, time: str = "", refresh: arguments.Length = ""
-) -> tuple[spec.Input, Feed]:
-    """Returns what is said of a data set with some columns, or refuses it."""
-    source = _input(schema, spec.InputKind.DATASET, time=time)
-    again = _refresh_given(refresh, streams=streams)
-    return source, Feed(streams=streams, refresh=again)
-
-
-def input_given(
-    kind: spec.InputKind,
-    schema: Schema,
-    *,
-    streams: bool,
-    key: tuple[str, ...] = (),
-    **words: str,
-) -> tuple[spec.Input, Feed]:
-    """Returns what is said of the rows of an input, of whichever kind."""
-    match kind:
-        case spec.InputKind.STREAM:
-            return stream_given(schema, streams=streams, **words)
-        case spec.InputKind.TABLE:
-            return table_given(schema, streams=streams, key=key, **words)
-        case spec.InputKind.DATASET:
-            return dataset_given(schema, streams=streams, **words)
-
-
-def _refresh_given(refresh: arguments.Length, *, streams: bool) -> spec.Span:
-    """Returns how old a copy becomes before a start makes another one, if ever."""
-    if refresh == "":
-        return spec.NO_TIME
-    if streams:
-        hint = "leave refresh out: a streaming DataFrame is read as it goes on"
-        raise arguments.wrong("refresh", refresh, "an ordinary DataFrame", hint)
-    return arguments.length("refresh", refresh, least=_INSTANT)
-
-
-def _input(
-    schema: Schema,
-    kind: spec.InputKind,
-    *,
-    time: str,
-    key: tuple[str, ...] = (),
-    lateness: spec.Span = spec.NO_TIME,
-) -> spec.Input:
-    """Returns what is known of rows as an input; its time is of timestamps."""
-    expected = "the name of a column with timestamps"
-    name = arguments.said("time", time, expected, 'time="placed_at"')
-    if name and name not in schema:
-        raise arguments.no_column("time", time, name, schema)
-    stamps = {AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ}
-    if name and schema[name].type not in stamps:
-        raise SchemaError(
-            f'time="{name}" is a column of the type {schema[name].type}',
-            "a column with timestamps",
-            "cast it in the frame, as with timestamp_millis(..) of a number",
-        )
-    return spec.Input("", kind, schema, key, name, lateness)
-
-
-def _place(name: str, given: str, schema: Schema) -> str:
-    """Returns what rows are ordered by, if anything: SQL that gives a whole number."""
-    expected = "a column, or SQL over columns, that is a whole number"
-    if not arguments.said(name, given, expected, f'{name}="offset"'):
-        return ""
-    column = spec.plain_column(Expression(given))
-    # What an expression gives only Spark can tell, once it runs.
-    if not column:
-        return given
-    if column not in schema:
-        raise arguments.no_column(name, given, column, schema)
-    if schema[column].type not in _WHOLE:
-        hint = f'make it one, as in {name}="CAST({column} AS BIGINT)"'
-        found = f'{name}="{given}" is a column of the type {schema[column].type}'
-        raise SchemaError(found, expected, hint)
-    return given
 
 
 @arguments.public
@@ -739,7 +576,7 @@ def timed_rows(frame: DataFrame, time: str, bounds: str) -> Rows:
     if not bounds:
         return stream(frame, time=time)
     own = schema_of(frame.drop(KIND))
-    source, feed = stream_given(own, streams=frame.isStreaming, time=time)
+    source, feed = inputs.stream_given(own, streams=frame.isStreaming, time=time)
     return Rows(frame, source, replace(feed, bounds=bounds))
 
 

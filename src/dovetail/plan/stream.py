@@ -59,11 +59,11 @@ class Feed:
     over the side's columns, empty where there is none. `part` is the number of the
     lasting part of a source that a row is from, each of which may be as far in time as
     it is; `deletes` is true of a row that takes its key out of a table, `bounds` of one
-    that is none and says that no row before its time comes any more. After the
-    silence `idle` a side no longer holds the other back. `by_turns`: bytes say of each
-    row where it stands in its number. Where it does not stream nothing ever comes, but
-    a start may read it anew, so long after it was read: `refresh`. Rows that are not
-    there at all a `lookup` asks for. Rows of another join come as its sides, `inside`.
+    that only says how far the side is. After the silence `idle` a side no longer holds
+    the other back. `by_turns`: bytes say where a row stands in its number. Where it
+    does not stream nothing ever comes, but a start may read it anew, so long after it
+    was read: `refresh`. A `lookup` asks for rows that are not there. Those of another
+    join come as its sides, `inside`.
     """
 
     order: str = ""
@@ -788,16 +788,12 @@ def _ended_by_others(
 def _asks_bounds(settings: spec.Settings, sources: Sequence[spec.Input]) -> bool:
     """Tells whether it matters how far bounds were when each row came.
 
-    So it does where rows wait for some time for a table without a time.
+    So it does where rows wait for some time for a table without a time. A null row that
+    comes early is taken back or not by what has come before it.
     """
-    # A null row that comes early is taken back or not by what has come before it.
-    is_early = settings.outer_rows in (
-        spec.OuterRows.EAGER,
-        spec.OuterRows.EAGER_RETRACT,
-    )
     match settings.late_table_rows:
         case spec.EmitLateTableRows(spec.Span()):
             kinds = {one.kind for one in sources if not one.is_timed}
-            return is_early or InputKind.TABLE in kinds
+            return settings.is_eager or InputKind.TABLE in kinds
         case _:
-            return is_early
+            return settings.is_eager

@@ -366,7 +366,10 @@ class Query:
             tuple((one.alias, it) for one, it in zip(both, records, strict=True)),
         )
         # Where a window closes among the changes of a table no order of rows says.
-        if not all(it.is_stream for it in records) and any(map(_is_windowed, records)):
+        has_window = any(
+            isinstance(it, Rows) and it.is_stream and not it.topic for it in records
+        )
+        if has_window and not all(it.is_stream for it in records):
             hint = (
                 "whether a window closes before or behind a change of the table no "
                 "time says: WITH j AS (SELECT .. JOIN ..); and then WINDOW BY over j"
@@ -767,11 +770,6 @@ def _key_of(parts: list[Part]) -> Key | None:
         return None
     record, kind = composed(parts)
     return Key(record, str(kind))
-
-
-def _is_windowed(records: Records) -> bool:
-    """Tells whether records are what windows give, and of no topic."""
-    return isinstance(records, Rows) and records.is_stream and not records.topic
 
 
 def _operands(node: exp.Expr) -> tuple[exp.Expr, ...]:

@@ -495,7 +495,9 @@ class RowTimeQuery:
     ) -> StreamingQuery:
         """Returns the running query that writes the stream, and perhaps late rows."""
         tells_late = spec.Outlet.LATE in sinks
-        if not any(map(_keeps, _steps(self.step))):
+        # What keeps rows knows which of them are late.
+        keeps = spec.InRowTime | spec.JoinedInRowTime | spec.Coded
+        if not any(isinstance(it, keeps) for it in _steps(self.step)):
             # Row by row: nothing waits for an end, and casts alone can have failed.
             now = replace(how, trigger=NOW) if how.finish else how
             lines = self._lines(Layout(tells_late=tells_late))
@@ -562,11 +564,6 @@ class _Outlets:
         kinds = (int(LineKind.ROW),), GOING_BY
         every = (", ".join(map(str, some)) for some in kinds)
         return [f"count_if({KIND} IN ({some})) > 0" for some in every]
-
-
-def _keeps(step: spec.Step) -> bool:
-    """Tells whether a step keeps rows, and knows which of them are late."""
-    return isinstance(step, spec.InRowTime | spec.JoinedInRowTime | spec.Coded)
 
 
 def _steps(step: spec.Step) -> Iterator[spec.Step]:

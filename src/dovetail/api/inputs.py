@@ -1,0 +1,182 @@
+"""What a user says of an input: its kind, time, key and order, and how its rows come.
+
+Without a row, and without Spark: so a job is checked before anything starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from dovetail import spec
+from dovetail.errors import SchemaError
+from dovetail.expression import Expression, Scope, parse
+from dovetail.plan.stream import Feed
+from dovetail.schema import AtomicType, Schema
+from dovetail.spec import arguments
+
+_INSTANT = spec.Span(0, 1)
+_WHOLE = (AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BIGINT)
+
+
+def input_given(
+    kind: spec.InputKind,
+    schema: Schema,
+    *,
+    streams: bool,
+    key: tuple[str, ...] = (),
+    **words: str,
+) -> tuple[spec.Input, Feed]:
+    """Returns what is said of the rows of an input, of whichever kind."""
+    match kind:
+        case spec.InputKind.STREAM:
+            return stream_given(schema, streams=streams, **words)
+        case spec.InputKind.TABLE:
+            return table_given(schema, streams=streams, key=key, **words)
+        case spec.InputKind.DATASET:
+            return dataset_given(schema, streams=streams, **words)
+
+
+def stream_given(
+    schema: Schema,
+    *,
+    streams: bool,
+    time: str = "",
+    lateness: arguments.Length = "0 seconds",
+    idle: arguments.Length = "",
+    bounds: str = "",
+    order: str = "",
+    sequence: str = "",
+) -> tuple[spec.Input, Feed]:
+    """Returns what is said of rows with some columns, or refuses it."""
+    late = arguments.length("lateness", lateness, least=spec.NO_TIME)
+    wait = (
+        spec.NO_TIME if idle == "" else arguments.length("idle", idle, least=_INSTANT)
+    )
+    # A frame that does not stream has all its rows from the start.
+    kind = spec.InputKind.STREAM if streams else spec.InputKind.DATASET
+    source = _input(schema, kind, time=time, lateness=late)
+    for name, given, span in (("lateness", lateness, late), ("idle", idle, wait)):
+        if span != spec.NO_TIME and not source.is_timed:
+            hint = f'name the column of the row time: time="..", or leave {name} out'
+            raise arguments.wrong(name, given, "a time beside it", hint)
+    if not wait.is_exact:
+        hint = 'a month has no length of its own: write for example idle="30 days"'
+        raise arguments.wrong("idle", idle, "a length that is always the same", hint)
+    place = _place("order", order, source.schema)
+    common = _place("sequence", sequence, source.schema)
+    if place and common:
+        hint = "sequence alone orders the rows of both sides"
+        raise arguments.wrong("order", order, "no order beside sequence", hint)
+    told = _bounds_given(bounds, source)
+    return source, Feed(place, common, bounds=told, idle=wait, streams=streams)
+
+
+def _bounds_given(bounds: str, source: spec.Input) -> str:
+    """Returns what is true of rows that are bounds, if any are: a condition in SQL."""
+    expected = "a condition in Spark SQL over the stream's columns"
+    example = """bounds="kind = 'heartbeat'\""""
+    if not arguments.said("bounds", bounds, expected, example):
+        return ""
+    if not source.is_timed or source.kind is not spec.InputKind.STREAM:
+        hint = "a bound is a row time: name its column, and leave bounds out of a batch"
+        raise arguments.wrong("bounds", bounds, "a stream with a time", hint)
+    kind = parse(Expression(bounds), Scope.row(source.schema)).type
+    if kind is not AtomicType.BOOLEAN:
+        raise arguments.wrong("bounds", bounds, f"a condition, found {kind}", example)
+    return bounds
+
+
+def table_given(
+    schema: Schema,
+    *,
+    streams: bool,
+    key: str | Sequence[str],
+    time: str = "",
+    order: str = "",
+    refresh: arguments.Length = "",
+) -> tuple[spec.Input, Feed]:
+    """Returns what is said of a table with some columns, or refuses it."""
+    keys = arguments.columns("key", key, schema, 'key="id"')
+    if not keys:
+        raise arguments.wrong(
+            "key", key, "at least one column", 'write for example key="id"'
+        )
+    source = _input(schema, spec.InputKind.TABLE, time=time, key=keys)
+    place = _place("order", order, schema)
+    again = _refresh_given(refresh, streams=streams)
+    return source, Feed(place, streams=streams, refresh=again)
+
+
+def dataset_given(
+    schema: Schema, *, streams: bool, time: str = "", refresh: arguments.Length = ""
+) -> tuple[spec.Input, Feed]:
+    """Returns what is said of a data set with some columns, or refuses it."""
+    source = _input(schema, spec.InputKind.DATASET, time=time)
+    again = _refresh_given(refresh, streams=streams)
+    return source, Feed(streams=streams, refresh=again)
+
+
+def with_riders(feed: Feed, riders: Mapping[str, str]) -> Feed:
+    """Returns how rows come, beside which their place, part and end go along."""
+    if not riders:
+        return feed
+    # What a user says of the order comes before what the source tells of it.
+    order = feed.order or ("" if feed.sequence else riders["order"])
+    return replace(feed, order=order, part=riders["part"])
+
+
+def with_deletes(feed: Feed, riders: Mapping[str, str]) -> Feed:
+    """Returns how rows of a table come, of which some take their keys out."""
+    return replace(with_riders(feed, riders), deletes=riders.get("deletes", ""))
+
+
+def _refresh_given(refresh: arguments.Length, *, streams: bool) -> spec.Span:
+    """Returns how old a copy becomes before a start makes another one, if ever."""
+    if refresh == "":
+        return spec.NO_TIME
+    if streams:
+        hint = "leave refresh out: a streaming DataFrame is read as it goes on"
+        raise arguments.wrong("refresh", refresh, "an ordinary DataFrame", hint)
+    return arguments.length("refresh", refresh, least=_INSTANT)
+
+
+def _input(
+    schema: Schema,
+    kind: spec.InputKind,
+    *,
+    time: str,
+    key: tuple[str, ...] = (),
+    lateness: spec.Span = spec.NO_TIME,
+) -> spec.Input:
+    """Returns what is known of rows as an input; its time is of timestamps."""
+    expected = "the name of a column with timestamps"
+    name = arguments.said("time", time, expected, 'time="placed_at"')
+    if name and name not in schema:
+        raise arguments.no_column("time", time, name, schema)
+    stamps = {AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ}
+    if name and schema[name].type not in stamps:
+        raise SchemaError(
+            f'time="{name}" is a column of the type {schema[name].type}',
+            "a column with timestamps",
+            "cast it in the frame, as with timestamp_millis(..) of a number",
+        )
+    return spec.Input("", kind, schema, key, name, lateness)
+
+
+def _place(name: str, given: str, schema: Schema) -> str:
+    """Returns what rows are ordered by, if anything: SQL that gives a whole number."""
+    expected = "a column, or SQL over columns, that is a whole number"
+    if not arguments.said(name, given, expected, f'{name}="offset"'):
+        return ""
+    column = spec.plain_column(Expression(given))
+    # What an expression gives only Spark can tell, once it runs.
+    if not column:
+        return given
+    if column not in schema:
+        raise arguments.no_column(name, given, column, schema)
+    if schema[column].type not in _WHOLE:
+        hint = f'make it one, as in {name}="CAST({column} AS BIGINT)"'
+        found = f'{name}="{given}" is a column of the type {schema[column].type}'
+        raise SchemaError(found, expected, hint)
+    return given
