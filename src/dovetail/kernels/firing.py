@@ -54,6 +54,9 @@ ORDER = reserved("order")
 Key = tuple[Any, ...]
 _Saved = Any
 """What is known of rows that stay, as plain values: it goes into a checkpoint."""
+_OVER = 1 << 62
+"""What time it is behind the end of a stream: nothing comes any more, and no timer
+goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -481,6 +484,8 @@ class _Windows:
 
     def come(self, kind: int, now: int, place: int) -> Iterator[Found]:
         """Yields what comes of time that has passed, and then of what has come."""
+        if self.clock == _OVER:
+            return
         yield from self._passed(now)
         window = self.known.window
         # A row lets nothing of another partition out: old rows there may go later.
@@ -497,6 +502,7 @@ class _Windows:
                     for one in self.parts.values():
                         yield from self._arranged(one)
                 self.parts.clear()
+                self.clock = _OVER
 
     # Time.
 
