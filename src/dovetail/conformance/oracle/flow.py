@@ -3,11 +3,12 @@
 Every row has a place in one order over all streams: the event that brought it, then for
 each operator on its way the operator, of a join the side, and which of its rows it is.
 
-    event 3                      (3,)
-    what join 1 makes of it      (3, 1, 0, 0)  (3, 1, 0, 1)
-    what 2, code, makes of those (3, 1, 0, 0, 2, 0)  (3, 1, 0, 1, 2, 0)
+    the row of event 3           (3, 0)
+    what join 1 makes of it      (3, 0, 1, 0, 7)  (3, 0, 1, 0, 8)
+    what 2, code, makes of those (3, 0, 1, 0, 7, 2, 0)  (3, 0, 1, 0, 8, 2, 1)
 
-So whatever a row gives has gone all its way before the next row goes on. Time passes,
+An operator counts all that it has given: its rows are the join's eighth and ninth. So
+whatever a row gives has gone all its way before the next row goes on. Time passes,
 place (3, -1), before an event's row is handled, for a window that fires before joins,
 place (3, -2). The joins are played by whoever is
 given for it, each alone, on the rows that have come to it.
@@ -16,7 +17,7 @@ given for it, each alone, on the rows that have come to it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from dovetail import spec
 from dovetail.conformance.oracle import code, firing, repeats
@@ -144,9 +145,9 @@ class _Player:
         for number, event in self.moments:
             match event:
                 case spec.Arrive(input=name, row=row) if name == step.input:
-                    yield Item((number,), event.clock, row)
+                    yield Item((number, 0), event.clock, row)
                 case spec.Finish(input=name) if name == step.input:
-                    yield Item((number,), event.clock, Sign.END)
+                    yield Item((number, 0), event.clock, Sign.END)
                 case _:
                     pass
 
@@ -154,7 +155,7 @@ class _Player:
         """Yields the rows that a step leaves, as it changes them; signs go through."""
         change, number = changed_by(step), self.numbers[id(step)]
         for item in self.items(step.source):
-            place = (*item.place, number, 0)
+            place = (*item.place, number)
             if isinstance(item.content, Sign):
                 yield Item(place, item.clock, item.content)
             else:
@@ -166,15 +167,15 @@ class _Player:
         holds = changed_by(spec.Filtered(step.source, step.condition))
         number = self.numbers[id(step)]
         for item in self.items(step.source):
-            mark = Item((*item.place, number, 0), item.clock, Sign.MARK)
+            own = item.content
             # Marks of others end here: the operator gives its own.
-            if item.content is Sign.MARK:
+            if own is Sign.MARK:
                 continue
-            own = replace(item, place=(*item.place, number, 1))
-            has_mark = not isinstance(item.content, Sign) and [*holds([item.content])]
-            if has_mark and not step.is_before:
-                mark = replace(mark, place=(*item.place, number, 2))
-            yield from (own, mark) if has_mark else (own,)
+            has_mark = not isinstance(own, Sign) and [*holds([own])]
+            marks = [Sign.MARK] if has_mark else []
+            contents = [*marks, own] if step.is_before else [own, *marks]
+            for count, content in enumerate(contents):
+                yield Item((*item.place, number, count), item.clock, content)
 
     def _fired(self, step: spec.Keeping) -> Iterator[Item]:
         """Yields what an operator gives that keeps rows; it is played alone."""
@@ -186,11 +187,10 @@ class _Player:
         came += self._coming(step.source, number)
         # By place alone: what has come, rows and signs, has no order of its own.
         came.sort(key=lambda one: one[0])
-        counts: dict[int, int] = {}
-        for at, content in self.players.fire(step, [given for _, given in came]):
-            counts[at] = counts.get(at, -1) + 1
+        found = self.players.fire(step, [given for _, given in came])
+        for count, (at, content) in enumerate(found):
             place, (clock, _) = came[at]
-            yield Item((*place, counts[at]), clock, content)
+            yield Item((*place, count), clock, content)
 
     def _coming(
         self, step: spec.Step, number: int
@@ -214,11 +214,10 @@ class _Player:
     def _carried_out(self, step: spec.Coded) -> Iterator[tuple[int, Item]]:
         """Yields what code hands on, each with its port."""
         came = [*self._coming(step.source, self.numbers[id(step)])]
-        counts: dict[int, int] = {}
-        for at, (port, found) in self.players.code(step, [it for _, it in came]):
-            counts[at] = counts.get(at, -1) + 1
+        handed = self.players.code(step, [it for _, it in came])
+        for count, (at, (port, found)) in enumerate(handed):
             place, (clock, _) = came[at]
-            yield port, Item((*place, counts[at]), clock, found)
+            yield port, Item((*place, count), clock, found)
         for place, (clock, content) in came:
             if content is Sign.END:
                 yield step.port, Item((*place, _LAST), clock, Sign.END)
@@ -240,22 +239,20 @@ class _Player:
         # Stable: of one row that comes to both sides the left is first.
         arrived = sorted(found, key=lambda one: one[0])
         alone = joined_alone(step, [event for _, event in arrived])
-        counts: dict[int, int] = {}
-        for one in self.players.join(alone):
+        for count, one in enumerate(self.players.join(alone)):
             place, event = arrived[one.after]
-            counts[one.after] = counts.get(one.after, -1) + 1
             # Of one row that comes to both sides all that the left gives is first.
             is_right = isinstance(event, spec.Arrive) and event.input == spec.RIGHT
-            there = (*place, int(is_right), counts[one.after])
+            there = (*place, int(is_right), count)
             is_mark = one.outlet is spec.Outlet.MARKS
             outlet = spec.Outlet.MATCHED if is_mark else one.outlet
             content = Sign.MARK if is_mark else one.row
             yield outlet, Item(there, event.clock, content)
         # Both ports have ended: so does what comes out, behind all that came of it.
-        ended = [place for place, event in arrived if isinstance(event, spec.Finish)]
-        if len(ended) == len(_SIDES):
-            last = Item((*ended[-1], _LAST), 0, Sign.END)
-            yield spec.Outlet.MATCHED, last
+        match [one for one in arrived if isinstance(one[1], spec.Finish)]:
+            case [_, (place, event)]:
+                last = Item((*place, _LAST), event.clock, Sign.END)
+                yield spec.Outlet.MATCHED, last
 
 
 def joined_alone(step: spec.Joined, events: Iterable[spec.Event] = ()) -> spec.Play:
