@@ -1,11 +1,14 @@
 """Every SPL case that is written down, on the engines that need no Spark."""
 
+import json
+
 import pytest
 
 from dovetail.conformance.case import Script, read_cases
 from dovetail.conformance.check import Check, Status
 from dovetail.conformance.compare import describe
 from dovetail.conformance.engines import EngineName, parse_split
+from dovetail.spec import code
 from tests.conformance.oracle.test_cases import SAMPLES, TESTS
 
 FILES = sorted([*TESTS.glob("cases/spl*.json"), *SAMPLES.glob("spl_sample*.json")])
@@ -37,3 +40,35 @@ def test_batches_say_that_they_do_not_play_several_operators():
     (verdict,) = Check(EngineName.BATCH, parse_split("whole")).verdicts([case])
     assert verdict.status is Status.SKIP
     assert "a text that is more than one join is not yet supported" in verdict.reason
+
+
+TURNS = """
+stream<int32 k> A = Beacon() {}
+stream<A> Z = Custom(A as I) {
+  logic onTuple I: { mutable int32 i = 0; while (i < I.k) i++; submit(I, Z); }
+}
+"""
+
+
+@pytest.mark.parametrize("engine", [EngineName.ORACLE, EngineName.LOCAL])
+@pytest.mark.parametrize(("last", "is_let"), [(3, True), (4, False)])
+def test_each_tuple_has_as_many_turns_as_are_let(
+    engine, last, is_let, monkeypatch, tmp_path
+):
+    # A case of a million turns would take seconds.
+    monkeypatch.setattr(code, "MOST_TURNS", 3)
+    rows = [{"k": 3}, {"k": last}]
+    found = [{"out": "Z", "row": row} for row in rows]
+    told = "the loops of one tuple take more than 3 turns"
+    text = {
+        "name": "turns",
+        "dialect": "spl",
+        "text": TURNS,
+        "inputs": {"A": {"kind": "stream"}},
+        "events": [{"in": "A", "row": row} for row in rows],
+        "expect": found if is_let else {"error": {"kind": "EngineError", "says": told}},
+    }
+    path = tmp_path / "turns.json"
+    path.write_text(json.dumps(text))
+    (verdict,) = Check(engine, parse_split("whole")).verdicts(read_cases([path]))
+    assert (verdict.status, verdict.reason) == (Status.OK, "")

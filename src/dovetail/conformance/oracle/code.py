@@ -48,11 +48,10 @@ class _Machine:
     values: dict[str, Any] = field(default_factory=dict)
     lasting: dict[str, Any] = field(default_factory=dict)
     known: dict[str, Any] = field(default_factory=dict)
-    turns: int = 0
+    turns: int = field(init=False)
 
     def begin(self) -> None:
         """Gives the variables that last their first values."""
-        self.values = dict.fromkeys(self.step.seen.names)
         for one in self.step.code.state:
             self._assign(one.target, self._copied(one.value))
         self._keep()
