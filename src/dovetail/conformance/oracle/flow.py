@@ -143,11 +143,12 @@ class _Player:
     def _given(self, step: spec.Given) -> Iterator[Item]:
         """Yields what arrives on an input."""
         for number, event in self.moments:
+            place = (number, 0)
             match event:
                 case spec.Arrive(input=name, row=row) if name == step.input:
-                    yield Item((number, 0), event.clock, row)
+                    yield Item(place, event.clock, row)
                 case spec.Finish(input=name) if name == step.input:
-                    yield Item((number, 0), event.clock, Sign.END)
+                    yield Item(place, event.clock, Sign.END)
                 case _:
                     pass
 
