@@ -286,7 +286,7 @@ def _is_over(policy: firing.ByDelta, later: spec.Row, earlier: spec.Row) -> bool
     """Tells whether a row is too far above an earlier one."""
     high, low = later[policy.column], earlier[policy.column]
     if isinstance(high, float):
-        return high - low > float(policy.width)  # type: ignore[operator, no-any-return]
+        return high - low > float(policy.width)  # type: ignore[operator]
     return high - low > policy.width  # type: ignore[operator, no-any-return]
 
 
