@@ -59,9 +59,9 @@ TOGETHER = {
         lambda: dt.stream(LEFT, bounds="n = 1"),
         ('bounds="n = 1"', "", "a stream with a time"),
     ),
-    "bounds of a batch": (
-        lambda: orders(bounds="n = 1"),
-        ('bounds="n = 1"', "", "a stream with a time"),
+    "bounds that are no condition": (
+        lambda: orders(bounds="n + 1"),
+        ('bounds="n + 1"', "", "a condition, found bigint"),
     ),
     "order that is not there": (
         lambda: orders(order="o"),

@@ -366,9 +366,7 @@ class Query:
             tuple((one.alias, it) for one, it in zip(both, records, strict=True)),
         )
         # Where a window closes among the changes of a table no order of rows says.
-        has_window = any(
-            isinstance(it, Rows) and it.is_stream and not it.topic for it in records
-        )
+        has_window = any(it.is_stream and not it.topic for it in records)
         if has_window and not all(it.is_stream for it in records):
             hint = (
                 "whether a window closes before or behind a change of the table no "

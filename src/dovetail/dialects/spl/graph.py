@@ -340,7 +340,9 @@ class Graph:
         feeds = zip(call.ports, taken.values(), strict=True)
         ports = tuple(PortView(port.name, feed.type, ROW) for port, feed in feeds)
         sees = replace(self.scope(), ports=ports)
-        given = Given(call, inside, sees, self._knows)
+        # An operator may be given for a parameter, if there is one of its name.
+        operators = {*self.world.composites, *_OPERATORS}
+        given = Given(call, inside, sees, operators.__contains__)
         # An invocation is known as it is called, or by what it gives first.
         named = call.alias or next((head.name for head in call.heads), call.kind)
         whole, path = filled(inside, given.values()), f"{self.path}{named}."
@@ -364,10 +366,6 @@ class Graph:
                 raise types.refused(head.place, found, str(wish.type))
             streams.append(replace(stream, name=wish.name))
         return streams
-
-    def _knows(self, operator: str) -> bool:
-        """Tells whether an operator may be given for a parameter."""
-        return operator in self.world.composites or operator in _OPERATORS
 
     def check_end(self, source: syntax.Source, stream: Stream, place: Place) -> None:
         """Refuses a stream that a composite takes or gives with another type."""
