@@ -65,6 +65,7 @@ class Rows:
             "key": ", ".join(self.source.key),
             "order": self.feed.order,
             "sequence": self.feed.sequence,
+            "bounds": self.feed.bounds,
             "lookup": self.feed.lookup.in_words(),
             "refresh": ""
             if self.feed.refresh == spec.NO_TIME
