@@ -15,7 +15,7 @@ from itertools import count
 
 from sqlglot import exp
 
-from dovetail.errors import DovetailError, SpecError, UnsupportedError
+from dovetail.errors import DovetailError, SchemaError, SpecError, UnsupportedError
 from dovetail.expression import kinds
 from dovetail.expression.evaluation import folded
 from dovetail.expression.functions import build, parameters_of, significant
@@ -107,13 +107,22 @@ def exact_literal(text: str) -> Literal:
     return Literal(value, DecimalType(precision, scale))
 
 
+def written_type(node: exp.Expr) -> Type:
+    """Returns the type that a node of the syntax names."""
+    try:
+        return parse_type(node.meta["text"])
+    except (KeyError, SchemaError):
+        # Spelled as only Spark and sqlglot know: `INTEGER ARRAY`, a number's suffix.
+        return parse_type(node.sql(dialect="spark"))
+
+
 @_reads(exp.Cast, exp.TryCast)
 def _cast(context: Context, node: exp.Expr) -> Node:
     """Reads CAST, TRY_CAST, a text with a type before it, or a number with a suffix."""
-    kind = parse_type(node.args["to"].sql(dialect="spark"))
     suffix = node.meta.get("suffix")
     if suffix == "BD":
         return exact_literal(node.this.this)
+    kind = written_type(node.args["to"])
     inner = number(node.this.this) if suffix else context.read(node.this)
     if suffix or type(node) is exp.Cast:
         return _typed_literal(inner, kind)

@@ -13,6 +13,7 @@ import sqlglot
 from sqlglot import TokenType, exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, TokenError
+from sqlglot.parsers.hive import HiveParser
 from sqlglot.parsers.spark import SparkParser
 
 from dovetail.errors import DovetailError, Place, SpecError
@@ -52,6 +53,18 @@ class _Expressions(Spark):
             **SparkParser.TERM,
             TokenType.DPIPE: exp.DPipe,
         }
+
+        def _parse_types(self, *given: Any, **more: Any) -> exp.Expr | None:  # noqa: ANN401 - as sqlglot's own
+            """Returns a type, and keeps how it was written."""
+            first = self._curr
+            # Hive's own looks through it for texts with a size, and reads the names of
+            # types anew for each part: half of what a long expression takes.
+            found: exp.Expr | None = super(HiveParser, self)._parse_types(
+                *given, **more
+            )
+            if isinstance(found, exp.DataType):
+                found.meta["text"] = self.sql[first.start : self._prev.end + 1]
+            return found
 
         def build_cast(
             self,
