@@ -54,7 +54,11 @@ class _Expressions(Spark):
             TokenType.DPIPE: exp.DPipe,
         }
 
-        def _parse_types(self, *given: Any, **more: Any) -> exp.Expr | None:  # noqa: ANN401 - as sqlglot's own
+        def _parse_types(
+            self,
+            *given: Any,  # noqa: ANN401 - whatever sqlglot hands over
+            **more: Any,  # noqa: ANN401 - whatever sqlglot hands over
+        ) -> exp.Expr | None:
             """Returns a type, and keeps how it was written."""
             first = self._curr
             # Hive's own looks through it for texts with a size, and reads the names of

@@ -132,17 +132,9 @@ def _tuples(
     """Yields the tuples of files, some thousand at a time."""
     for batch in batches:
         for content in batch.column(0).to_pylist():
-            rows = _told(reader.rows(content))
+            rows = reader.told(content)
             while some := [*islice(rows, _MANY)]:
                 yield pa.RecordBatch.from_pylist(some, kinds)
-
-
-def _told(rows: Iterator[dict[str, object]]) -> Iterator[dict[str, object]]:
-    """Yields tuples, behind them what has stopped the reader."""
-    try:
-        yield from rows
-    except ValueError as error:
-        yield {NUMBER: 0, _MISFIT: str(error)}
 
 
 class MisfitError(ValueError):
@@ -155,6 +147,13 @@ class TupleReader:
 
     file: spl.TextFile
     path: str
+
+    def told(self, content: bytes) -> Iterator[dict[str, object]]:
+        """Yields the tuples, behind them what has stopped the reader."""
+        try:
+            yield from self.rows(content)
+        except ValueError as error:
+            yield {NUMBER: 0, _MISFIT: str(error)}
 
     def rows(self, content: bytes) -> Iterator[dict[str, object]]:
         """Yields the tuple of each line, or stops where one has none."""

@@ -328,7 +328,15 @@ class Outlets:
             _ = known.where(reduce(or_, (_is_null(text) for _, text in columns))).schema
         except AnalysisException:
             for name, text in columns:
-                _refuse_column(known, name, text)
+                try:
+                    _ = known.select(F.expr(text).alias(name)).schema
+                    _ = known.where(_is_null(text)).schema
+                except AnalysisException as error:
+                    raise SpecError(
+                        f'select of "{name}" is "{text}", which Spark refuses: '
+                        f"{said(error)}",
+                        "Spark SQL that gives one value for a row l and a row r",
+                    ) from error
 
     def late_of(self, raw: DataFrame, hand: Hand) -> DataFrame:
         """Returns one side's late rows as they came in, with the reason."""
@@ -444,18 +452,6 @@ def _changes(rows: DataFrame) -> list[Column]:
 def _is_null(text: str) -> Column:
     """Returns whether an expression is null."""
     return F.expr(text).isNull()
-
-
-def _refuse_column(known: DataFrame, name: str, text: str) -> None:
-    """Raises a SpecError where Spark does not take a column as a value of a row."""
-    try:
-        _ = known.select(F.expr(text).alias(name)).schema
-        _ = known.where(_is_null(text)).schema
-    except AnalysisException as error:
-        raise SpecError(
-            f'select of "{name}" is "{text}", which Spark refuses: {said(error)}',
-            "Spark SQL that gives one value for a row l and a row r",
-        ) from error
 
 
 def _reason() -> Column:

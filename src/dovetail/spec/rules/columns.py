@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dovetail import spec
 from dovetail.errors import SchemaError
 from dovetail.expression import Expression
-from dovetail.schema import AtomicType, Schema, Type, read_value
+from dovetail.schema import AtomicType, Schema, read_value
 from dovetail.spec.rules.rule import Finding, JoinRule
 
 Place = tuple[str, Expression]
@@ -115,15 +115,10 @@ def misfit_given_rows(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Find
             )
             # Of the rows of another join the types are known when it has been planned.
             if name in schema:
-                yield from _misfit_value(value, schema[name].type, label)
-
-
-def _misfit_value(value: object, kind: Type, label: str) -> Iterator[Finding]:
-    """Gives the value of a given row that is not of its column's type."""
-    try:
-        read_value(value, kind, label)
-    except SchemaError as error:
-        yield Finding(error.found, error.expected, error.hint)
+                try:
+                    read_value(value, schema[name].type, label)
+                except SchemaError as error:
+                    yield Finding(error.found, error.expected, error.hint)
 
 
 def _all_expressions(join: spec.JoinSpec) -> Iterator[Place]:
@@ -141,17 +136,12 @@ def _all_expressions(join: spec.JoinSpec) -> Iterator[Place]:
 def _one_sided(join: spec.JoinSpec, hand: spec.Hand) -> Iterator[Place]:
     """Gives the expressions that are over one side of a pair."""
     for equality in join.hard:
-        yield "hard", _part(equality, hand)
+        yield "hard", equality.left if hand is spec.Hand.LEFT else equality.right
     if hand is spec.Hand.LEFT:
         yield "left_condition", join.picks.left_condition
     for pick in (join.picks.asof, join.picks.at_most):
         for left, right in pick.compared:
             yield pick.word, left if hand is spec.Hand.LEFT else right
-
-
-def _part(pair: spec.Equality | spec.OptionalPrefix, hand: spec.Hand) -> Expression:
-    """Returns one side's expression of an equality."""
-    return pair.left if hand is spec.Hand.LEFT else pair.right
 
 
 def _own_expressions(side: spec.Side) -> Iterator[Place]:
