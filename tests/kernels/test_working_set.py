@@ -125,9 +125,9 @@ KINDS = {
 
 
 def both(ones, others):
-    """Each of the ones with a third of the others, with `--wide` with all of them."""
+    """Each of the ones with a third of the others, with `--long` with all of them."""
     return [
-        pytest.param(one, other, marks=[] if (at + nr) % 3 == 0 else [pytest.mark.wide])
+        pytest.param(one, other, marks=[] if (at + nr) % 3 == 0 else [pytest.mark.long])
         for at, one in enumerate(ones)
         for nr, other in enumerate(others)
     ]

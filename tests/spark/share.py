@@ -10,6 +10,7 @@ from zlib import crc32
 
 import pytest
 
+from dovetail.conformance.case import Refusal
 from dovetail.conformance.engines import EngineName
 from dovetail.conformance.flows import JoinPlay, NamedJoin
 from dovetail.conformance.languages import play_of
@@ -61,21 +62,27 @@ def words(case):
 
 
 def texts_shared_out(cases, *, every_word):
-    """Texts that share queries with others, and of those that cannot some.
+    """Texts that are refused, which costs nothing, and some of the others.
 
-    What is refused costs nothing, and a join little: texts of several steps have
-    queries of their own. Of those one of twelve is played, or each word of the language
-    where that is asked for.
+    Joins share queries, and one of three is played. Texts of several steps have queries
+    of their own: of those it is one of twelve, or each word of the language where that
+    is asked for.
     """
     alone = {case.name: words(case) for case in cases if is_played_alone(case)}
     chosen = {name for name in alone if is_always_played(name, 12)}
     if every_word:
         chosen = {*with_every_feature(alone, 40)}
-    return [case for case in cases if case.name not in alone or case.name in chosen]
+    return [
+        case
+        for case in cases
+        if case.name in chosen
+        or (case.name not in alone and is_played_often(case, every_word=every_word))
+    ]
 
 
+SOME_TEXTS = partial(texts_shared_out, every_word=False)
 STREAMED = [
-    (EngineName.STREAM, "random:1", partial(texts_shared_out, every_word=False)),
+    (EngineName.STREAM, "random:1", SOME_TEXTS),
     *(
         pytest.param(EngineName.STREAM, split, choose, marks=pytest.mark.long)
         for split, choose in (
@@ -85,6 +92,12 @@ STREAMED = [
     ),
 ]
 """How texts of a language run as streams: the engine, the cut, and which of them."""
+
+
+def is_played_often(case, *, every_word):
+    """Whether a text that is no more than one join is among those of each run."""
+    refused = isinstance(case.expect, Refusal)
+    return refused or every_word or is_always_played(case.name, 3)
 
 
 def is_played_alone(case):
