@@ -31,7 +31,8 @@ from dovetail.kernels.firing import KIND
 from dovetail.plan.lookups import NoLookup
 from dovetail.plan.nested import renamed, under, unnested
 from dovetail.plan.sides import input_of
-from dovetail.plan.stream import Feed, feed_of_rows, refuse_unbounded
+from dovetail.plan.state import refuse_unbounded
+from dovetail.plan.stream import Feed, feed_of_rows
 from dovetail.schema import Schema, quoted
 from dovetail.spec import arguments
 from dovetail.spec.defaults import complete

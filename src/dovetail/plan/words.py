@@ -30,7 +30,8 @@ from dovetail.expression import ALWAYS, NEVER
 from dovetail.plan.batch import AnyPlan
 from dovetail.plan.lookups import Lookup
 from dovetail.plan.nested import TIME
-from dovetail.plan.stream import GATHERED, StreamPlan, state_bound
+from dovetail.plan.state import state_bound
+from dovetail.plan.stream import GATHERED, StreamPlan
 
 _ORDERS = {
     spec.Arrival.SEQUENCE: "rows meet in the one sequence that both sides carry",

@@ -3,7 +3,7 @@
 import pytest
 
 from dovetail.expression import Expression
-from dovetail.plan.stream import state_bound
+from dovetail.plan.state import state_bound
 from dovetail.plan.words import switched
 from dovetail.schema import Schema
 from dovetail.spec.inputs import (
