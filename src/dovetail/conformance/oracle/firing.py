@@ -37,7 +37,7 @@ Given = tuple[int, Content | Passing]
 
 
 def fired(
-    step: spec.Windowed, given: Sequence[Given], *, has_marks: bool = True
+    step: spec.Windowed, given: Sequence[Given], *, has_marks: bool
 ) -> Iterator[tuple[int, Content]]:
     """Yields what a window gives, each with the number of what has come just then.
 
@@ -68,9 +68,9 @@ class _Windows:
     """The windows of all partitions, the one longest unused first."""
 
     step: spec.Windowed
-    has_marks: bool = True
+    has_marks: bool
     clock: int | None = None
-    now: int = 0
+    now: int = field(init=False)
     parts: dict[tuple[object, ...], _Window] = field(default_factory=dict)
 
     def come(self, clock: int, content: Content | Passing) -> Iterator[Content]:

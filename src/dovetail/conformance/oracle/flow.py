@@ -243,8 +243,7 @@ class _Player:
         for count, one in enumerate(self.players.join(alone)):
             place, event = arrived[one.after]
             # Of one row that comes to both sides all that the left gives is first.
-            is_right = isinstance(event, spec.Arrive) and event.input == spec.RIGHT
-            there = (*place, int(is_right), count)
+            there = (*place, count)
             is_mark = one.outlet is spec.Outlet.MARKS
             outlet = spec.Outlet.MATCHED if is_mark else one.outlet
             content = Sign.MARK if is_mark else one.row
