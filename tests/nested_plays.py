@@ -204,7 +204,7 @@ class _Nester:
         if self.inputs[source.name].kind is InputKind.TABLE:
             return Latest(("k",))
         counted = RowsPreceding(self.chance.randrange(1, 3), self.chance.randrange(2))
-        unit = HopUnit(self.chance.choice(["second", "minute"]))
+        unit = HopUnit(self.chance.choice(["second", "minute", Span(0, 3 * SECOND)]))
         versions = [Latest((name,)) for name in ("k", "k", "g")]
         return self.chance.choice([around, around, *versions, counted, unit, Forever()])
 

@@ -129,7 +129,9 @@ WINDOWS = st.one_of(
     st.tuples(COUNTS, COUNTS).map(
         lambda pair: windows.RowsPreceding(max(pair), min(pair))
     ),
-    st.builds(windows.HopUnit, st.sampled_from(get_args(windows.HopUnitName))),
+    st.builds(
+        windows.HopUnit, st.sampled_from(get_args(windows.HopUnitName)) | LENGTHS
+    ),
     st.builds(windows.HopSize, LENGTHS, LENGTHS),
     st.builds(windows.Between, EXPRESSIONS, EXPRESSIONS),
     st.builds(windows.Latest, st.lists(NAMES, min_size=1, max_size=2).map(tuple)),

@@ -42,6 +42,7 @@ MEASURES = [
     *["9223372036854775807 - n % 3", "cast('NaN' as double) * (n % 2) + n % 5"],
 ]
 # Intervals: after the row's own time, of no length, bad for some rows or for all.
+UNITS = ["second", "minute", "week", "month", Span(0, 3 * SECOND)]
 INTERVALS = [
     [Expression(start), Expression(end)]
     for start, end in [
@@ -118,7 +119,7 @@ class WindowMaker:
             choices += [Seconds(seconds(self.chance.randrange(5)))] * 3
         elif source.is_timed:
             choices += [self.range() for _ in range(4)]
-            choices += [HopUnit(unit) for unit in ("second", "minute", "week", "month")]
+            choices += [HopUnit(unit) for unit in UNITS]
             if self.clock is Clock.EVENT:
                 choices += [self.rows_preceding() for _ in range(3)]
             choices += [Between(*self.chance.choice(INTERVALS)) for _ in range(3)]

@@ -66,7 +66,7 @@ def rows_preceding(dice):
 
 
 def hop_unit(dice):
-    return windows.HopUnit(dice.pick(UNITS))
+    return windows.HopUnit(dice.pick([*UNITS, seconds_of(3), seconds_of(7)]))
 
 
 def hop_size(dice):

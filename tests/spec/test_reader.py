@@ -114,6 +114,7 @@ def test_null_is_as_good_as_nothing():
         ({"rows_preceding": 3}, RowsPreceding(3)),
         ({"rows_preceding": {"from": 5, "to": 2}}, RowsPreceding(5, 2)),
         ({"hop": "hour"}, HopUnit("hour")),
+        ({"hop": "10 minutes"}, HopUnit(parse_span("10 minutes"))),
         (
             {"hop": {"size": "10 seconds", "every": "5 seconds"}},
             HopSize(parse_span("10 seconds"), parse_span("5 seconds")),

@@ -228,8 +228,8 @@ def _reach(window: spec.Window, *, is_timed: bool) -> int:
             return max(1, _most(preceding) + _most(following) + 1)
         case spec.Rows(count=0) if is_timed:
             return 1
-        case spec.HopUnit(unit) if is_timed:
-            return _most(spec.parse_span(f"1 {unit}"))
+        case spec.HopUnit() if is_timed:
+            return _most(window.length)
         case _:
             return 0
 

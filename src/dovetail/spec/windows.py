@@ -18,7 +18,7 @@ from dovetail.expression import Expression
 from dovetail.spec import fields
 from dovetail.spec.fields import write_number, write_seconds
 from dovetail.spec.inputs import Clock
-from dovetail.spec.spans import NO_TIME, Span
+from dovetail.spec.spans import NO_TIME, Span, parse_span
 
 HopUnitName = Literal["second", "minute", "hour", "day", "week", "month", "year"]
 
@@ -274,25 +274,49 @@ class RowsPreceding(Lifetime):
 
 @dataclass(frozen=True, slots=True)
 class HopUnit(Lifetime):
-    """Until the row time leaves the hour, day, minute it stands in."""
+    """Until the row time leaves the hour, day, minute it stands in.
+
+    A length is a unit of its own: each begins at a multiple of it, counted from 1970.
+    """
 
     word = "hop"
     clocks = (Clock.EVENT, Clock.BATCH)
     is_of_row_time = True
-    unit: HopUnitName
+    unit: HopUnitName | Span
+
+    def __post_init__(self) -> None:
+        """Refuses a length that is nothing, negative, or not always the same."""
+        if isinstance(self.unit, Span):
+            found, holds = f"a hop window of {self.unit}", self.unit != NO_TIME
+            holds &= _is_length(self.unit)
+            _need(found, "more than 0 seconds, no months", holds=holds)
+
+    @property
+    def length(self) -> Span:
+        """Returns how long the unit is; of the calendar it is a step."""
+        if isinstance(self.unit, Span):
+            return self.unit
+        return parse_span(f"1 {self.unit}")
 
     @property
     def written(self) -> object:
         """Returns the unit."""
+        return str(self.unit)
+
+    @property
+    def _called(self) -> str:
+        """Returns the unit in words."""
+        if isinstance(self.unit, Span):
+            return f"stretch of {self.unit.in_words()}"
         return self.unit
 
     def in_words(self, moment: str) -> str:
         """Returns the end of the unit."""
-        return f"alive until the {self.unit} of {moment} is over"
+        return f"alive until the {self._called} of {moment} is over"
 
     def kept(self, until: str) -> str:
         """Returns those of units that go on."""
-        return f"rows of each {self.unit} that ends {until}"
+        return f"rows of each {self._called} that ends {until}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -566,7 +590,10 @@ def _hop(value: object, where: str) -> HopUnit | HopSize:
     for unit in units:
         if unit == value:
             return HopUnit(unit)
-    raise fields.wrong(where, value, f"one of {', '.join(units)}, or size and every")
+    if isinstance(value, str) and value.strip()[:1].isdigit():
+        return HopUnit(fields.span(value, where))
+    expected = f"one of {', '.join(units)}, a length, or size and every"
+    raise fields.wrong(where, value, expected)
 
 
 def _between(value: object, where: str) -> Between:

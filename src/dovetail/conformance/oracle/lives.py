@@ -161,8 +161,11 @@ def interval(
     return sides.NEVER if start is None else start, sides.PAST if end is None else end
 
 
-def unit_life(unit: spec.HopUnitName, time: int) -> sides.Life:
+def unit_life(unit: spec.HopUnitName | spec.Span, time: int) -> sides.Life:
     """Returns the life from a row time to the end of the unit in which it stands."""
+    if isinstance(unit, spec.Span):
+        end = time - time % unit.microseconds + unit.microseconds
+        return sides.Life(time, end, end)
     start = unit_start(unit, schema.from_microseconds(time))
     end = spec.parse_span(f"1 {unit}").after(schema.to_microseconds(start))
     return sides.Life(time, end, end)

@@ -162,8 +162,11 @@ class _Spark:
 
     def overlap(self, part: exp.Expr) -> exp.Expr:
         """Returns whether two stretches of time share a moment, but for their ends."""
-        start, end = part.this.expressions
-        other, last = part.expression.expressions
+        (start, end), (other, last) = (
+            # A stretch is said by its ends, or by its start and how long it is.
+            (first, first + then if isinstance(then, exp.Interval) else then)
+            for first, then in (part.this.expressions, part.expression.expressions)
+        )
         return exp.Paren(
             this=exp.and_(
                 exp.LT(this=start.copy(), expression=last.copy()),

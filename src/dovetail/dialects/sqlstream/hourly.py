@@ -22,8 +22,8 @@ from dovetail import spec
 from dovetail.dialects.sqlstream import steps
 from dovetail.dialects.sqlstream.functions import as_spark
 from dovetail.dialects.sqlstream.parser import ROWTIME
-from dovetail.dialects.sqlstream.query import Query, Rows, with_row_time
-from dovetail.dialects.sqlstream.windows import exact_unit
+from dovetail.dialects.sqlstream.query import Query, with_row_time
+from dovetail.dialects.sqlstream.rows import Rows
 from dovetail.dialects.trees import sided
 from dovetail.expression import Expression, Scope, parse
 from dovetail.schema import Schema
@@ -59,7 +59,7 @@ def keeps_table(query: Query) -> bool:
     if len(tables) != 1:
         return False
     window = pair.side(table.other).window
-    return kind.preserves(table) and isinstance(window, spec.HopUnit | spec.HopSize)
+    return kind.preserves(table) and isinstance(window, spec.HopUnit)
 
 
 def without_table(query: exp.Select) -> exp.Select:
@@ -143,10 +143,10 @@ class Hourly:
             (_ITEMS, Expression(f"named_struct({parts})")),
         )
         match rows.window:
-            case spec.HopSize(size=span) if span.is_exact:
-                size = span.microseconds
-            case spec.HopUnit(unit) if length := exact_unit(unit):
-                size = length
+            case spec.HopUnit() as window if window.length.is_exact and (
+                window.unit != "week"
+            ):
+                size = window.length.microseconds
             case _:
                 told = "a table whose rows come out each week, month or year"
                 raise self.query.not_yet(self.written, told)

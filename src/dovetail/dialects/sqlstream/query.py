@@ -13,7 +13,7 @@ columns are expressions over those of its stream, and its WHERE is part of condi
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
 from typing import Protocol
@@ -25,6 +25,7 @@ from dovetail.dialects.sqlstream import casts, syntax
 from dovetail.dialects.sqlstream.calls import of_function
 from dovetail.dialects.sqlstream.functions import as_spark, clock_hint, refusal
 from dovetail.dialects.sqlstream.parser import ROWTIME, Filled, Text, folded, not_yet
+from dovetail.dialects.sqlstream.rows import Pair, Rows, Shown
 from dovetail.dialects.sqlstream.windows import Windows
 from dovetail.dialects.trees import conjuncts, own_column, replaced, sided
 from dovetail.errors import DovetailError, UnsupportedError
@@ -58,95 +59,11 @@ _ERRORS = (
     "no text reads it: it comes out of the flow, into the sink of that name, "
     'flow.write({.., "error_stream": dt.folder(path)}, ..)'
 )
+_LENGTHS = (
+    "CAST((a - b) SECOND AS INTEGER) is a number of seconds, TSDIFF(b, a) one of "
+    "milliseconds"
+)
 _NAMES = {"from_": "FROM", "group": "GROUP BY", "order": "ORDER BY", "with_": "WITH"}
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A column as conditions see it, under the name of its table.
-
-    `value` is over the columns of the rows, which have no table there.
-    """
-
-    table: str
-    name: str
-    value: exp.Expr
-    is_time: bool = False
-
-    @property
-    def is_row_time(self) -> bool:
-        """Tells whether it is the time that each stream has, beside its columns."""
-        return self.is_time and self.name.upper() == ROWTIME
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """What stands on a side of a join; `kept` must be true of a row that takes part."""
-
-    source: spec.Named | spec.Nested
-    columns: tuple[Shown, ...]
-    is_stream: bool
-    window: spec.Window
-    written: exp.Window | None = None
-    kept: tuple[exp.Expr, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """Both sides of a join while its expressions are written."""
-
-    left: Rows
-    right: Rows
-
-    @classmethod
-    def alone(cls, rows: Rows) -> Pair:
-        """Returns rows that meet nobody, on the left."""
-        return cls(rows, replace(rows, columns=()))
-
-    @property
-    def is_alone(self) -> bool:
-        """Tells whether the rows meet nobody."""
-        return not self.right.columns
-
-    def side(self, hand: spec.Hand) -> Rows:
-        """Returns the rows on a hand."""
-        return self.left if hand is spec.Hand.LEFT else self.right
-
-    def columns(self) -> Iterator[tuple[spec.Hand, Shown]]:
-        """Yields the columns of both, those of the left first."""
-        for hand in spec.HANDS:
-            for one in self.side(hand).columns:
-                yield hand, one
-
-    def named(self, column: exp.Column) -> list[tuple[spec.Hand, Shown]]:
-        """Returns the columns that a name means; the case counts where two differ."""
-        table, name = column.table, column.name
-        found = [
-            (hand, one)
-            for hand, one in self.columns()
-            if one.name.lower() == name.lower()
-            and (not table or one.table.lower() == table.lower())
-        ]
-        exact = [
-            (hand, one)
-            for hand, one in found
-            if one.name == name and (not table or one.table == table)
-        ]
-        # Without a table ROWTIME is that of the rows themselves, if joins made them.
-        own = [(hand, one) for hand, one in found if not one.table and one.is_row_time]
-        if own and not table:
-            return own
-        return exact if len(exact) == 1 else found
-
-    def hands(self, node: exp.Expr) -> set[spec.Hand] | None:
-        """Returns whose columns an expression sees; None where it sees others too."""
-        found = set()
-        for column in node.find_all(exp.Column):
-            known = self.named(column)
-            if not known:
-                return None
-            found |= {hand for hand, _ in known}
-        return found
 
 
 class Known(Protocol):
@@ -548,7 +465,7 @@ class Query:
             )
         (table,) = (hand for hand in spec.HANDS if not pair.side(hand).is_stream)
         window = pair.side(table.other).window
-        if kind.preserves(table) and isinstance(window, spec.HopUnit | spec.HopSize):
+        if kind.preserves(table) and isinstance(window, spec.HopUnit):
             raise self.not_yet(written, "a table whose rows come out alone each hour")
         if kind.preserves(table):
             raise self.text.wrong(
@@ -597,13 +514,11 @@ class Query:
 
     def _nested(self, join: spec.JoinSpec, pair: Pair, number: int = 0) -> Rows:
         """Returns the rows of a join for the next one: all columns with own names."""
-        columns, shown = [], []
-        # No user's column has such a name: with blanks, and numbered.
-        for place, (hand, one) in enumerate(pair.columns()):
-            name = f"{one.table} {one.name} {place}"
-            columns.append((name, Expression(self.own(one.value, hand, pair))))
+        columns, shown = dict[str, Expression](), []
+        for name, hand, one in pair.named_apart():
+            columns[name] = Expression(self.own(one.value, hand, pair))
             shown.append(replace(one, value=own_column(name)))
-        inner = replace(join, select=spec.Columns(tuple(columns)))
+        inner = replace(join, select=spec.Columns(tuple(columns.items())))
         is_stream = join.clock is spec.Clock.EVENT
         window = spec.Inherited() if is_stream else spec.Unstated()
         source = spec.Nested(inner, f"join {number + 1}")
@@ -711,7 +626,8 @@ class Query:
         try:
             parse(Expression(text), scope)
         except UnsupportedError as error:
-            raise self.not_yet(node, error.found) from error
+            hint = _LENGTHS if "interval" in error.found else ""
+            raise not_yet(self.text.at(node), error.found, hint) from error
         except DovetailError as error:
             told = error.expected, error.hint
             raise self.text.wrong(node, error.found, *told) from error

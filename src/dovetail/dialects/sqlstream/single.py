@@ -21,7 +21,8 @@ from dovetail import spec
 from dovetail.dialects.sqlstream import casts, steps, syntax
 from dovetail.dialects.sqlstream.aggregates import argument_of, computed
 from dovetail.dialects.sqlstream.parser import ROWTIME, Text
-from dovetail.dialects.sqlstream.query import Pair, Query, Rows
+from dovetail.dialects.sqlstream.query import Query
+from dovetail.dialects.sqlstream.rows import Pair, Rows
 from dovetail.dialects.sqlstream.windows import (
     Seen,
     end_of_calendar,

@@ -25,11 +25,13 @@ _MONTHS = {"MONTH": 1, "YEAR": 12}
 _MOST = {"SECOND": 60, "MINUTE": 60, "HOUR": 24, "MONTH": 12}
 # From the longest to the shortest, as the parts of a long interval stand.
 _DAY_TO_SECOND = ("DAY", "HOUR", "MINUTE", "SECOND")
-_HOPS = ("MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR")
+_HOPS = ("SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR")
 # The longest that each unit of the calendar may be, in days.
 _LONGEST = {"WEEK": 7, "MONTH": 31, "QUARTER": 92, "YEAR": 366}
 _DAY = 86_400 * spec.SECOND
 _NUMBER = re.compile(r"\s*(\d+)(?:\.(\d{1,6}))?\s*")
+_PARTS = {"partition_by": "PARTITION BY", "order": "ORDER BY", "spec": "a frame"}
+"""What a window is made of, and what each part is called."""
 _CURRENT, _ALL = "CURRENT ROW", "UNBOUNDED"
 
 
@@ -102,20 +104,34 @@ class Windows:
             return self._rows(frame)
         return self._range(frame)
 
-    def _meant(self, written: exp.Window) -> exp.Window:
-        """Returns a window as it is written out, also where it is meant by a name."""
+    def _meant(self, written: exp.Window, within: tuple[str, ...] = ()) -> exp.Window:
+        """Returns a window as it is written out, also where it is meant by a name.
+
+        `within` are the names that have led to it.
+        """
         named = written.args.get("alias")
         if named is None:
             return written
-        if written.args.get("spec"):
-            told = f'a frame beside the window "{named.name}"'
-            raise self.text.wrong(named, told, "one of the two")
-        found = self.named.get(named.name.upper())
+        name = named.name.upper()
+        found = self.named.get(name)
+        if name in within:
+            told = f'the window "{named.name}", which is made of itself'
+            raise self.text.wrong(named, told, "RANGE .. or ROWS ..")
         if found is None:
             raise self.text.wrong(
                 named, f'no window "{named.name}"', "WINDOW .. AS (..)"
             )
-        return found
+        # What a window of a name leaves out may stand beside the name.
+        meant = self._meant(found, (*within, name))
+        for part, called in _PARTS.items():
+            own, known = written.args.get(part), meant.args.get(part)
+            if own and known:
+                told = f'{called} beside that of the window "{named.name}"'
+                raise self.text.wrong(named, told, "one of the two")
+            if own:
+                meant = meant.copy()
+                meant.set(part, own.copy() if isinstance(own, exp.Expr) else own)
+        return meant
 
     def of_function(self, written: exp.Window) -> Seen:
         """Returns the rows that a function looks at, and by what they are apart."""
@@ -205,7 +221,10 @@ class Windows:
             )
         if isinstance(hop, exp.DateBin):
             size = self.length(hop.this)
-            return spec.HopSize(size, size)
+            if not size.is_exact or size == spec.NO_TIME:
+                told = "STEP by months, or by nothing"
+                raise self.text.wrong(hop, told, "FLOOR, or a length above 0")
+            return spec.HopUnit(size)
         unit = hop.args["unit"].name.upper()
         if unit not in _HOPS:
             raise self.text.wrong(hop, f'FLOOR to "{unit}"', " or ".join(_HOPS))

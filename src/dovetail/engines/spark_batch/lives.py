@@ -156,9 +156,12 @@ def _timed_life(seat: Seat) -> tuple[Column, Column, Column]:
             return values.shifted(time, following.negated()), end + 1, end
         case spec.Rows(count=0):
             return born, born + 1, born
-        case spec.HopUnit(unit):
+        case spec.HopUnit(spec.Span(microseconds=length)):
+            end = born - F.pmod(born, F.lit(length)) + length
+            return born, end, end
+        case spec.HopUnit(unit) as window:
             time = F.col(quoted(seat.source.time)).cast("timestamp")
-            end = values.shifted(F.date_trunc(unit, time), spec.parse_span(f"1 {unit}"))
+            end = values.shifted(F.date_trunc(str(unit), time), window.length)
             return born, end, end
         case spec.HopSize():
             return F.col(END), F.col(END) + 1, F.col(END)

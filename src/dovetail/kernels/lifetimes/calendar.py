@@ -59,16 +59,18 @@ def least_shifted(moment: int, span: Span) -> int:
     return int(shift(moments, span).min())
 
 
-def unit_ends(unit: HopUnitName, moments: Whole) -> Whole:
+def unit_ends(unit: HopUnitName | Span, moments: Whole) -> Whole:
     """Returns the ends of the units in which moments stand; infinite ones stay."""
     fixed = (moments == NEVER) | (moments <= BEGINNING)
     plain = np.where(fixed, 0, moments)
     return np.where(fixed, moments, _ends(unit, plain))
 
 
-def _ends(unit: HopUnitName, moments: Whole) -> Whole:
+def _ends(unit: HopUnitName | Span, moments: Whole) -> Whole:
     """Returns the first moment of the unit after that of each moment, in UTC."""
     match unit:
+        case Span(microseconds=length):
+            return _after(moments, length)
         case "second":
             return _after(moments, _SECOND)
         case "minute":

@@ -1,0 +1,123 @@
+"""The rows on both sides of a join, and their columns under the names of tables.
+
+    a AS x JOIN b AS y     x.k, x.v  |  y.k, y.w
+    as rows of that join   k, v      |  k_1, w
+
+What is told of a row of a join has the names that it has there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import chain, count
+
+from sqlglot import exp
+
+from dovetail import spec
+from dovetail.dialects.sqlstream.parser import ROWTIME
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A column as conditions see it, under the name of its table.
+
+    `value` is over the columns of the rows, which have no table there.
+    """
+
+    table: str
+    name: str
+    value: exp.Expr
+    is_time: bool = False
+
+    @property
+    def is_row_time(self) -> bool:
+        """Tells whether it is the time that each stream has, beside its columns."""
+        return self.is_time and self.name.upper() == ROWTIME
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What stands on a side of a join; `kept` must be true of a row that takes part."""
+
+    source: spec.Named | spec.Nested
+    columns: tuple[Shown, ...]
+    is_stream: bool
+    window: spec.Window
+    written: exp.Window | None = None
+    kept: tuple[exp.Expr, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Both sides of a join while its expressions are written."""
+
+    left: Rows
+    right: Rows
+
+    @classmethod
+    def alone(cls, rows: Rows) -> Pair:
+        """Returns rows that meet nobody, on the left."""
+        return cls(rows, replace(rows, columns=()))
+
+    @property
+    def is_alone(self) -> bool:
+        """Tells whether the rows meet nobody."""
+        return not self.right.columns
+
+    def side(self, hand: spec.Hand) -> Rows:
+        """Returns the rows on a hand."""
+        return self.left if hand is spec.Hand.LEFT else self.right
+
+    def columns(self) -> Iterator[tuple[spec.Hand, Shown]]:
+        """Yields the columns of both, those of the left first."""
+        for hand in spec.HANDS:
+            for one in self.side(hand).columns:
+                yield hand, one
+
+    def named(self, column: exp.Column) -> list[tuple[spec.Hand, Shown]]:
+        """Returns the columns that a name means; the case counts where two differ."""
+        table, name = column.table, column.name
+        found = [
+            (hand, one)
+            for hand, one in self.columns()
+            if one.name.lower() == name.lower()
+            and (not table or one.table.lower() == table.lower())
+        ]
+        exact = [
+            (hand, one)
+            for hand, one in found
+            if one.name == name and (not table or one.table == table)
+        ]
+        # Without a table ROWTIME is that of the rows themselves, if joins made them.
+        own = [(hand, one) for hand, one in found if not one.table and one.is_row_time]
+        if own and not table:
+            return own
+        return exact if len(exact) == 1 else found
+
+    def named_apart(self) -> Iterator[tuple[str, spec.Hand, Shown]]:
+        """Yields all columns with a name of its own for each, among those of a join.
+
+        It is the column's; a second one of a name gets a number, as behind SELECT. What
+        is one column under two names, such as a time, has one.
+        """
+        # The time of the join's rows is another one than that of either side.
+        names, taken = dict[tuple[spec.Hand, str], str](), {ROWTIME.lower()}
+        for hand, one in self.columns():
+            value = hand, one.value.sql()
+            if value not in names:
+                free = (f"{one.name}_{number}" for number in count(1))
+                every = chain([one.name], free)
+                names[value] = next(it for it in every if it.lower() not in taken)
+                taken.add(names[value].lower())
+            yield names[value], hand, one
+
+    def hands(self, node: exp.Expr) -> set[spec.Hand] | None:
+        """Returns whose columns an expression sees; None where it sees others too."""
+        found = set()
+        for column in node.find_all(exp.Column):
+            known = self.named(column)
+            if not known:
+                return None
+            found |= {hand for hand, _ in known}
+        return found
