@@ -24,10 +24,11 @@ from dovetail.dialects.spl import translate
 from dovetail.engines.spark.functions import register_functions
 from dovetail.engines.spark.rules import plain_rules
 from dovetail.engines.spark_stream.dataflow import Frames
-from dovetail.engines.spark_stream.row_time import Inputs, RowTimeQuery
+from dovetail.engines.spark_stream.row_time import Inputs, RowTimeQuery, TimedRows
 from dovetail.errors import SchemaError, SpecError
 from dovetail.expression import Expression
 from dovetail.kernels.firing import KIND
+from dovetail.kernels.row_order import NUMBER
 from dovetail.plan.lookups import NoLookup
 from dovetail.plan.nested import renamed, under, unnested
 from dovetail.plan.sides import input_of
@@ -573,13 +574,14 @@ def sql(
     return Flow(found, tuple(queries), named)
 
 
-def timed_rows(frame: DataFrame, time: str, bounds: str) -> Rows:
+def timed_rows(made: TimedRows) -> Rows:
     """Returns the rows of steps, among which some are bounds; a column says which."""
-    if not bounds:
-        return stream(frame, time=time)
-    own = schema_of(frame.drop(KIND))
-    source, feed = inputs.stream_given(own, streams=frame.isStreaming, time=time)
-    return Rows(frame, source, replace(feed, bounds=bounds))
+    frame, streams = made.frame, made.frame.isStreaming
+    own = schema_of(frame.drop(KIND, NUMBER))
+    source, feed = inputs.stream_given(own, streams=streams, time=made.time)
+    if not streams:
+        return Rows(frame, source, feed)
+    return Rows(frame, replace(source, lateness=made.lateness), made.feed)
 
 
 def _result(

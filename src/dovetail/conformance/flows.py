@@ -243,7 +243,9 @@ def sql_play(text: str, given: CaseData) -> spec.Play | NamedJoin | RowTimeText:
     emptied, opening = given.arrivals(inputs, is_timed=True)
     events = read_events(given.events_data, inputs)
     return RowTimeText(
-        oracle.RowTimePlay(found, emptied, (*opening, *events), settings)
+        oracle.RowTimePlay(
+            found, emptied, (*opening, *events), lambda _join, _inputs: settings
+        )
     )
 
 
@@ -306,15 +308,12 @@ def _result(
         return TableChain.of(output, inputs, events, given.settings())
     emptied, opening = given.arrivals(inputs, is_timed=True)
     events = read_events(given.events_data, inputs)
-    usual = [
-        lenses.usual_settings(one.join, inputs)
-        for one in spec.steps_of(program)
-        if isinstance(one, spec.JoinedInRowTime)
-        and {*spec.source_names(one.join)} <= {*inputs}
-    ]
-    # One switch for all joins of a text: those of a join of steps are the usual ones.
-    settings = given.settings(*usual[:1])
-    play = oracle.RowTimePlay(program, emptied, (*opening, *events), settings)
+
+    def switches(join: spec.JoinSpec, inputs: spec.Inputs) -> spec.Settings:
+        # Each join of a text has the usual ones, as it has for a user.
+        return given.settings(lenses.usual_settings(join, inputs))
+
+    play = oracle.RowTimePlay(program, emptied, (*opening, *events), switches)
     return RowTimeText(play)
 
 

@@ -137,14 +137,20 @@ def missing_inside(
 ) -> Mapping[Combination, bool]:
     """Returns what no engine does yet of a join whose rows go to another one.
 
-    In which order rows leave is the affair of the join around.
+    In which order rows leave is the affair of the join around. Each join of a row in
+    the order of arrival waits for the rows of its own table, if for ever: a wait that
+    is over has no place among the rows of another side.
     """
-    switches = replace(settings, order=spec.Settings().order)
+    usual = spec.Settings()
+    switches = replace(settings, order=usual.order)
+    waits = settings.late_table_rows == spec.EmitLateTableRows()
+    if waits and join.clock is spec.Clock.ARRIVAL:
+        switches = replace(switches, late_table_rows=usual.late_table_rows)
     # A changelog takes rows back; a join around it would have to take its own back.
     is_told = spec.kind_of(source, inputs) is spec.InputKind.TABLE
     return {
         Combination.OTHER_CLOCK_INSIDE: source.join.clock is not join.clock,
-        Combination.SWITCH_INSIDE: switches != spec.Settings(),
+        Combination.SWITCH_INSIDE: switches != usual,
         Combination.CHANGELOG_INSIDE: is_told and join.clock is not spec.Clock.BATCH,
         Combination.JUDGED_INHERITED: judges_pairs(join)
         and any(

@@ -141,7 +141,8 @@ class _InnerSide:
         """Returns the side, its join played."""
         refuse_inner(play, join, hand)
         # Null rows and orders are asked of the whole, not of the joins inside it.
-        within = replace(play, join=source.join, settings=spec.Settings())
+        waits = spec.Settings(late_table_rows=play.settings.late_table_rows)
+        within = replace(play, join=source.join, settings=waits)
         flat = Flat.of(within)
         inherits = join.side(hand).window.is_inherited
         count = len(play.opening) + len(play.events)

@@ -6,7 +6,8 @@ What goes along a stream are its rows, and how far its row time has come:
 
 A row that a filter leaves out has shown how late it is all the same. Nothing says when
 rows come out, only which: so a program is played as one whole, with the joins, windows
-and the order of time by whoever is given for them.
+and the order of time by whoever is given for them. What looks at each row alone keeps
+its place among all events, by which it meets others in a join.
 
 A row that is late goes on as a line that says why, and what it was when it came: as an
 input had brought it, or as windows and joins had made it.
@@ -37,7 +38,7 @@ class Line:
 
     `time` is a row's own; of one that was passed over it is all there is. By its
     `place` it stands among what comes. What it was as it `came` is known unless windows
-    or joins have made it; of one that was `late` it is all there is, and why.
+    have made it; of one that was `late` it is all there is, and why.
     """
 
     source: spec.Input
@@ -66,14 +67,18 @@ class RowTimePlayers:
     code: Coder = coded
 
 
+Switches = Callable[[spec.JoinSpec, spec.Inputs], spec.Settings]
+"""Says which switches a join of a program has, over its inputs."""
+
+
 @dataclass(frozen=True, slots=True)
 class RowTimePlay:
-    """A program in row time with its inputs and their events."""
+    """A program in row time with its inputs, their events, and the joins' switches."""
 
     program: spec.Program
     inputs: spec.Inputs
     events: tuple[spec.Event, ...]
-    settings: spec.Settings
+    switches: Switches
 
 
 def play_in_row_time(
@@ -298,8 +303,11 @@ class _Player:
             for _, (port, row) in self.players.code(step, given)
             if port == step.port and not isinstance(row, Sign)
         ]
+        # What code counts is ours: no row has come with it.
+        ours = {it.name for it in step.code.variables.columns}
         for place, row in enumerate(rows):
-            yield Line(own, place, row)
+            came = {it: one for it, one in row.items() if it not in ours}
+            yield Line(own, place, row, came=came)
         if any(one.name in self.open for one in self._sources(step.source)):
             self.open.add(own.name)
         yield from (replace(it, source=own) for it in lines if it.bound is not None)
@@ -307,34 +315,28 @@ class _Player:
     def _joined(self, step: spec.JoinedInRowTime) -> Iterator[Line]:
         """Yields the rows of a join, played alone on what comes to it."""
         inputs = inputs_of(step, self.play.inputs)
-        events: list[spec.Event] = []
         in_turn = spec.takes_changes(step)
+        # A join passes by the events of other inputs.
+        placed = every = [*enumerate(self.play.events)]
         for one in step.inputs:
             if not in_turn and not isinstance(one.step, spec.Given | spec.Inline):
-                events += self._events(one)
-        given = [
-            it
-            for it in self.play.events
-            if isinstance(it, spec.Pause) or it.input in inputs
-        ]
-        play = spec.Play(
-            step.join, inputs, (*given, *events), settings=self.play.settings
-        )
-        ended = {one.input for one in (*given, *events) if isinstance(one, spec.Finish)}
+                placed = [*placed, *self._events(one, inputs[one.name])]
+        # Stable: what has come stands in front of what a step makes of it.
+        events = tuple(it for _, it in sorted(placed, key=itemgetter(0)))
+        switches = self.play.switches(step.join, inputs)
+        play = spec.Play(step.join, inputs, events, settings=switches)
+        ended = {one.input for one in events if isinstance(one, spec.Finish)}
         streams = [it for it in inputs.values() if it.kind is spec.InputKind.STREAM]
-        bound: Moment = NEVER
+        bound, own = NEVER, self._own(step)
         if any(one.name not in ended for one in streams):
             # Beside tables alone the rows of a stream come out in its own time.
             if len(streams) == 1 and step.join.clock is not spec.Clock.ARRIVAL:
-                bound = _reached(streams[0], play.events)
+                bound = _reached(streams[0], events)
             else:
-                self.open.add(self._own(step).name)
-        own = self._own(step)
+                self.open.add(own.name)
         if in_turn:
-            placed, player = [*enumerate(self.play.events)], self.players.join
-            found = join_in_turn(
-                step, self.play.inputs, placed, player, self.play.settings
-            )
+            player = self.players.join
+            found = join_in_turn(step, self.play.inputs, every, player, switches)
         else:
             found = self.players.join(checked(play))
         told = step.change
@@ -345,24 +347,53 @@ class _Player:
             if one.outlet not in {spec.Outlet.LATE, spec.Outlet.MARKS}
         ]
         for place, row in enumerate(rows):
-            yield Line(own, place, row)
+            came = {name: it for name, it in row.items() if name != told}
+            yield Line(own, place, row, came=came)
         for late in (one.row for one in found if one.outlet is spec.Outlet.LATE):
             came = {name: value for name, value in late.items() if name != "reason"}
             yield Line(own, len(rows), came=came, late=str(late["reason"]))
         yield Line(own, len(rows), bound=bound)
 
-    def _events(self, one: spec.TimedInput) -> Iterator[spec.Event]:
-        """Yields the rows of a step as what arrives at a join, in row time."""
-        lines = self.lines(one.step)
-        rows = [line.row for line in lines if line.row is not None]
-        rows.sort(key=lambda row: _time_of(row, one.time) or 0)
-        for row in rows:
-            yield spec.Arrive(one.name, row)
+    def _events(self, one: spec.TimedInput, known: spec.Input) -> Iterator[Placed]:
+        """Yields the rows of a step as what arrives at a join, each with its place.
+
+        Those of windows come in row time, behind all else.
+        """
+        lines, is_timed = self.lines(one.step), known.is_timed
+        behind, bounds = len(self.play.events), Bounds()
+        each = _brought(one.step)
+        if not each:
+            rows = [line for line in lines if line.row is not None]
+            rows.sort(key=lambda line: _time_of(line.row or {}, one.time) or 0)
+            lines = [*rows, *(line for line in lines if line.row is None)]
         for line in lines:
-            if line.bound == NEVER:
-                yield spec.Finish(one.name)
+            place = line.place if each else behind
+            if line.row is not None:
+                yield place, spec.Arrive(one.name, line.row)
+            elif line.bound == NEVER:
+                yield place, spec.Finish(one.name)
             elif line.bound is not None and line.bound > PAST:
-                yield spec.Bound(one.name, int(line.bound))
+                yield place, spec.Bound(one.name, int(line.bound))
+            elif each and is_timed and line.time is not None:
+                # A row that a filter leaves out has been seen all the same.
+                bounds.see(known, line.time)
+                yield place, spec.Bound(one.name, int(bounds.bound(known)))
+
+
+def _brought(step: spec.Step) -> tuple[spec.Given, ...]:
+    """Returns whose rows a step has that looks at each row alone; else nothing."""
+    match step:
+        case spec.Given():
+            return (step,)
+        case (
+            spec.Filtered(source=source)
+            | spec.Projected(source=source)
+            | spec.Tried(source=source)
+            | spec.Unfolded(source)
+        ):
+            return _brought(source)
+        case _:
+            return ()
 
 
 def _changed(
@@ -422,7 +453,11 @@ def inputs_of(step: spec.JoinedInRowTime, given: spec.Inputs) -> spec.Inputs:
             found[one.name] = spec.Input(one.name, table, schema, key=one.key)
         else:
             stream, schema = spec.InputKind.STREAM, one.step.schema
-            found[one.name] = spec.Input(one.name, stream, schema, time=one.time)
+            rows = spec.Input(one.name, stream, schema, time=one.time)
+            # What looks at each row alone makes none any later.
+            for own in _brought(one.step) if one.time else ():
+                rows = replace(rows, lateness=given[own.input].lateness)
+            found[one.name] = rows
     return found
 
 

@@ -28,12 +28,13 @@ from dovetail.engines.spark_stream import query as running
 from dovetail.engines.spark_stream.dataflow import Frames
 from dovetail.engines.spark_stream.failures import sentence
 from dovetail.engines.spark_stream.outlets import AnyOutlet
-from dovetail.engines.spark_stream.row_time import Inputs, RowTimeQuery
+from dovetail.engines.spark_stream.row_time import Inputs, RowTimeQuery, TimedRows
 from dovetail.engines.tables import plain_rows
 from dovetail.errors import DovetailError
 from dovetail.kernels.arrays.names import LineKind, reserved
 from dovetail.kernels.arrays.rows import NEVER
 from dovetail.kernels.firing import KIND
+from dovetail.kernels.row_order import NUMBER
 from dovetail.plan.stream import Feed, feed_of_rows, plan_stream
 from dovetail.schema import quoted
 from dovetail.spec.defaults import complete
@@ -216,17 +217,18 @@ def _streamed(lines: DataFrame, source: spec.Input) -> _Rows:
     return _Rows(frame, source, Feed(sequence=place, bounds=bounds))
 
 
-def _timed(frame: DataFrame, time: str, bounds: str) -> _Rows:
-    """Returns rows in row time, which come in order: they need no number.
+def _timed(made: TimedRows) -> _Rows:
+    """Returns rows of steps as a side of a join.
 
     Those that are all there from the start are a data set.
     """
-    own = schema_of(frame.drop(KIND))
-    if not frame.isStreaming:
+    own = schema_of(made.frame.drop(KIND, NUMBER))
+    if not made.frame.isStreaming:
         source = spec.Input("", spec.InputKind.DATASET, own)
-        return _Rows(frame, source, Feed(streams=False))
-    source = spec.Input("", spec.InputKind.STREAM, own, time=time)
-    return _Rows(frame, source, Feed(bounds=bounds))
+        return _Rows(made.frame, source, Feed(streams=False))
+    stream, late = spec.InputKind.STREAM, made.lateness
+    source = spec.Input("", stream, own, time=made.time, lateness=late)
+    return _Rows(made.frame, source, made.feed)
 
 
 def _streaming(
@@ -236,7 +238,8 @@ def _streaming(
     inputs = {name: replace(one.source, name=name) for name, one in rows.items()}
     feeds, frames = _sides(join, rows)
     whole = complete(join, inputs)
-    plan = plan_stream(whole, inputs, feeds, settings=play.settings)
+    switches = play.switches(whole, inputs)
+    plan = plan_stream(whole, inputs, feeds, settings=switches)
     return running.Streaming(plan, frames)
 
 

@@ -46,7 +46,6 @@ from dovetail.schema import AtomicType, Column, MapType, Schema, Type, quoted
 _KEY, _OLD, _SHOWS, _SHOWED = "the group", "the old group", "it shows", "it showed"
 CHANGE, ROW = "the change", "the row"
 """Columns of the changes of a table: what each is, and the key of its row as a text."""
-NUMBER = "the number"
 _BEFORE, _TRUTH = spec.Change.UPDATE_BEFORE, AtomicType.BOOLEAN
 _NOW = spec.Change.INSERT.value
 Read = Callable[[exp.Expr], tuple[str, Type]]

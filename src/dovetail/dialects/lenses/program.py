@@ -33,6 +33,7 @@ from dovetail.schema import AtomicType, Column, Schema
 
 _KEYS = {"INT": "int", "LONG": "bigint", "STRING": "string"}
 """Formats of a key that have a type of their own; in any other it stays as it is."""
+_IGNORED = spec.IgnoreLateTableRows()
 
 
 @dataclass(slots=True)
@@ -302,24 +303,28 @@ def program(
 def usual_settings(join: spec.JoinSpec, inputs: spec.Inputs) -> spec.Settings:
     """Returns the switches that a join of a text has where nobody sets them.
 
-    A stream's row without a match waits for a row of the table that comes later; one
-    that is late gives its null row too.
+    A stream's row without a match waits for a row of the table that comes later, in
+    each join of a row; one that is late gives its null row too.
     """
+    # What is there from the start waits for nobody.
+    if join.clock is spec.Clock.BATCH:
+        return spec.Settings()
     stream, table = spec.InputKind.STREAM, spec.InputKind.TABLE
     sources = {hand: join.side(hand).source for hand in spec.HANDS}
-    # What is there from the start waits for nobody, nor does a join around another.
-    if join.clock is spec.Clock.BATCH or any(
-        isinstance(one, spec.Nested) for one in sources.values()
-    ):
-        return spec.Settings()
+    inner = [one.join for one in sources.values() if isinstance(one, spec.Nested)]
     kinds = {hand: spec.kind_of(one, inputs) for hand, one in sources.items()}
     kept = [
         hand
         for hand in spec.HANDS
         if join.kind.preserves(hand) and kinds[hand] is stream
     ]
-    wait: spec.EmitLateTableRows | spec.IgnoreLateTableRows = spec.IgnoreLateTableRows()
-    if any(kinds[hand.other] is table for hand in kept):
-        wait = spec.EmitLateTableRows()
-    is_late = any(spec.is_timed(sources[hand], inputs) for hand in kept)
+    waits = any(kinds[hand.other] is table for hand in kept)
+    if inner:
+        # In row time nobody says when a row of a join would wait.
+        if join.clock is not spec.Clock.ARRIVAL:
+            return spec.Settings()
+        usual = (usual_settings(one, inputs) for one in inner)
+        waits |= any(it.late_table_rows != _IGNORED for it in usual)
+    is_late = not inner and any(spec.is_timed(sources[it], inputs) for it in kept)
+    wait = spec.EmitLateTableRows() if waits else _IGNORED
     return spec.Settings(late_table_rows=wait, late_null_rows=is_late)

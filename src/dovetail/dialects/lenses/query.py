@@ -18,13 +18,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from sqlglot import ErrorLevel, errors, exp
+from sqlglot import exp
 
 from dovetail import spec
-from dovetail.dialects.lenses import functions, parser
+from dovetail.dialects.lenses import parser
 from dovetail.dialects.lenses.groups import (
     CHANGE,
-    NUMBER,
     ROW,
     Groups,
     refuse_window,
@@ -33,6 +32,7 @@ from dovetail.dialects.lenses.parser import FACETS, NOTHING, Select, Text, not_y
 from dovetail.dialects.lenses.records import (
     COMPUTED,
     KEY,
+    NUMBER,
     TIME,
     Field,
     Key,
@@ -51,17 +51,16 @@ from dovetail.dialects.lenses.seen import (
     within,
 )
 from dovetail.dialects.lenses.totals import is_total
-from dovetail.dialects.steps import listing, numbered, unfolded
+from dovetail.dialects.lenses.values import Values
+from dovetail.dialects.steps import column_of, listing, numbered, unfolded
 from dovetail.dialects.trees import conjuncts, own_column, sided
 from dovetail.errors import (
     DialectError,
-    DovetailError,
     Place,
     SpecError,
-    UnsupportedError,
 )
-from dovetail.expression import Expression, Scope, parse
-from dovetail.schema import ArrayType, AtomicType, StructType, Type
+from dovetail.expression import Expression
+from dovetail.schema import ArrayType, StructType
 
 STREAM, TABLE = "STREAM", "TABLE"
 _LEFT, _RIGHT = spec.HANDS
@@ -80,6 +79,10 @@ _ALLOWED: Mapping[tuple[bool, bool], frozenset[spec.Kind]] = {
 }
 """By whether the left and the right are streams: which kinds there are."""
 _BY_TIME = spec.Clock.EVENT
+_NO_ORDER = (
+    "whether a window closes before or behind a change of the table no time says: "
+    "WITH j AS (SELECT .. JOIN ..); and then WINDOW BY over j"
+)
 _RULE_OF_ON = "lenses_on"
 _RULE_OF_SOURCES = "lenses_sources"
 _RULE_OF_KEYS = "lenses_keys"
@@ -127,6 +130,7 @@ class Query:
         self.sources = sources
         self.text = sources.text
         self.select = select
+        self.values = Values(self.text, sources.inputs)
         self.inputs = sources.inputs
         self.remarks: list[str] = []
 
@@ -138,6 +142,9 @@ class Query:
             return self._joined(select.join)
         source = self.sources.known(select.source)
         self._check_kind(source)
+        is_more = select.laterals or isinstance(select.groups, tuple)
+        if isinstance(source, Made) and source.is_stream and is_more:
+            source = self._standing(source, select.source)
         for one in select.laterals:
             source = self._unfolded(source, one)
         seen = Seen(self.text, ((select.source.alias, source),))
@@ -151,7 +158,7 @@ class Query:
         """Returns a record for each element of a list, with all that the record has."""
         name = self.select.source
         seen = Seen(self.text, ((name.alias, source),))
-        text, kind = self._read(lateral.node, seen)
+        text, kind = self.values.read(lateral.node, seen)
         if not isinstance(kind, ArrayType):
             told = f"LATERAL of {lateral.node.sql()}, of the type {kind}"
             raise self.text.wrong(lateral.node, told, "a list")
@@ -163,9 +170,7 @@ class Query:
                 rule="lenses_lateral",
                 place=lateral.place,
             )
-        if not isinstance(source, Rows):
-            hint = "LATERAL in front: WITH x AS (SELECT .. LATERAL ..); joins x"
-            raise not_yet(lateral.place, "LATERAL over a join", hint)
+        assert isinstance(source, Rows)  # noqa: S101 - a join's stand by themselves
         kept = [(it.name, it.value) for it in (*source.fields, *source.hidden)]
         names = {it.lower() for it, _ in kept}
         if lateral.name.lower() in names:
@@ -180,7 +185,26 @@ class Query:
         step = unfolded(self.sources.over(source, listed))
         rows = self.sources.added(f"the lists of {name.name}", step, is_running=False)
         key = replace(rows.key, form=source.key.form)
-        return replace(rows, topic=source.topic, key=key)
+        return replace(rows, topic=source.topic, key=key, behind=source.behind)
+
+    def _standing(self, made: Made, named: parser.Named) -> Rows:
+        """Returns what a join gives as rows by themselves, with its fields and time."""
+        rows = made.rows(named.alias)
+        assert isinstance(rows.source, spec.Nested)  # noqa: S101 - as it is made
+        assert isinstance(rows.source.join.select, spec.Columns)  # noqa: S101
+        step = self.sources.over(made, rows.source.join.select.columns)
+        # In the order of arrival they have a number by which they can stand in time.
+        counted = made.in_arrival and not isinstance(made.time, exp.Null)
+        if counted and not self._is_running:
+            step = numbered(step, NUMBER)
+        own = self.sources.added(named.alias, step, is_running=False)
+        hidden = tuple(it for it in own.hidden if it.name == NUMBER)
+        return replace(rows, source=own.source, hidden=hidden, behind=(made.join,))
+
+    @property
+    def _is_running(self) -> bool:
+        """Tells whether the query is of groups of records as they come, and no more."""
+        return self._gives_table and not self.select.laterals
 
     # Groups.
 
@@ -189,7 +213,9 @@ class Query:
     ) -> Records:
         """Returns a record for each update of a group, or for each of its windows."""
         select = self.select
-        groups = Groups(self.text, lambda node: self._read(node, seen), select.window)
+        groups = Groups(
+            self.text, lambda node: self.values.read(node, seen), select.window
+        )
         groups.add_keys(keys)
         shown = tuple(map(groups.shown, map(_called, select.shown)))
         having = select.having
@@ -227,16 +253,23 @@ class Query:
         if not source.is_stream:
             return self._of_table(groups, source, having)
         time = "" if isinstance(source.time, exp.Null) else source.spelled(source.time)
-        step = groups.with_key(self.sources.over(source, groups.in_front(time)))
+        assert isinstance(source, Rows)  # noqa: S101 - a join's stand by themselves
+        counted = (it for it in source.hidden if it.name == NUMBER)
+        numbers = [(NUMBER, Expression(source.spelled(it.value))) for it in counted]
+        columns = (*groups.in_front(time), *numbers)
+        step = groups.with_key(self.sources.over(source, columns))
         # What meets a table has an order of its own, that of arrival.
-        in_arrival = isinstance(source, Made) and source.join.clock is not _BY_TIME
-        if in_arrival and not isinstance(window, parser.WindowBy):
+        if source.in_arrival and not isinstance(window, parser.WindowBy):
+            if numbers:
+                hint = "WINDOW BY, or LATERAL in front of the join"
+                told = "GROUP BY of what LATERAL makes of a join with a table"
+                raise not_yet(name.place, told, hint)
             return groups.running(step)
         if not time:
             told = f'"{name.name}" has no time, by which the records of a group stand'
             raise SpecError(told, "a stream with a time", place=name.place)
-        if isinstance(source, Made) and in_arrival:
-            step = self._retimed(step, source.join)
+        if source.in_arrival:
+            step = self._retimed(step, source.behind[0])
         timed = spec.InRowTime(step, TIME)
         if not isinstance(window, parser.WindowBy):
             return groups.running(timed)
@@ -256,7 +289,7 @@ class Query:
             ),
             key=lambda one: one.microseconds,
         )
-        return spec.Retimed(numbered(step, NUMBER), TIME, lateness, NUMBER)
+        return spec.Retimed(step, TIME, lateness, NUMBER)
 
     def _of_table(
         self, groups: Groups, source: Records, having: exp.Expr | parser.Nothing
@@ -347,33 +380,28 @@ class Query:
         both = (self.select.source, join.source)
         every = [self.sources.known(one) for one in both]
         records: list[Rows] = []
+        streams = all(it.is_stream for it in every)
         for one, found in zip(both, every, strict=True):
-            if isinstance(found, Rows):
-                records.append(found)
-            elif found.is_changelog:
+            if isinstance(found, Made) and found.is_changelog:
                 # A result of tables changes: whoever joins it reads it as a table.
                 records.append(self.sources.kept(found, one))
-            elif (
-                all(it.is_stream for it in every)
-                and found.join.clock is not _BY_TIME
-                and not isinstance(found.time, exp.Null)
-            ):
+            elif streams and found.in_arrival and not isinstance(found.time, exp.Null):
                 records.append(self._in_row_time(found, one))
-            else:
+            elif isinstance(found, Made):
                 records.append(found.rows(one.alias))
-        seen = Seen(
-            self.text,
-            tuple((one.alias, it) for one, it in zip(both, records, strict=True)),
-        )
+            else:
+                records.append(found)
+        names = (one.alias for one in both)
+        seen = Seen(self.text, tuple(zip(names, records, strict=True)))
         # Where a window closes among the changes of a table no order of rows says.
         has_window = any(it.is_stream and not it.topic for it in records)
-        if has_window and not all(it.is_stream for it in records):
-            hint = (
-                "whether a window closes before or behind a change of the table no "
-                "time says: WITH j AS (SELECT .. JOIN ..); and then WINDOW BY over j"
-            )
-            what = "a join of what windows give with a table"
+        if not streams and any(it.behind for it in records):
+            hint = "the join with the table in front: LATERAL over what both have given"
+            what = "a join of what LATERAL makes of a join with a table"
             raise not_yet(join.place, what, hint)
+        if has_window and not streams:
+            what = "a join of what windows give with a table"
+            raise not_yet(join.place, what, _NO_ORDER)
         self._check_join(join, seen)
         hard, soft = self._on(join, seen)
         where = [*self._conditions(seen)]
@@ -389,15 +417,15 @@ class Query:
         made = replace(made, fields=fields, key=key or common)
         return made.filtered(where)
 
-    def _in_row_time(self, made: Made, named: parser.Named) -> Rows:
+    def _in_row_time(self, found: Records, named: parser.Named) -> Rows:
         """Returns what a join with a table gives as a stream that meets another one."""
-        rows = made.rows(named.alias)
-        assert isinstance(rows.source, spec.Nested)  # noqa: S101 - as it is made
-        assert isinstance(rows.source.join.select, spec.Columns)  # noqa: S101
-        step = self.sources.over(made, rows.source.join.select.columns)
-        timed = spec.InRowTime(self._retimed(step, made.join), TIME)
+        rows = found if isinstance(found, Rows) else self._standing(found, named)
+        (_, schema), *_ = rows.scope(self.inputs).sides
+        columns = [(it, column_of(it)) for it in schema.names]
+        step = self._retimed(self.sources.over(rows, columns), rows.behind[0])
+        timed = spec.InRowTime(step, TIME)
         own = self.sources.added(named.alias, timed, is_running=False)
-        return replace(rows, source=own.source)
+        return replace(rows, source=own.source, kept=(), behind=())
 
     def _check_join(self, join: parser.Join, seen: Seen) -> None:
         """Refuses what sources of these kinds cannot do."""
@@ -486,16 +514,16 @@ class Query:
                 texts = []
                 for operand in _operands(part):
                     # Its type is asked for, so that what is wrong is told of it alone.
-                    self._type(operand, seen)
-                    texts.append(Expression(self._text(operand, seen)))
+                    self.values.type_of(operand, seen)
+                    texts.append(Expression(self.values.text_of(operand, seen)))
                 # Left stands what is of the left source, however ON has it.
                 is_swapped = sides[0] == {_RIGHT}
                 hard.append(spec.Equality(*(texts[::-1] if is_swapped else texts)))
             elif len(seen.hands(part)) > 1:
                 raise self._mixed(part, seen)
             else:
-                self._check_truth(part, seen, "ON")
-                soft.append(self._meant(part, seen))
+                self.values.check_truth(part, seen, "ON")
+                soft.append(self.values.meant(part, seen))
         return hard, soft
 
     def _mixed(self, part: exp.Expr, seen: Seen) -> SpecError:
@@ -607,15 +635,8 @@ class Query:
         if isinstance(where, exp.Expr):
             # Part by part, so that what is wrong is told of that part alone.
             for one in conjuncts(where):
-                self._check_truth(one, seen, "WHERE")
-                yield self._meant(one, seen)
-
-    def _check_truth(self, node: exp.Expr, seen: Seen, word: str) -> None:
-        """Refuses a condition that is neither true nor false."""
-        kind = self._type(node, seen)
-        if kind != AtomicType.BOOLEAN:
-            told = f"{word}: {node.sql()}, of the type {kind}"
-            raise self.text.wrong(node, told, "a condition")
+                self.values.check_truth(one, seen, "WHERE")
+                yield self.values.meant(one, seen)
 
     def _fields(
         self, seen: Seen, optional: frozenset[spec.Hand]
@@ -629,8 +650,8 @@ class Query:
             ):
                 fields += self._star(star, seen, optional)
                 continue
-            kind, called = self._type(one.node, seen), _called(one)
-            value = self._meant(one.node, seen)
+            kind, called = self.values.type_of(one.node, seen), _called(one)
+            value = self.values.meant(one.node, seen)
             part = Part((*called.within, called.name), value, kind, one)
             may = seen.may_be_null(one.node, optional)
             if called.facet == KEY:
@@ -681,7 +702,7 @@ class Query:
         whole = exp.Dot.build([whole, *path[1:]]) if path[1:] else whole
         whole.meta.update(next((it.meta for it in node.walk() if it.meta), {}))
         try:
-            value, kind = seen.meant(whole), self._type(whole, seen)
+            value, kind = seen.meant(whole), self.values.type_of(whole, seen)
         except DialectError as error:
             raise wrong from error
         if not isinstance(kind, StructType):
@@ -690,69 +711,6 @@ class Query:
         may = seen.may_be_null(whole, optional)
         for name, _ in kind.fields:
             yield Field(name, within(value, [name]), may)
-
-    def _type(self, node: exp.Expr, seen: Seen) -> Type:
-        """Returns the type of an expression, or tells what is wrong with it."""
-        if seen.is_join:
-            both = (seen.records(hand) for hand in spec.HANDS)
-            sources = (one.source for one in both if isinstance(one, Rows))
-            schemas = (spec.input_of(one, self.inputs, "").schema for one in sources)
-            scope = Scope.pair(*schemas)
-        else:
-            scope = seen.records(_LEFT).scope(self.inputs)
-        try:
-            # What Spark has no place for would else be left out without a word.
-            node.sql(dialect="spark", unsupported_level=ErrorLevel.RAISE)
-        except errors.UnsupportedError as error:
-            what = f"{node.sql()}, of which Spark lacks a part,"
-            raise not_yet(self.text.at(node), what) from error
-        text = self._text(node, seen)  # tells at its own place what it lacks
-        try:
-            return parse(Expression(text), scope).type
-        except UnsupportedError as error:
-            raise not_yet(self.text.at(node), error.found) from error
-        except DovetailError as error:
-            told = error.expected, error.hint
-            raise self.text.wrong(node, error.found, *told) from error
-
-    def _meant(self, node: exp.Expr, seen: Seen) -> exp.Expr:
-        """Returns an expression over the rows of the sources, in Spark's functions."""
-        found = node.copy()
-        # From the leaves up: what is known of a value is known of what it becomes.
-        for one in [*found.find_all(exp.Anonymous)][::-1]:
-            if one.name.upper() in functions.NAMES:
-                new = self._function(one, seen)
-                found = new if one is found else (one.replace(new), found)[1]
-        return seen.meant(found)
-
-    def _function(self, node: exp.Anonymous, seen: Seen) -> exp.Expr:
-        """Returns a function of Lenses as Spark has it."""
-        name, values = node.name.upper(), node.expressions
-        if name in functions.REFUSED:
-            raise not_yet(self.text.at(node), name, functions.REFUSED[name])
-        if node.find_ancestor(exp.Lambda):
-            told = f"{name} behind ->"
-            raise not_yet(self.text.at(node), told, "LATERAL takes a list apart")
-        kinds = [self._type(one, seen) for one in values]
-        try:
-            found = functions.written(name, values, kinds)
-        except SpecError as error:
-            raise self.text.wrong(node, error.found, error.expected) from error
-        found.meta.update(node.meta)
-        return found
-
-    def _read(self, node: exp.Expr, seen: Seen) -> tuple[str, Type]:
-        """Returns an expression over the sources, and its type."""
-        kind = self._type(node, seen)
-        return self._text(node, seen), kind
-
-    def _text(self, node: exp.Expr, seen: Seen) -> str:
-        """Returns an expression over the sources as the spec writes it."""
-        value = self._meant(node, seen)
-        if seen.is_join:
-            text: str = value.sql(dialect="spark")
-            return text
-        return seen.records(_LEFT).spelled(value)
 
 
 def _key_of(parts: list[Part]) -> Key | None:

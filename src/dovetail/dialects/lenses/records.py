@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, count
 
 from sqlglot import exp
 
@@ -20,6 +21,8 @@ from dovetail.expression import Expression, Scope
 from dovetail.schema import Schema
 
 KEY, TIME = "_key", "_time"
+NUMBER = "the number"
+"""Of what meets a table: by which it stands in the order of arrival."""
 START, END = "window start", "window end"
 """Of a group in a window: when it begins and ends, as `_key.window.start` says."""
 _HIDDEN = (
@@ -27,6 +30,7 @@ _HIDDEN = (
     TIME,
     START,
     END,
+    NUMBER,
     "_meta",
     "_headers",
     "_metadata",
@@ -68,7 +72,8 @@ class Rows:
     """Records whose expressions are over the columns of an input, or of a join's rows.
 
     `kept` must be true of a record that is there; `time` is null where it has none. Of
-    groups of a table the column `change` says what each row does to them.
+    groups of a table the column `change` says what each row does to them. Those of a
+    join that stand by themselves are `behind` it.
     """
 
     source: spec.Named | spec.Nested
@@ -80,6 +85,7 @@ class Rows:
     hidden: tuple[Field, ...] = ()
     kept: tuple[exp.Expr, ...] = ()
     change: str = ""
+    behind: tuple[spec.JoinSpec, ...] = ()
 
     @classmethod
     def of(cls, source: spec.Input) -> Rows:
@@ -107,6 +113,11 @@ class Rows:
     def is_stream(self) -> bool:
         """Tells whether records keep coming."""
         return self.kind is spec.InputKind.STREAM
+
+    @property
+    def in_arrival(self) -> bool:
+        """Tells whether they stand in the order in which rows have met a table."""
+        return any(one.clock is spec.Clock.ARRIVAL for one in self.behind)
 
     def scope(self, inputs: spec.Inputs) -> Scope:
         """Returns what expressions over the rows may see, as those of a left side."""
@@ -141,7 +152,12 @@ class Made:
     @property
     def is_changelog(self) -> bool:
         """Tells whether what comes out are the changes of a table."""
-        return not self.is_stream and self.join.clock is spec.Clock.ARRIVAL
+        return not self.is_stream and self.in_arrival
+
+    @property
+    def in_arrival(self) -> bool:
+        """Tells whether they come in the order in which rows meet a table."""
+        return self.join.clock is spec.Clock.ARRIVAL
 
     def scope(self, inputs: spec.Inputs) -> Scope:
         """Returns what expressions over the join may see."""
@@ -163,11 +179,7 @@ class Made:
 
     def rows(self, name: str) -> Rows:
         """Returns the records as rows of a join inside another one."""
-        # With their numbers, since two fields may have one name.
-        columns = [
-            (f"{one.name} {number}", one.value)
-            for number, one in enumerate(self.fields)
-        ]
+        columns = [*numbered(self.fields, beside=(KEY, TIME))]
         fields = tuple(
             replace(one, value=own_column(column))
             for one, (column, _) in zip(self.fields, columns, strict=True)
@@ -189,13 +201,19 @@ class Made:
 Records = Rows | Made
 
 
-def numbered(fields: Sequence[Field]) -> Iterator[tuple[str, exp.Expr]]:
-    """Yields fields by their names; a second one of a name gets a number."""
-    seen: dict[str, int] = {}
+def numbered(
+    fields: Sequence[Field], beside: Sequence[str] = ()
+) -> Iterator[tuple[str, exp.Expr]]:
+    """Yields fields by their names; a second one of a name gets a number.
+
+    None has a name of those that stand `beside` them.
+    """
+    taken = {*beside}
     for one in fields:
-        again = seen.get(one.name.lower(), 0)
-        seen[one.name.lower()] = again + 1
-        yield f"{one.name}_{again}" if again else one.name, one.value
+        free = (f"{one.name}_{number}" for number in count(1))
+        name = next(it for it in chain([one.name], free) if it.lower() not in taken)
+        taken.add(name.lower())
+        yield name, one.value
 
 
 def skipping(join: spec.JoinSpec, drops: Sequence[str]) -> spec.JoinSpec:

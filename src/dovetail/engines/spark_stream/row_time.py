@@ -10,7 +10,7 @@ comes out, or is a side of a join, is rows alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from itertools import count
@@ -68,18 +68,33 @@ LATE = f"{COUNTERS}.late"
 """The name under which Spark observes how many rows were late, a number behind it."""
 
 
+_AS_THEY_COME = Feed()
+
+
+@dataclass(frozen=True, slots=True)
+class TimedRows:
+    """Rows of a step as a side of a join: their time, how they come and how late."""
+
+    frame: DataFrame
+    time: str
+    feed: Feed = _AS_THEY_COME
+    lateness: spec.Span = spec.NO_TIME
+
+
 @dataclass(frozen=True, slots=True)
 class Lines:
     """Lines of a step, and by how much each of the inputs among them may be late.
 
     How far those that are `told` have come several tasks tell. Some hold others back
-    only until they have been silent for longer than their `idle`.
+    only until they have been silent for longer than their `idle`. Rows that a step has
+    looked at alone still come as their input says, by the `feed`.
     """
 
     frame: DataFrame
     lateness: Mapping[str, spec.Span]
     told: frozenset[str] = frozenset()
     idle: Mapping[str, int] = field(default_factory=dict)
+    feed: Feed = _AS_THEY_COME
 
     def rows(self) -> DataFrame:
         """Returns the rows alone, with the columns of their step."""
@@ -87,21 +102,35 @@ class Lines:
         own = [quoted(name) for name in self.frame.columns if name not in ours]
         return self.frame.where(F.col(KIND) == int(LineKind.ROW)).select(*own)
 
-    def timed(self, time: str) -> tuple[DataFrame, str]:
-        """Returns the rows with the bounds among them, and what is true of a bound.
+    def timed(self, time: str) -> TimedRows:
+        """Returns the rows with the bounds among them, and what is known of them.
 
         What several tasks tell is no bound of all: then it is rows alone.
         """
         if self.told:
-            return self.rows(), ""
+            return TimedRows(self.rows(), time)
+        number = () if self.feed == _AS_THEY_COME else (NUMBER,)
+        own = [it for it in self.frame.columns if it not in {*RIDING, CAME}]
         kind, moment = F.col(KIND), F.col(MOMENT)
+        is_row = kind == int(LineKind.ROW)
+        if not time:
+            rows = self.frame.where(is_row).select(*map(quoted, (*own, *number)))
+            return TimedRows(rows, "", self.feed)
         is_bound = (kind == int(LineKind.BOUND)) & (moment > int(BEGINNING))
-        lines = self.frame.where((kind == int(LineKind.ROW)) | is_bound)
-        at = F.timestamp_micros(moment).cast(lines.schema[time].dataType)
-        lines = lines.withColumn(time, F.when(is_bound, at).otherwise(F.col(time)))
-        ours = {*RIDING, CAME} - {KIND}
-        own = (quoted(name) for name in lines.columns if name not in ours)
-        return lines.select(*own), f"{KIND} = {int(LineKind.BOUND)}"
+        lateness = max(self.lateness.values(), key=lambda span: span.microseconds)
+        is_passed = (kind == int(LineKind.PASSED)) & moment.isNotNull()
+        lines = self.frame.where(is_row | is_bound | is_passed)
+        # A row that a filter leaves out has been seen all the same.
+        ago = f"INTERVAL {lateness.months} MONTHS - INTERVAL {lateness.microseconds}"
+        reached = F.expr(f"timestamp_micros({MOMENT}) - {ago} MICROSECONDS")
+        told = F.timestamp_micros(moment)
+        at = F.when(is_row, F.col(quoted(time))).otherwise(
+            F.when(is_passed, reached).otherwise(told).cast(lines.schema[time].dataType)
+        )
+        known = F.when(is_row, kind).otherwise(int(LineKind.BOUND)).alias(KIND)
+        columns = (at.alias(it) if it == time else F.col(quoted(it)) for it in own)
+        feed = replace(self.feed, bounds=f"{KIND} = {int(LineKind.BOUND)}")
+        return TimedRows(lines.select(*columns, known, *number), time, feed, lateness)
 
 
 @dataclass(slots=True)
@@ -147,7 +176,11 @@ class Layout:
             if self.ends is not None or beat:
                 lines = lines.unionAll(self._beaten(lines, source.name, beat))
         idle = {source.name: feed.idle.microseconds} if beat else {}
-        return Lines(lines, {source.name: source.lateness}, idle=idle)
+        comes = _AS_THEY_COME
+        if number:
+            comes = Feed(sequence=NUMBER) if feed.sequence else Feed(order=NUMBER)
+        late = {source.name: source.lateness}
+        return Lines(lines, late, idle=idle, feed=comes)
 
     def changed(
         self, lines: Lines, step: spec.Filtered | spec.Projected | spec.Tried
@@ -222,7 +255,7 @@ class Layout:
             if step.number:
                 said[NUMBER] = F.col(quoted(step.number))
             if self.tells_late:
-                # What windows and joins have made comes as it is here.
+                # What windows have made comes as it is here.
                 made = as_json(F.struct(*map(quoted, own)))
                 said[CAME] = F.coalesce(CAME, made)
             frame = frame.withColumns(said)
@@ -272,8 +305,13 @@ class Layout:
             frame = frame.observe(f"{LATE}{number}", late, failed)
         return Lines(frame, {name: spec.NO_TIME})
 
-    def joined(self, streaming: Streaming, names: Sequence[str]) -> Lines:
-        """Returns the rows of a join with these columns, and how far it has come."""
+    def joined(
+        self, streaming: Streaming, names: Sequence[str], ours: Collection[str] = ()
+    ) -> Lines:
+        """Returns the rows of a join with these columns, and how far it has come.
+
+        What is `ours` of the columns no row has come with.
+        """
         place = self._copy_tables(streaming)
         number = next(self.numbers)
         # A source for the time, and for the end, where one of them is asked for.
@@ -297,7 +335,10 @@ class Layout:
         kinds = (int(LineKind.ROW), int(LineKind.BOUND), int(LineKind.LATE))
         frame = rows.where(F.col(KIND).isin(*kinds))
         if self.tells_late:
-            said[CAME] = F.col(CAME)
+            shown = (quoted(it) for it in names if it not in ours)
+            made = as_json(F.struct(*shown))
+            is_row = F.col(KIND) == int(LineKind.ROW)
+            said[CAME] = F.when(is_row, made).otherwise(F.col(CAME))
         frame = frame.select(*map(quoted, names), *_named(said))
         return Lines(frame, {name: spec.NO_TIME}, frozenset({name}))
 
@@ -345,7 +386,7 @@ class Inputs(Generic[AnySource]):
     """The rows of a text's inputs, and how rows and joins are made of frames."""
 
     sources: Mapping[str, AnySource]
-    rows: Callable[[DataFrame, str, str], AnySource]
+    rows: Callable[[TimedRows], AnySource]
     join: Callable[[spec.JoinSpec, Mapping[str, AnySource]], Streaming]
 
     @property
@@ -400,7 +441,8 @@ class Inputs(Generic[AnySource]):
         streaming = self.joined(first, layout)
         onward = Onward(changes=tuple(changes), told=first.change)
         plan = within(streaming.plan, onward)
-        return layout.joined(replace(streaming, plan=plan), step.schema.names)
+        own = replace(streaming, plan=plan)
+        return layout.joined(own, step.schema.names, step.code.variables.names)
 
     def joined(self, step: spec.JoinedInRowTime, layout: Layout) -> Streaming:
         """Returns a join whose inputs are steps; joins of tables are inside of it."""
@@ -441,14 +483,13 @@ class Inputs(Generic[AnySource]):
                 ):
                     told = "late rows of steps in front of a join"
                     raise UnsupportedError.not_yet("stream", told, hint=_COUNTED)
-                frame, bounds = self.lines(step, layout).timed(one.time)
-                return self.rows(frame, one.time, bounds)
+                return self.rows(self.lines(step, layout).timed(one.time))
 
     def nothing(self, schema: Schema) -> AnySource:
         """Returns a data set without rows."""
         columns = (f"{quoted(it.name)} {it.type}" for it in schema.columns)
         nobody = self.spark.createDataFrame([], ", ".join(columns))
-        return self.rows(nobody, "", "")
+        return self.rows(TimedRows(nobody, ""))
 
 
 @dataclass(frozen=True, slots=True)
