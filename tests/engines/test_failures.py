@@ -56,3 +56,11 @@ def test_another_error_of_a_worker_is_told_in_all_its_lines():
 def test_a_limit_that_a_function_raised_is_a_limit():
     told = sentence(RuntimeError(f"mine.LimitError: {LimitError('two', 'one')}"))
     assert (type(told), told.args) == (LimitError, ("two", "one", ""))
+
+
+def test_a_topic_that_is_missing_is_told_with_what_helps():
+    said = "This server does not host this topic-partition."
+    kind = "org.apache.kafka.common.errors.UnknownTopicOrPartitionException"
+    told = sentence(RuntimeError(f"Query [id = 1] terminated: {kind}: {said}"))
+    assert told.expected == "a topic that is there before the query starts"
+    assert "a slip in its name" in told.hint

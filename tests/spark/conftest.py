@@ -2,9 +2,11 @@
 
 from contextlib import suppress
 from pathlib import Path
+from random import Random
 
 import pytest
 
+import dovetail as dt
 from dovetail.bind.jars import AVRO, CONNECTOR, jars
 from dovetail.engines.spark_session import local_session
 from dovetail.errors import EngineError
@@ -56,3 +58,19 @@ def odd_session(spark):
     for name, value in before.items():
         spark.conf.set(name, value)
     assert found == ODD
+
+
+@pytest.fixture
+def jumbled(spark, tmp_path):
+    """Two streams in files, whose rows come some minutes before or behind others."""
+    sources, chance = {}, Random(3)
+    for side in "ab":
+        rows = [(place, place * 7 + chance.randrange(60)) for place in range(60)]
+        for number in range(6):
+            some = spark.createDataFrame(rows[number * 10 :][:10], "id int, after int")
+            frame = some.selectExpr("id", "timestamp_seconds(1600000000 + after) AS at")
+            frame.coalesce(2).write.mode("append").parquet(str(tmp_path / side))
+        reader = spark.readStream.schema("id int, at timestamp")
+        files = reader.option("maxFilesPerTrigger", 3).parquet(str(tmp_path / side))
+        sources[side] = dt.stream(files, time="at", lateness="10 minutes")
+    return sources

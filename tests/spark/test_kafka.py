@@ -6,7 +6,6 @@ import socket
 import struct
 import subprocess
 from pathlib import Path
-from random import Random
 from threading import Event
 
 import pytest
@@ -400,23 +399,13 @@ IN_ORDER = {
 
 @pytest.mark.parametrize("name", IN_ORDER)
 def test_row_time_order_goes_into_each_partition_of_a_topic(
-    spark, broker, tmp_path, name
+    spark, broker, jumbled, tmp_path, name
 ):
     _, servers = broker
-    sources, chance = {}, Random(3)
-    for side in "ab":
-        rows = [(place, place * 7 + chance.randrange(60)) for place in range(40)]
-        for number in range(4):
-            some = spark.createDataFrame(rows[number * 10 :][:10], "id int, after int")
-            frame = some.selectExpr("id", "timestamp_seconds(1600000000 + after) AS at")
-            frame.coalesce(2).write.mode("append").parquet(str(tmp_path / side))
-        reader = spark.readStream.schema("id int, at timestamp")
-        files = reader.option("maxFilesPerTrigger", 3).parquet(str(tmp_path / side))
-        sources[side] = dt.stream(files, time="at", lateness="10 minutes")
     topic = f"in-order-{name}"
     columns = {"at": "timestamp", "k": "int"}
     sink = dt.kafka(topic, servers=servers, columns=columns, key={"k": "int"})
-    made = dt.sql(IN_ORDER[name], sources)
+    made = dt.sql(IN_ORDER[name], jumbled)
     how = {"checkpoint": str(tmp_path / "state"), "finish": True}
     if name == "flow":
         queries = made.write({"result": sink}, **how)

@@ -1,7 +1,6 @@
 """A query in the SQL of streams on Spark: joins in a row, a table beside them."""
 
 from pathlib import Path
-from random import Random
 from threading import Event
 
 import pyarrow.parquet as pq
@@ -199,8 +198,6 @@ def test_a_sink_of_late_rows_that_cannot_be_is_refused(sources, tmp_path):
     with pytest.raises(dt.SpecError, match="late rows both as"):
         flow.write({**sinks, "error_stream": dt.folder("x")}, checkpoint="state")
     groups = "GROUP BY o.id, FLOOR(ROWTIME TO MINUTE)"
-    with pytest.raises(dt.UnsupportedError, match="that is joins in a row, and no"):
-        flow.write(sinks, checkpoint=str(tmp_path / "state"))
     texts = {
         "late rows of steps in front of a join": f"CREATE VIEW v AS SELECT STREAM o.id "
         f"FROM Orders AS o {groups}; SELECT STREAM v.id FROM v JOIN Trades OVER "
@@ -210,6 +207,36 @@ def test_a_sink_of_late_rows_that_cannot_be_is_refused(sources, tmp_path):
         sinks = {"result": dt.folder(str(tmp_path)), "late": dt.folder("late")}
         with pytest.raises(dt.UnsupportedError, match=told):
             dt.sql(text, sources).write(sinks, checkpoint=str(tmp_path / "state"))
+
+
+def test_late_rows_of_joins_in_a_row_are_told(spark, sources, tmp_path):
+    """The same ones as of a join alone, into a sink that comes with a later start."""
+    late = [("2020-07-01 10:00:00", 1, 9), (None, 2, 8)]
+    text = f"{QUERY.strip()}; SELECT STREAM id FROM Orders"
+    for is_told in (False, True):
+        sinks = {name: dt.folder(str(tmp_path / name)) for name in ("result", "all")}
+        sinks["result 2"] = sinks.pop("all")
+        if is_told:
+            sinks["late"] = dt.folder(str(tmp_path / "lost"), "json")
+            texts = spark.createDataFrame(late, "at string, id int, amount int")
+            rows = texts.selectExpr("CAST(at AS timestamp) AS ROWTIME", "id", "amount")
+            rows.coalesce(1).write.mode("append").parquet(str(tmp_path / "Trades"))
+        queries = dt.sql(text, sources).write(
+            sinks, checkpoint=str(tmp_path / "state"), trigger={"availableNow": True}
+        )
+        for query in queries:
+            query.awaitTermination()
+    lost = spark.read.json(str(tmp_path / "lost"))
+    found = lost.select("stream", "reason", "row_time", "row").collect()
+    assert {*map(tuple, found)} == {
+        (
+            "result",
+            "late",
+            "2020-07-01T10:00:00.000000Z",
+            '{"ROWTIME":"2020-07-01T10:00:00.000000Z","id":1,"amount":9}',
+        ),
+        ("result", "null_time", None, '{"ROWTIME":null,"id":2,"amount":8}'),
+    }
 
 
 SCHEMA = "at timestamp, ticker string, price double"
@@ -309,18 +336,8 @@ IN_ORDER = {
 
 
 @pytest.mark.parametrize("name", IN_ORDER)
-def test_rows_leave_in_row_time_within_batches_and_across_them(spark, tmp_path, name):
-    sources, chance = {}, Random(3)
-    for side in "ab":
-        rows = [(place, place * 7 + chance.randrange(60)) for place in range(60)]
-        for number in range(6):
-            some = spark.createDataFrame(rows[number * 10 :][:10], "id int, after int")
-            frame = some.selectExpr("id", "timestamp_seconds(1600000000 + after) AS at")
-            frame.coalesce(2).write.mode("append").parquet(str(tmp_path / side))
-        reader = spark.readStream.schema("id int, at timestamp")
-        files = reader.option("maxFilesPerTrigger", 3).parquet(str(tmp_path / side))
-        sources[side] = dt.stream(files, time="at", lateness="10 minutes")
-    made = dt.sql(IN_ORDER[name], sources)
+def test_rows_leave_in_row_time_within_batches_and_across_them(jumbled, tmp_path, name):
+    made = dt.sql(IN_ORDER[name], jumbled)
     sink, how = dt.folder(str(tmp_path / "out")), {"finish": True}
     place = str(tmp_path / "state")
     if name == "flow":

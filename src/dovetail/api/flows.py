@@ -42,12 +42,12 @@ from dovetail.engines.spark_stream.dataflow import (
 )
 from dovetail.engines.spark_stream.feeds import BATCH_TIME
 from dovetail.engines.spark_stream.firing import rows_alone
-from dovetail.engines.spark_stream.outlets import AnyOutlet
+from dovetail.engines.spark_stream.outlets import AnyOutlet, LateTogether
 from dovetail.engines.spark_stream.row_time import (
     Layout,
     RowTimeQuery,
 )
-from dovetail.errors import SpecError, UnsupportedError
+from dovetail.errors import SpecError
 from dovetail.kernels.arrays.names import CLOCK, PLACE, LineKind, reserved
 from dovetail.kernels.firing import KIND, NOW
 from dovetail.plan import flow as planned
@@ -282,12 +282,13 @@ class Flow:
                 _refuse_finish(query)
             match query:
                 case RowTimeQuery():
-                    into = self._into(query, sinks, late)
-                    yield query.start(into, own, partitions)
+                    yield query.start(self._into(query, sinks, late), own, partitions)
                 case JoinedQuery(joined=joined):
                     into = self._into(query, sinks, late)
                     streaming = replace(streaming_of(joined), partitions=partitions)
-                    yield running.start(streaming, into, own)
+                    told = partial(_late_of_join, names[0])
+                    reads = partial(LateTogether, told=told)
+                    yield running.start(streaming, into, own, reads=reads)
                 case planned.PlainQuery(name=name):
                     if how.finish:
                         # Row by row: there is nothing that could wait.
@@ -331,13 +332,6 @@ class Flow:
         if late == _ERRORS:
             pumps = {one.name: one.pump for one in self.program.outputs}
             sink = _Told(sink, partial(_errors, pumps[name] or name))
-        if isinstance(query, JoinedQuery):
-            plan = streaming_of(query.joined).plan
-            if len(plan.joins) > 1:
-                told = "late rows of a stream that is joins in a row, and no more"
-                hint = "leave the sink of late rows out: they are counted all the same"
-                raise UnsupportedError.not_yet("stream", told, hint=hint)
-            sink = _Told(sink, partial(_late_of_join, name, plan))
         into[spec.Outlet.LATE] = sink
         return into
 
@@ -537,7 +531,9 @@ def _late_of_join(name: str, plan: StreamPlan, late: DataFrame) -> DataFrame:
     times, rows = [], []
     for side in plan.sides:
         own = f"{side.hand.value}.{quoted(side.source.time)}"
-        times.append(F.expr(own if side.source.is_timed else "NULL"))
+        # The time of a join's rows is none of their columns.
+        has_time = side.source.is_timed and side.hand not in plan.inside
+        times.append(F.expr(own if has_time else "NULL"))
         rows.append(
             F.when(F.col(side.hand.value).isNotNull(), as_json(side.hand.value))
         )

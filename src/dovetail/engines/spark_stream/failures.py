@@ -27,6 +27,14 @@ _PY4J = "Py4J"
 _PASSING = "failed to connect back"
 """A busy machine has started a worker too slowly: the next may come in time."""
 _WORKER = "Traceback (most recent call last)"
+_KNOWN = {
+    "UnknownTopicOrPartitionException": (
+        "the broker lacks a topic, or a partition of one, that a side reads",
+        "a topic that is there before the query starts",
+        "look for a slip in its name; Kafka makes no topic of one that is only read",
+    )
+}
+"""What others say in words that name nothing: what it is, and what helps."""
 _NO_ENDING = re.compile(r"\s*SQLSTATE: .*")
 
 
@@ -98,6 +106,8 @@ def _sentence(text: str, kind: str) -> EngineError:
             "casts in ON or WHERE of a join are read once more where a sink of late "
             "rows is there: start with a new folder",
         )
+    if known := [it for word, it in _KNOWN.items() if word in text]:
+        return EngineError(*known[0])
     if raised:
         name, line = raised[-1]
         return EngineError(f"the stream broke in a worker: {name}: {line}")

@@ -9,7 +9,7 @@ costs there by its columns, a line next to nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
@@ -226,6 +226,40 @@ class Results:
             *(f"sum({some}) > 0" for some in counted),
             *(f"count_if({quoted(JOIN)} = {number}) > 0" for number in inside),
         ]
+
+
+Telling = Callable[[StreamPlan, DataFrame], DataFrame]
+"""Returns late rows of a join in other columns, the same ones for every join."""
+
+
+@dataclass(frozen=True, slots=True)
+class LateTogether:
+    """The results of a join, the late rows of it and of those inside as one outlet."""
+
+    results: Results
+    told: Telling
+
+    @property
+    def every(self) -> tuple[AnyOutlet, ...]:
+        """Returns the outlets of the join, the late one last."""
+        return self.results.plan.outlets
+
+    def frame(self, results: DataFrame, outlet: AnyOutlet) -> DataFrame:
+        """Returns the rows of one outlet, late ones as they are told."""
+        if outlet is not Outlet.LATE:
+            return self.results.frame(results, outlet)
+        plan = self.results.plan
+        inside = (it for it in self.results.every if isinstance(it, LateInside))
+        own: list[AnyOutlet] = [outlet, *inside]
+        frames = (self.results.frame(results, one) for one in own)
+        told = map(self.told, plan.joins, frames)
+        return reduce(DataFrame.unionAll, told)
+
+    def has_rows(self) -> list[str]:
+        """Returns whether there are rows for each outlet, as SQL for all results."""
+        own = self.results.has_rows()
+        last = len(self.every) - 1
+        return [*own[:last], " OR ".join(f"({one})" for one in own[last:])]
 
 
 _COUNTS = {

@@ -308,10 +308,22 @@ AT_ONCE = {"once": True}
 """All that is there in one batch, or the batch that was begun and no other."""
 
 
+def _as_they_are(results: Results) -> Batches:
+    """Returns each outlet by itself."""
+    return results
+
+
 def start(
-    streaming: Streaming, sinks: Mapping[AnyOutlet, Sink], how: Start
+    streaming: Streaming,
+    sinks: Mapping[AnyOutlet, Sink],
+    how: Start,
+    *,
+    reads: Callable[[Results], Batches] = _as_they_are,
 ) -> StreamingQuery:
-    """Returns the running query that writes every outlet into its sink."""
+    """Returns the running query that writes every outlet into its sink.
+
+    `reads` says what outlets are of the results of its joins.
+    """
     refuse_shared(sinks.values())
     checkpoint = read_checkpoint(streaming.spark, how.checkpoint)
     if not (how.finish and checkpoint.is_ending):
@@ -340,7 +352,7 @@ def start(
     if not streaming.plan.way.is_native:
         with plain_rules(streaming.spark, **STORE):
             checkpoint = checkpoint.spread(streaming.spark, streaming.partitions)
-    begin = partial(_started, streaming, sinks)
+    begin = partial(_started, streaming, sinks, reads=reads)
     return _to_the_end(begin, checkpoint, how, spark=streaming.spark)
 
 
@@ -526,6 +538,8 @@ def _started(
     sinks: Mapping[AnyOutlet, Sink],
     checkpoint: Checkpoint,
     how: Start,
+    *,
+    reads: Callable[[Results], Batches],
 ) -> StreamingQuery:
     """Returns a query that goes on from a checkpoint; to finish is one batch."""
     spark = streaming.spark
@@ -546,9 +560,9 @@ def _started(
         partitions = checkpoint.partitions or streaming.state_partitions()
         confs[PARTITIONS] = str(partitions)
     with plain_rules(spark, **confs):
-        batches: Batches = results
+        batches = reads(results)
         for outlet, sink in sinks.items():
-            rows = results.frame(frame, outlet)
+            rows = batches.frame(frame, outlet)
             sink.prepare(rows, is_new=checkpoint.is_new)
             if len(sinks) == 1:
                 # Its plan is made once, and no line is kept for who else reads it.
