@@ -2,48 +2,98 @@
 
 Whole numbers keep their lowest bits, floats lose what stands behind the point, decimals
 are rounded to the digits of their type. A text that is no value of a type gives none.
+Lists, sets and maps are cast element by element.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from dovetail.dialects.spl import types, values
-from dovetail.dialects.spl.absence import required
+from dovetail.dialects.spl.absence import composed, required
 from dovetail.dialects.spl.values import Value
+from dovetail.dialects.spl.written import KNOWN, each, texts_of, written
 from dovetail.errors import Place
+from dovetail.expression.functions import build
 from dovetail.expression.functions.casts import cast
 from dovetail.expression.reader import compose
+from dovetail.expression.tree import Node
 from dovetail.schema import AtomicType
-
-_MOST_DIGITS = types.Scalar("decimal128")
-_KNOWN = "one between numbers, or from or to a text"
 
 
 def converted(value: Value, kind: types.SplType, place: Place) -> Value:
     """Returns a value as another type, which the text asks for."""
-    old = value.type
+    old, parts = value.type, {"x": value.tree}
     if old == kind:
         return replace(value, place=place)
     if isinstance(kind, types.Scalar) and kind in types.STRINGS:
-        return _written(value, kind, place)
+        return replace(written(value, place), type=kind)
     match old, kind:
-        # An optional is the value itself, which may be null.
-        case types.NULL, types.Holder("optional"):
-            return values.of_type(kind, "x", place, x=value.tree)
-        case _, types.Holder("optional", (of,)) if of == old:
-            return Value(kind, required(value.tree, value.place), place)
-        case types.RSTRING | types.USTRING, _:
+        case types.RSTRING | types.USTRING, types.Scalar() | types.Enumerated():
             return _read(value, kind, place)
         case types.Scalar(), types.Scalar() if {old, kind} <= types.NUMBERS:
             return _number(value, kind, place)
+        case types.FLOAT64, types.TIMESTAMP:
+            return values.of_type(kind, "CAST(x AS DECIMAL(28, 9))", place, **parts)
+        case types.TIMESTAMP, types.FLOAT64:
+            return values.of_type(kind, "x", place, **parts)
+        # The number of a word is its place among all words of its type.
+        case types.Enumerated(words), types.Scalar() if kind in types.INTEGERS:
+            known = build("array", *map(values.text, words))
+            at = composed("array_position(y, x) - 1", y=known, **parts)
+            return resized(Value(types.INT64, at, place), kind, place)
+        case types.Scalar(), types.Enumerated(words) if old in types.INTEGERS:
+            known = build("array", *map(values.text, words))
+            return values.of_type(kind, "y[CAST(x AS INT)]", place, y=known, **parts)
+        case _:
+            return _held(value, kind, place)
+
+
+def _held(value: Value, kind: types.SplType, place: Place) -> Value:
+    """Returns a value as what holds others: an optional, or elements one by one."""
+    match value.type, kind:
+        # An optional is the value itself, which may be null.
+        case types.NULL, types.Holder("optional"):
+            return values.of_type(kind, "x", place, x=value.tree)
+        case old, types.Holder("optional", (of,)) if old == of or _is_plain(old):
+            inside = converted(value, of, place)
+            return Value(kind, required(inside.tree, value.place), place)
         case types.Holder("set" | "list", of), types.Holder("set" | "list", into) if (
             of == into
         ):
             template = "array_distinct(x)" if kind.word == "set" else "x"
             return values.of_type(kind, template, place, x=value.tree)
-        case _:
-            raise types.refused(place, f"a cast from {old} to {kind}", _KNOWN)
+        case types.Holder("set" | "list" as word, (of,)), types.Holder(to, (into,)) if (
+            word == to and _is_plain(of) and _is_plain(into)
+        ):
+            whole = _elements(value.tree, of, into, place=place)
+            tree = build("array_distinct", whole) if word == "set" else whole
+            return Value(kind, tree, place)
+        case types.Holder("map", (key, of)), types.Holder("map", (other, into)) if (
+            key == other and _is_plain(of) and _is_plain(into)
+        ):
+            whole = composed("map_values(x)", x=value.tree)
+            items = _elements(whole, of, into, place=place)
+            template = "map_from_arrays(map_keys(x), y)"
+            return Value(kind, composed(template, x=value.tree, y=items), place)
+        case old, _:
+            raise types.refused(place, f"a cast from {old} to {kind}", KNOWN)
+
+
+def _is_plain(kind: types.SplType) -> bool:
+    """Tells whether elements of a type are cast one by one; of decimals none is."""
+    is_one = isinstance(kind, types.Scalar | types.Enumerated)
+    return is_one and kind not in {types.NULL, *types.DECIMALS}
+
+
+def _elements(
+    node: Node, kind: types.SplType, into: types.SplType, *, place: Place
+) -> Node:
+    """Returns the elements of a list as those of another type."""
+    if into in types.STRINGS:
+        return texts_of(node, kind, place)
+    return each(node, kind, partial(converted, kind=into, place=place), place=place)
 
 
 def _number(value: Value, kind: types.Scalar, place: Place) -> Value:
@@ -80,25 +130,6 @@ def resized(value: Value, kind: types.Scalar, place: Place) -> Value:
     return values.wrapped(kind, "x", place, x=tree)
 
 
-def _written(value: Value, kind: types.Scalar, place: Place) -> Value:
-    """Returns a value as a text."""
-    old = value.type
-    if isinstance(old, types.Enumerated) or old in types.STRINGS:
-        return Value(kind, value.tree, place)
-    if old in {*types.FLOATS, *types.DECIMALS}:
-        return Value(kind, values.digits_of("text", _MOST_DIGITS, value), place)
-    if old in {*types.INTEGERS, types.BOOLEAN}:
-        return values.of_type(kind, "CAST(x AS STRING)", place, x=value.tree)
-    if old == types.TIMESTAMP:
-        return values.of_type(kind, _TIMESTAMP_TEXT, place, x=value.tree)
-    raise types.refused(place, f"a cast from {old} to {kind}", _KNOWN)
-
-
-# Seconds, nanoseconds, and the machine, of which there is none.
-_TIMESTAMP_TEXT = """concat('(', CAST(CAST(floor(x) AS BIGINT) AS STRING), ',',
-    CAST(CAST((x - floor(x)) * 1000000000BD AS BIGINT) AS STRING), ',0)')"""
-
-
 _WHOLE_TEXT = "^[+-]?[0-9]+$"
 _NUMBER_TEXT = "^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$"
 
@@ -133,4 +164,4 @@ def _read(value: Value, kind: types.SplType, place: Place) -> Value:
             template = "CAST(IF(x IN ('true', 'false'), x, '') AS BOOLEAN)"
             return values.of_type(kind, template, place, **parts)
         case _:
-            raise types.refused(place, f"a cast from {value.type} to {kind}", _KNOWN)
+            raise types.refused(place, f"a cast from {value.type} to {kind}", KNOWN)

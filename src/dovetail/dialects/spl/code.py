@@ -433,6 +433,8 @@ class Writer:
                 yield from self._submit(what, self.outputs[target], names)
             case name, _ if name in self.sees.commands:
                 yield from self._call(node, names)
+            case "assignFrom", (target, other):
+                yield from self._shared(target, other, names)
             case "sortM" | "reverseM" as name, (target,):
                 function = syntax.Name(node.place, name[:-1])
                 other = syntax.Call(node.place, function, (target,))
@@ -447,6 +449,27 @@ class Writer:
                     f"one of {known}",
                     "compute it before, and bind the stream by its name",
                 )
+
+    def _shared(
+        self, target: syntax.Node, other: syntax.Node, names: Names
+    ) -> Iterator[code.Assigned]:
+        """Yields that attributes of a tuple are those of their names in another one."""
+        value = bind(other, self.scope(names))
+        named = getattr(target, "text", "")
+        view = None if named in names else self.sees.port(named)
+        whole = self.target(target, names) if view is None else None
+        kind = view.type if view else whole and types.loose(whole.type)
+        if not isinstance(kind, Tuple) or not isinstance(value.type, Tuple):
+            found = f"assignFrom of {kind} and {value.type}"
+            raise refused(other.place, found, "two tuples")
+        for name, own in kind.attributes:
+            if (there := value.type.get(name)) is None:
+                continue
+            part = build("field", value.tree, values.text(name))
+            given_part = Value(types.loose(there), part, other.place)
+            made = values.assigned(given_part, own, name)
+            into = syntax.Member(target.place, target, name)
+            yield code.Assigned(self.target(into, names).target, made.expression)
 
     def _submit(
         self, what: syntax.Node, port: int, names: Names
@@ -594,6 +617,19 @@ def is_plain(node: syntax.Node) -> bool:
             return not _steps_in(what) and (
                 isinstance(what, syntax.TupleText | syntax.Name)
             )
+        case _:
+            return False
+
+
+def is_silent(node: syntax.Node) -> bool:
+    """Tells whether code only prints: no tuple and no variable is another behind it."""
+    match node:
+        case syntax.Block(statements=statements):
+            return all(map(is_silent, statements))
+        case syntax.Choice(condition=condition, branches=branches):
+            return not _steps_in(condition) and all(map(is_silent, branches))
+        case syntax.Action(name=name, arguments=arguments):
+            return name in syntax.SILENT and not any(map(_steps_in, arguments))
         case _:
             return False
 

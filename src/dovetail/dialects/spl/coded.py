@@ -1,5 +1,7 @@
 """Operators with code: Custom, and Filter and Functor where variables change in them.
 
+A DynamicFilter is code too, which keeps the keys that hold in a variable.
+
 Code of a tuple is carried out before the operator looks at it. So a Filter with code is
 code that goes on with `if (..) submit(..)`, and a Functor one that makes its tuples.
 """
@@ -9,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import chain
 
 from dovetail import spec
 from dovetail.dialects.spl import operators, syntax, types, values, windowed
+from dovetail.dialects.spl.casts import converted
 from dovetail.dialects.spl.code import (
     FINAL,
     MARKS,
@@ -28,6 +32,7 @@ from dovetail.dialects.spl.operators import ROW, Operator, Stream
 from dovetail.dialects.spl.types import BOOLEAN, INT32, Tuple, refused
 from dovetail.dialects.spl.values import Value
 from dovetail.errors import Place
+from dovetail.expression import Expression
 from dovetail.expression.reader import compose
 from dovetail.expression.tree import Column, Literal, Node
 from dovetail.schema import Schema
@@ -100,6 +105,107 @@ def punctor(operator: Operator) -> list[Stream]:
     mark = code.Branched(holds.expression, (code.Punctuated(0),))
     tuples = whole.given(operator.views())
     return whole.passing((mark, *tuples) if is_before else (*tuples, mark)).streams()
+
+
+_KEYS = ("key", "addKey", "removeKey")
+_YES = values.literal(True, BOOLEAN, NOWHERE).expression  # noqa: FBT003
+
+
+def dynamic_filter(operator: Operator) -> list[Stream]:
+    """Returns the streams of a DynamicFilter: tuples of keys that hold, then others.
+
+    The second port says which keys hold from then on, the third which no longer do.
+    """
+    operator.need_ports("2..3", "1..2")
+    operators.refuse_changes(operator)
+    call, place = operator.call, operator.call.place
+    params = operator.params(known := _KEYS[: len(operator.feeds)])
+    for name in known:
+        if name not in params:
+            told = f"a DynamicFilter of {len(known)} input ports without {name}"
+            raise refused(place, told, f"{name} : ..")
+    # Marks of the tuples that are looked at go on, others do not.
+    current = syntax.Call(place, syntax.Name(place, "currentPunct"), ())
+    streams = (syntax.Name(place, head.name) for head in call.heads)
+    out = tuple(syntax.Action(place, "submit", (current, it)) for it in streams)
+    heard = ("onPunct", call.ports[0].name)
+    marks = syntax.Logic(place, heard, syntax.Block(place, out))
+    whole = _Coding.of(replace(operator, call=replace(call, logics=(marks,))))
+    keys = [
+        _Key.of(whole.writer, params[name], at, kinds=params["key"])
+        for at, name in enumerate(known)
+    ]
+    kind = types.Holder("map", (keys[0].value.type, BOOLEAN))
+    held = whole.writer.variable("held", kind, is_mutable=True)
+    view = whole.writer.sees.ports[0]
+    tuples = {name: view.attribute(name, place) for name in view.type.names}
+    goes = (
+        (code.Submitted(port, whole.writer.columns_of(port, tuples)),)
+        for port in range(len(operator.made))
+    )
+    changes = ((code.Change.PUT, (_YES,)), (code.Change.REMOVE_KEY, ()))
+    done: list[code.Statement] = [code.Branched(keys[0].within(read(held)), *goes)]
+    for key, (change, more) in zip(keys[1:], changes, strict=False):
+        parts = (key.value.expression, *more)
+        done.append(code.Changed(held.target, change, parts))
+    first = code.Assigned(held.target, values.blank(kind, place).expression)
+    on_row = (_of_port((one,), at, place) for at, one in enumerate(done))
+    whole_code = replace(
+        whole.code,
+        variables=Schema(tuple(whole.writer.columns)),
+        state=(first,),
+        on_row=(*chain.from_iterable(on_row), *whole.code.on_row),
+    )
+    return replace(whole, code=whole_code).streams()
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """What tuples of a port are looked up by: one value, or several written out."""
+
+    whole: Tuple
+    tree: Node
+    value: Value
+
+    @classmethod
+    def of(
+        cls,
+        writer: Writer,
+        setting: syntax.Setting,
+        port: int,
+        *,
+        kinds: syntax.Setting,
+    ) -> _Key:
+        """Returns the key of the tuples of a port, of the types of another setting."""
+        scope = replace(writer.sees, ports=writer.sees.ports[port : port + 1])
+        found = [bind(one, scope) for one in setting.values]
+        first = replace(writer.sees, ports=writer.sees.ports[:1])
+        wanted = [bind(one, first).type for one in kinds.values]
+        if [one.type for one in found] != wanted:
+            told = ", ".join(str(one.type) for one in found)
+            expected = ", ".join(map(str, wanted))
+            raise refused(setting.place, f"{setting.name} is {told}", expected)
+        for one in found:
+            operators.refuse_unordered(one)
+        whole = Tuple(tuple((f"k{at}", kind) for at, kind in enumerate(wanted)))
+        # Of both zeros of floats the one is the other.
+        trees = (
+            compose("x + 0D", x=one.tree) if one.type in types.FLOATS else one.tree
+            for one in found
+        )
+        tree = values.structured(whole, trees)
+        is_one = len(found) == 1 and isinstance(found[0].type, types.Scalar)
+        if is_one and found[0].type not in types.FLOATS:
+            return cls(whole, tree, found[0])
+        value = Value(whole, tree, setting.place)
+        return cls(whole, tree, converted(value, types.RSTRING, setting.place))
+
+    def within(self, held: Value) -> Expression:
+        """Returns whether the key is one that holds; NaN is none."""
+        is_nan = values.nan_within(self.whole, "z") or "false"
+        parts = {"x": self.value.tree, "y": held.tree, "z": self.tree}
+        template = f"NOT ({is_nan}) AND map_contains_key(y, x)"
+        return values.of_type(BOOLEAN, template, self.value.place, **parts).expression
 
 
 _ITERATION = "iteration number"

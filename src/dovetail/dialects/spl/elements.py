@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from dovetail.dialects.spl import types, values
-from dovetail.dialects.spl.absence import composed
+from dovetail.dialects.spl.absence import composed, failures
 from dovetail.dialects.spl.values import Value
 from dovetail.errors import Place
 from dovetail.expression.functions import build
-from dovetail.expression.reader import variable
+from dovetail.expression.reader import compose, variable
 from dovetail.expression.tree import Lambda
 
 Operate = Callable[[str, Value, Value, Place], Value]
@@ -113,6 +113,11 @@ def mapped(parts: Sequence[Value], place: Place) -> Value:
             values.need_same("a map", column[0], value)
     kind = types.Holder("map", (keys[0].type, items[0].type))
     tree = build("map", *(value.tree for value in parts))
+    if len(keys) > 1 and failures(tree):
+        # Spark stops at a key that stands twice, also where nobody needs the map.
+        own = build("array", *(key.tree for key in keys))
+        template = f"IF(size(array_distinct(x)) = {len(keys)}, y, NULL)"
+        tree = compose(template, x=own, y=tree)
     return Value(kind, values.made_of(parts, tree), place)
 
 

@@ -147,14 +147,9 @@ def _written(node: syntax.Node, scope: Scope) -> Value:
 
 def _cast(kind: types.SplType, node: syntax.Node, scope: Scope, place: Place) -> Value:
     """Returns a value as another type, which says what an empty list holds."""
-    match node:
-        case syntax.Items(values=()) | syntax.Braces(values=()) if (
-            isinstance(kind, types.Holder) and kind.word != "optional"
-        ):
-            empty = values.default_of(kind)
-            return values.literal(empty, kind, place)
-        case _:
-            return converted(bind(node, scope), kind, place)
+    if _is_empty(node, kind):
+        return values.blank(kind, place)
+    return converted(bind(node, scope), kind, place)
 
 
 def _named(text: str, scope: Scope, place: Place) -> Value:
@@ -362,23 +357,45 @@ def chosen(condition: Value, one: Value, other: Value) -> Value:
 
 
 def given(node: syntax.Node, kind: types.SplType, scope: Scope, what: str) -> Value:
-    """Returns a value for what has a type; an empty list is one of it."""
-    is_empty = isinstance(node, syntax.Items | syntax.Braces) and not node.values
-    loose = types.loose(kind)
-    if is_empty and isinstance(loose, types.Holder) and loose.word != "optional":
+    """Returns a value for what has a type; [] and {} are what is empty of it."""
+    if _is_empty(node, types.loose(kind)):
         return values.blank(kind, node.place)
     return values.assigned(bind(node, replace(scope, wanted=(kind,))), kind, what)
 
 
 def begun(node: syntax.Node, kind: types.SplType, scope: Scope, what: str) -> Value:
-    """Returns the first value of a variable: a bare whole number is of its type."""
+    """Returns the first value of a variable: here alone SPL casts it unasked.
+
+    But a bare whole number is of the type, and has room there.
+    """
     match node:
         case syntax.Number(text=text) if text.isdigit() and kind in types.INTEGERS:
             # Of int64 the suffix is l, of uint64 it is ul.
             unsigned = "u" if kind in types.UNSIGNED else ""
             letter = _LETTERS[str(kind).removeprefix("u")]
             node = replace(node, text=f"{text}{unsigned}{letter}")
-    return given(node, kind, scope, what)
+    if _is_empty(node, types.loose(kind)):
+        return values.blank(kind, node.place)
+    value, own = bind(node, replace(scope, wanted=(kind,))), types.loose(kind)
+    match own:
+        case types.Holder("optional", (of,)) if value.type not in {own, types.NULL}:
+            own = types.loose(of)
+    if value.type not in {types.NULL, own}:
+        value = converted(value, own, value.place)
+    return values.assigned(value, kind, what)
+
+
+def _is_empty(node: syntax.Node, kind: types.SplType) -> bool:
+    """Tells whether a node is a list, a set, a map or a tuple, and empty."""
+    if not isinstance(node, syntax.Items | syntax.Braces) or node.values:
+        return False
+    match kind:
+        case types.Holder(word):
+            return word != "optional"
+        case types.Tuple():
+            return isinstance(node, syntax.Braces)
+        case _:
+            return False
 
 
 def changed(

@@ -6,12 +6,13 @@ way, what it gives is refused: a join of ours has no way back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from dovetail import spec
 from dovetail.dialects.spl import coded, files, operators, syntax, types, windowed
+from dovetail.dialects.spl.code import is_silent
 from dovetail.dialects.spl.expressions import PortView, Scope, begun
 from dovetail.dialects.spl.history import with_history
 from dovetail.dialects.spl.joins import join
@@ -38,6 +39,8 @@ _OPERATORS: Mapping[str, Callable[[Operator], list[Stream]]] = {
     "Sort": windowed.sort,
     "Punctor": windowed.punctor,
     "Barrier": windowed.barrier,
+    "Pair": windowed.pair,
+    "DynamicFilter": coded.dynamic_filter,
     "DeDuplicate": windowed.deduplicate,
 }
 # Those whose logic clauses are carried out.
@@ -48,8 +51,8 @@ _WITH_CODE: Mapping[str, Callable[[Operator], list[Stream]]] = {
     "Punctor": coded.punctor,
 }
 # Whose tuples leave one by one where a value is missing.
-# Of the others that take tuples a Barrier alone computes what may have no value.
-_NOT_CAUGHT = {"Barrier"}
+# Of the others that take tuples these compute what may have no value.
+_NOT_CAUGHT = {"Barrier", "Pair"}
 _WITH_WINDOWS = {"Join", "Aggregate", "Sort"}
 _REFUSED = {
     "Gate": "leave it out, as nothing waits here: each tuple has gone all its way, "
@@ -227,8 +230,7 @@ class Graph:
         if coded.has_code(call) and call.kind in _WITH_CODE:
             bound = _WITH_CODE[call.kind]
         elif code := [one for one in call.logics if one.words[0] != "state"]:
-            hint = "do it in a Custom or Functor before it"
-            raise types.refused(code[0].place, f"code of a {call.kind}", "none", hint)
+            self._refuse_code(call, code)
         # Where no code changes them, variables are constants.
         if bound not in _WITH_CODE.values() or not coded.is_stateful(call):
             sees = replace(self.scope(), values=dict(self._state(call)))
@@ -246,6 +248,19 @@ class Graph:
                 "out, and goes where its sink says"
             )
         return []
+
+    def _refuse_code(
+        self, call: syntax.Invocation, code: Sequence[syntax.Logic]
+    ) -> None:
+        """Refuses code that may change a tuple; what is only printed is left out."""
+        for logic in code:
+            if not is_silent(logic.body):
+                hint = "do it in a Custom or Functor before it"
+                raise types.refused(logic.place, f"code of a {call.kind}", "none", hint)
+            self.world.remarks.append(
+                f"line {logic.place.line}: code of a {call.kind} that changes no tuple "
+                "is left out"
+            )
 
     def _sink(self, call: syntax.Invocation, feed: Stream) -> None:
         """Keeps the file of a FileSink, for which whoever runs the text asks."""
@@ -419,6 +434,7 @@ class Graph:
                 if len(of) != 1 + (word == "map"):
                     raise types.refused(node.place, f"{word} of {len(of)} types")
                 holder = types.Holder(word, tuple(map(self.read_type, of)))
+                types.refuse_keys(holder, node.place)
                 return types.bounded(holder, bound, node.place)
             case syntax.Enumeration(words=words):
                 if len({*words}) < len(words):

@@ -35,7 +35,7 @@ PORT, _PART = "from port", "port {}"
 # Parameters that have several values, or that are looked at by whoever takes them.
 _LISTED = (
     *("equality", "partitionBy", "groupBy", "sortBy", "order", "key", "index"),
-    *("match", "algorithm", "defaultTuple"),
+    *("addKey", "removeKey", "match", "algorithm", "defaultTuple"),
 )
 
 
@@ -167,8 +167,8 @@ def _condition(node: syntax.Node, scope: Scope) -> Value:
 
 
 def refuse_changes(operator: Operator) -> None:
-    """Refuses output ports that give other tuples than the one input port takes."""
-    (feed,) = operator.feeds
+    """Refuses output ports that give other tuples than the first input port takes."""
+    feed = operator.feeds[0]
     for clause in operator.call.outputs:
         found = f"assignments of a {operator.call.kind}"
         raise types.refused(clause.place, found, "none: use a Functor")

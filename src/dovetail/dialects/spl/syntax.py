@@ -451,7 +451,10 @@ Node = (
 
 # Calls of these are left out where code is carried out.
 SILENT = frozenset(
-    ("println", "print", "printString", "printStringLn", "appTrc", "appLog", "log")
+    (
+        *("println", "print", "printString", "printStringLn"),
+        *("appTrc", "appLog", "log", "fflush"),
+    )
 )
 """What only people or files see: it changes no tuple."""
 

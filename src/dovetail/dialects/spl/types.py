@@ -185,6 +185,14 @@ def bounded(kind: SplType, bound: str, place: Place) -> SplType:
     return Bounded(kind, int(bound))
 
 
+def refuse_keys(kind: Holder, place: Place) -> None:
+    """Refuses a map by what has parts: nothing is looked up by it."""
+    key = loose(kind.of[0])
+    if kind.word == "map" and isinstance(key, Tuple | Holder):
+        hint = "(rstring) t is a text, by which a map<rstring, ..> is looked up"
+        raise refused(place, f"a map by {key}", "keys that are one value", hint)
+
+
 def bits_of(kind: Scalar) -> int:
     """Returns how many bits a number has."""
     # uint16 is a word and its bits.
@@ -231,19 +239,25 @@ def has_optional(kind: SplType) -> bool:
             return False
 
 
-def words_in(kind: SplType) -> Iterator[Enumerated]:
-    """Yields the types of words that a type is made of."""
+def parts_of(kind: SplType) -> Iterator[SplType]:
+    """Yields a type and all that it is made of."""
+    yield kind
     match kind:
-        case Enumerated():
-            yield kind
         case Holder(_, of):
             for part in of:
-                yield from words_in(part)
+                yield from parts_of(part)
         case Tuple(attributes):
             for _, part in attributes:
-                yield from words_in(part)
+                yield from parts_of(part)
+        case Bounded(bounded):
+            yield bounded
         case _:
             pass
+
+
+def words_in(kind: SplType) -> Iterator[Enumerated]:
+    """Yields the types of words that a type is made of."""
+    return (one for one in parts_of(kind) if isinstance(one, Enumerated))
 
 
 def schema_of(kind: Tuple, place: Place) -> Schema:

@@ -1,8 +1,8 @@
 """Operators that keep tuples for a while and are no joins.
 
-Aggregate and Sort have a window, Barrier waits for a tuple of each port, DeDuplicate
-remembers what has come. A Punctor keeps nothing, but its marks are what windows last
-until.
+Aggregate and Sort have a window, Barrier and Pair wait for a tuple of each port,
+DeDuplicate remembers what has come. A Punctor keeps nothing, but its marks are what
+windows last until.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from decimal import Decimal
 
 from dovetail import spec
 from dovetail.dialects.spl import aggregates, syntax, types, values
+from dovetail.dialects.spl.casts import converted
 from dovetail.dialects.spl.expressions import PortView, bind, need_boolean
 from dovetail.dialects.spl.operators import (
     PORT,
@@ -20,6 +21,7 @@ from dovetail.dialects.spl.operators import (
     Operator,
     Stream,
     assignments,
+    columns_of,
     forwarded,
     given_by,
     judged,
@@ -41,6 +43,7 @@ from dovetail.expression import Expression
 from dovetail.expression.tree import Column
 from dovetail.schema import ArrayType, Schema
 from dovetail.schema import Column as SchemaColumn
+from dovetail.spec import code
 
 # No attribute of SPL has a blank in its name: so these meet none.
 _BY, _GROUP, _SORT, _VALUE, _DELTA = "by {}", "group {}", "sort {}", "value {}", "delta"
@@ -239,6 +242,10 @@ class _Aggregated:
     def _bound(self, node: syntax.Node) -> Value:
         """Returns what an assignment gives: an aggregate, else of the last tuple."""
         match node:
+            # A cast alone may stand around an aggregate.
+            case syntax.Cast(type=kind, value=syntax.Call() as inside):
+                to = self.operator.outer.read_type(kind)
+                return converted(self._bound(inside), to, node.place)
             case syntax.Call(of=syntax.Name(text=name), arguments=arguments) if (
                 name in aggregates.AGGREGATES
             ):
@@ -252,10 +259,10 @@ class _Aggregated:
             case syntax.Call(of=syntax.Name(text=name), arguments=()) if (
                 name in aggregates.COUNTS
             ):
-                template, kind = aggregates.COUNTS[name]
+                template, gives = aggregates.COUNTS[name]
                 counts = aggregates.list_of(types.INT32)
                 tree = Column(ROW, _COUNTS, types.stored(counts))
-                return values.of_type(kind, template, node.place, x=tree)
+                return values.of_type(gives, template, node.place, x=tree)
             case syntax.Call(of=syntax.Name(text="Count"), arguments=()):
                 # How many tuples there are is how long a list of any column is.
                 one = values.literal(True, types.BOOLEAN, node.place)  # noqa: FBT003
@@ -388,6 +395,26 @@ def punctor(operator: Operator) -> list[Stream]:
 
 def barrier(operator: Operator) -> list[Stream]:
     """Returns the stream of a Barrier: a tuple of each port makes one."""
+    inside, step = _aligned(operator)
+    return [projected(operator, 0, step, inside)]
+
+
+def pair(operator: Operator) -> list[Stream]:
+    """Returns the stream of a Pair: a tuple of each port, then a mark behind them."""
+    inside, step = _aligned(operator)
+    refuse_changes(operator)
+    (made,), place = operator.made, operator.call.place
+    given = (
+        ((name, view.attribute(name, place)) for name in made.type.names)
+        for view in inside
+    )
+    tuples = [code.Submitted(0, columns_of(dict(one))) for one in given]
+    behind = code.Code((made.schema,), Schema(()), (), (*tuples, code.Punctuated(0)))
+    return [Stream(made.name, made.type, spec.Coded(step, behind))]
+
+
+def _aligned(operator: Operator) -> tuple[list[PortView], spec.Aligned]:
+    """Returns tuples of each port as soon as one of each has come, as one stream."""
     operator.need_ports("2..", "1")
     ports = operator.views()
     by = _parted_ports(operator, ports)
@@ -395,12 +422,11 @@ def barrier(operator: Operator) -> list[Stream]:
     inside, source = together(operator, ports, beside)
     parts = tuple(view.within for view in inside)
     schema = Schema(tuple(source.schema[part] for part in parts))
-    step = spec.Aligned(source, schema, PORT, parts, tuple(beside[0]))
-    return [projected(operator, 0, step, inside)]
+    return inside, spec.Aligned(source, schema, PORT, parts, tuple(beside[0]))
 
 
 def _parted_ports(operator: Operator, ports: Sequence[PortView]) -> list[list[Value]]:
-    """Returns for each port of a Barrier what its tuples are parted by."""
+    """Returns for each port what its tuples are parted by."""
     last = len(ports) - 1
     numbers = {f"partitionBy{number}": number for number in range(len(ports))}
     # With two ports they have the names that a Join's have.

@@ -66,6 +66,8 @@ _OPERATIONS: Mapping[str, Callable[..., Decimal | str]] = {
     "ceil": _whole(decimal.ROUND_CEILING),
     "round": _whole(decimal.ROUND_HALF_UP),
     "text": _shortest,
+    # Of all that stand in one text, each as a text.
+    "texts": lambda context, *values: " ".join(_shortest(context, it) for it in values),
     # Of all that stand in one text, rounded after each.
     "sum": lambda context, *values: reduce(context.add, values, Decimal(0)),
 }
