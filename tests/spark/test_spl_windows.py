@@ -129,13 +129,62 @@ def test_another_window_on_an_old_checkpoint_is_refused(folders, tmp_path):
     assert not isinstance(told.value, EngineError)  # a query fails, and says why
 
 
-def test_an_end_that_an_operator_would_have_to_hear_is_refused(folders, tmp_path):
+COUNTED = (
+    "stream<int32 n> N = Custom({0} as I) {{ logic state : mutable int32 n = 0;\n"
+    "  onTuple I : n++;\n"
+    "  onPunct I : if (currentPunct() == Sys.FinalMarker) submit({{n = n}}, N);\n}}\n"
+)
+
+
+def test_an_end_beside_a_join_that_an_operator_would_have_to_hear_is_refused(
+    folders, tmp_path
+):
     streams, _ = folders
     sliding = IN_FRONT.replace("tumbling, count(2)", "sliding, count(2)")
-    for text, name in ((BEHIND, "Sets"), (sliding, "J")):
+    counted = A + B + JOIN.format("A") + COUNTED.format("J")
+    for text, name in ((sliding, "J"), (counted, "N")):
         flow = dt.spl(text, streams)
-        with pytest.raises(dt.SpecError, match="for which an operator keeps rows"):
+        with pytest.raises(dt.SpecError, match="an operator beside a join waits"):
             flow.write({name: lambda *_: None}, checkpoint=tmp_path / name, finish=True)
+
+
+def finished(flow, sinks, checkpoint):
+    """The rows of streams that come out until the streams have ended."""
+    rows = {name: [] for name in sinks}
+
+    def sink(name):
+        return lambda frame, _: rows[name].extend(map(tuple, frame.collect()))
+
+    given = {name: sink(name) for name in sinks}
+    for query in flow.write(given, checkpoint=checkpoint, finish=True):
+        query.awaitTermination()
+    return [rows[name] for name in sinks]
+
+
+def test_code_and_a_sliding_sort_hear_the_end_of_all_their_streams(folders, tmp_path):
+    streams, put = folders
+    text = A + (
+        "stream<int32 k, int32 v> B = Beacon() {}\n"
+        + COUNTED.format("A, B")
+        + "stream<A> S = Sort(A) { window A : sliding, count(5); param sortBy : v; }\n"
+    )
+    other = dt.stream(streams["B"].frame.selectExpr("n", "k", "0 AS v"), sequence="n")
+    flow = dt.spl(text, {"A": streams["A"], "B": other})
+    put("A", [(1, 1, 30), (3, 1, 10), (5, 2, 20)])
+    put("B", [(2, 1, 7)])
+    counted, ordered = finished(flow, ["N", "S"], tmp_path / "state")
+    assert counted == [(4,)]
+    assert ordered == [(1, 10), (2, 20), (1, 30)]
+    with pytest.raises(EngineError, match="have ended"):
+        finished(flow, ["N", "S"], tmp_path / "state")
+
+
+def test_what_keeps_rows_behind_a_join_ends_with_what_is_there(folders, tmp_path):
+    streams, put = folders
+    put("A", [(1, 1, 10), (2, 1, 20)])
+    put("B", [(3, 1, 100)])
+    flow = dt.spl(BEHIND, streams)
+    assert finished(flow, ["Sets"], tmp_path / "state") == [[(1, [10, 20])]]
 
 
 REPEATS = (

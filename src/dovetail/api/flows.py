@@ -6,9 +6,10 @@ each stream that comes out without a join has a query of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
+from itertools import chain
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -26,7 +27,7 @@ from dovetail.api.joined import (
 )
 from dovetail.bind.files.tuple_sinks import AnyFile
 from dovetail.bind.sinks import Folder, Sink, refuse_shared
-from dovetail.bind.tick import SECONDS, ticks
+from dovetail.bind.tick import NO_BEAT, SECONDS, ticks
 from dovetail.engines.kernel_settings import reads_all, stream_settings
 from dovetail.engines.spark.rules import plain_rules
 from dovetail.engines.spark.values import as_json
@@ -99,6 +100,8 @@ class JoinedQuery:
 
 
 AnyQuery = planned.Query | RowTimeQuery | JoinedQuery
+_ENDING = RowTimeQuery | JoinedQuery | planned.JoinQuery
+"""Queries that hear an end by themselves."""
 Files = Callable[[Collection[str]], Mapping[str, AnyFile]]
 """Into which files the text itself puts streams, but those that are bound."""
 
@@ -273,13 +276,16 @@ class Flow:
     ) -> Iterator[StreamingQuery]:
         """Yields each query, started; `late` is the sink of late rows, if any is."""
         for query in self.queries:
-            names = _names(query)
             # Another first stream is another query: state of this one does not fit it.
-            place = f"{how.checkpoint}/{names[0]}"
-            title = f"{how.name}.{names[0]}" if how.name else ""
+            first, *_ = _names(query)
+            place = f"{how.checkpoint}/{first}"
+            title = f"{how.name}.{first}" if how.name else ""
             own = replace(how, checkpoint=place, name=title)
             if how.finish is not None:
                 _refuse_finish(query)
+            if how.finish and not isinstance(query, _ENDING):
+                # Nothing waits that the end would let out: what is there is all.
+                own = replace(own, trigger=running.NOW)
             match query:
                 case RowTimeQuery():
                     yield query.start(self._into(query, sinks, late), own, partitions)
@@ -289,19 +295,18 @@ class Flow:
                     told = partial(_late_of_join, names[0])
                     reads = partial(LateTogether, told=told)
                     yield running.start(streaming, into, own, reads=reads)
-                case planned.PlainQuery(name=name):
-                    if how.finish:
-                        # Row by row: there is nothing that could wait.
-                        own = replace(own, trigger=running.NOW)
-                    yield running.start_plain(self._plain(query), sinks[name], own)
+                case planned.PlainQuery(name=name, paths=paths):
+                    hears = how.finish is not None and _hears_ends(paths)
+                    rows = partial(self._plain, query)
+                    yield running.start_alone(
+                        self._spark, rows, sink=sinks[name], how=own, hears_ends=hears
+                    )
                 case planned.TurnQuery(name=name):
                     yield self._begun(query, sinks[name], own, partitions=partitions)
                 case planned.TailQuery(name=name):
-                    shown = partial(_shown, query.schema)
+                    behind, shown = sinks[name], partial(_shown, query.schema)
                     streaming = self._streaming(query, partitions)
-                    yield running.start_tail(
-                        streaming, shown, sink=sinks[name], how=own
-                    )
+                    yield running.start_tail(streaming, shown, sink=behind, how=own)
                 case planned.JoinQuery(exits=exits):
                     outlets: dict[AnyOutlet, Sink] = {
                         outlet: _Exits(
@@ -445,16 +450,21 @@ class Flow:
         )
         return left, right
 
-    def _plain(self, query: planned.PlainQuery) -> DataFrame:
+    def _plain(self, query: planned.PlainQuery, ends: running.Ends = None) -> DataFrame:
         """Returns the rows of a stream that comes out without a join."""
         frame = self.sources[query.paths[0].inputs[0]].frame
         assert isinstance(frame, DataFrame)  # noqa: S101 - as they were given
         with plain_rules(frame.sparkSession):
-            rows = self._gathered(query.paths, query.ranks)
+            rows = self._gathered(query.paths, query.ranks, ends)
             return _shown(query.schema, rows)
 
-    def _gathered(self, paths: Sequence[Path], ranks: int) -> DataFrame:
-        """Returns the rows that come on some ways, with their times and places."""
+    def _gathered(
+        self, paths: Sequence[Path], ranks: int, ends: running.Ends = None
+    ) -> DataFrame:
+        """Returns the rows that come on some ways, with their times and places.
+
+        Where inputs may end operators hear of it, behind all rows.
+        """
         rows = [self.sources[name] for path in paths for name in path.inputs]
         columns = _carried(rows)
         place = _PLACE if _PLACE in columns else ""
@@ -464,11 +474,17 @@ class Flow:
             # Operators that keep rows see lines: what each is, and when it came.
             columns = (*columns, *_LINES)
         riders = ways.Riders(columns, place, ranks)
-        every = ways.gathered(
-            lambda path: self._given(path.input, columns), paths, riders
-        )
-        # Marks are no rows: they have told operators all that they can.
-        return rows_alone(every).drop(*_LINES)
+
+        def given(path: Path) -> DataFrame:
+            rows = self._given(path.input, columns)
+            return rows if ends is None else _ending(rows, ranks, ends=ends)
+
+        every = ways.gathered(given, paths, riders)
+        # Marks and ends are no rows: they have told operators all that they can.
+        alone = rows_alone(every)
+        if ends is not None:
+            alone = alone.where(F.col(KIND) == int(LineKind.ROW))
+        return alone.drop(*_LINES)
 
     def _given(self, name: str, columns: Sequence[str]) -> DataFrame:
         """Returns the rows of an input, with columns of ours that go along."""
@@ -559,28 +575,46 @@ def _errors(pump: str, late: DataFrame) -> DataFrame:
     )
 
 
+def _ending(rows: DataFrame, ranks: int, *, ends: bool) -> DataFrame:
+    """Returns the lines of an input, behind which its end stands when all ends."""
+    # The greatest place that has room for all ways of a row.
+    last = (2**63 - 1) // ranks - 1
+    said = {KIND: f"{int(LineKind.FINISH)}", _PLACE: f"{last}L", NOW: BATCH_TIME}
+    types = {one.name: one.dataType for one in rows.schema}
+    beats = ticks(rows.sparkSession, NO_BEAT, ends=ends)
+    values = (
+        F.expr(said.get(one, "NULL")).cast(types[one]).alias(one) for one in types
+    )
+    return rows.unionAll(beats.select(*values))
+
+
+def _hears_ends(paths: Iterable[Path]) -> bool:
+    """Tells whether an operator on some ways does something at the end."""
+    changes = (it for path in paths for it in path.every_change)
+    return any(isinstance(it, Fired) and it.looks_at_ends for it in changes)
+
+
 def _refuse_finish(query: AnyQuery) -> None:
-    """Refuses an end that operators would have to hear which keep rows."""
-    # What is a join of inputs, or in row time, can end.
-    if isinstance(query, RowTimeQuery | JoinedQuery):
-        return
-    if isinstance(query, planned.TurnQuery):
-        paths = [*query.paths]
-        for own in query.sides.values():
-            paths += own
-    elif isinstance(query, planned.PlainQuery):
-        paths = [*query.paths]
-    else:
-        paths = [one for every in query.paths.values() for one in every]
-    changes = [it for path in paths for it in path.every_change]
-    # An operator hears no end yet: it would keep rows that nobody lets go.
-    asks = any(isinstance(it, Fired) and it.looks_at_ends for it in changes)
-    if asks or isinstance(query, planned.TailQuery | planned.TurnQuery):
+    """Refuses an end that operators would have to hear behind joins, or before them."""
+    match query:
+        case planned.TurnQuery(plans=plans, sides=sides):
+            every = [*query.paths, *chain(*sides.values())]
+        case planned.JoinQuery(plan=plan) | planned.TailQuery(plan=plan):
+            plans, every = (plan,), [*chain(*query.paths.values())]
+        case _:
+            # What is a join of inputs, or in row time, or no join at all, can end.
+            return
+    # What becomes of a join's rows is a way too.
+    joins = (one for plan in plans for one in plan.joins)
+    every += [Path("", one.onward.changes) for one in joins]
+    # An operator beside a join hears no end yet: it would keep what nobody lets go.
+    if _hears_ends(every):
         raise SpecError(
-            f"finish=.. of {_names(query)[0]}, for which an operator keeps rows",
+            f"finish=.. of {_names(query)[0]}, where an operator beside a join waits "
+            "for the end",
             "none: it goes on for ever",
-            "the end of a stream fires no window, but lets a sliding Sort go; leave "
-            "finish out, and all that has come out is there",
+            "code that hears the final mark, and a sliding Sort, can end where no join "
+            "is before or behind them: give their rows as an input of that name",
         )
 
 

@@ -275,17 +275,16 @@ class _Tree:
         plan, feeds = self._planned(step, "")
         paths = [path for every in self.paths.values() for path in every]
         # An operator that keeps rows takes them in an order.
-        runs_together = any(len(every) > 1 for every in self.paths.values()) or any(
-            path.keeps_rows for path in paths
-        )
+        several = any(len(every) > 1 for every in self.paths.values())
+        runs_together = several or any(path.keeps_rows for path in paths)
         fired = [one for path in paths for one in path.every_change]
         fired += [one for inner in plan.joins for one in inner.onward.changes]
         fired += [one for out in exits for it in out.onwards for one in it.changes]
         has_sequence = all(feed.sequence for feed in feeds.values())
         if (is_shared or runs_together) and not has_sequence:
             raise FlowLimit.NO_SEQUENCE.refused()
-        # On its own way alone an input's end can be told to who asks for it.
-        hears_ends = not (plan.inside or runs_together)
+        # On one way to a side the end of its inputs can be told to who asks for it.
+        hears_ends = not (plan.inside or several)
         if self.ends and not hears_ends and _asks_for_ends(plan.joins, fired):
             raise FlowLimit.ENDS.refused()
         ranks_of = len(taken) if is_shared else 1

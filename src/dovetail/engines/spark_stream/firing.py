@@ -42,11 +42,13 @@ class Riding:
     """Columns of ours beside those of rows; by those of `place` lines are in order.
 
     `passes_on`: a row that is left out goes by all the same, as one that was passed.
+    Of so many inputs rows run together, `ends`: they end as one, with the last.
     """
 
     columns: tuple[str, ...] = ()
     place: tuple[str, ...] = ()
     passes_on: bool = False
+    ends: int = 1
 
 
 def fired(
@@ -64,7 +66,7 @@ def fired(
     settings = (
         code_settings(step) if isinstance(step, spec.Coded) else firing_settings(step)
     )
-    stage = firing.Stage(settings, riding.place, names)
+    stage = firing.Stage(settings, riding.place, names, ends=riding.ends)
     known = {field.name: field.dataType for field in lines.schema}
     rows = _staged(lines, stage, _types(step, known), scope=scope)
     return rows.select(*map(quoted, (*step.schema.names, *beside)))

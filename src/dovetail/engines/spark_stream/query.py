@@ -468,6 +468,28 @@ def refuse_begun(spark: SparkSession, path: str, told: str) -> None:
         )
 
 
+def start_alone(
+    spark: SparkSession,
+    rows: Callable[[Ends], DataFrame],
+    *,
+    sink: Sink,
+    how: Start,
+    hears_ends: bool,
+) -> StreamingQuery:
+    """Returns the running query of rows of inputs; somebody may listen to their end."""
+    if not hears_ends:
+        return start_plain(rows(None), sink, how)
+    checkpoint = read_checkpoint(spark, how.checkpoint)
+    if not (how.finish and checkpoint.is_ending):
+        checkpoint.refuse_ended()
+
+    def begin(known: Checkpoint, how: Start) -> StreamingQuery:
+        known.refuse_without_heartbeat()
+        return start_plain(rows(bool(how.finish)), sink, how)
+
+    return _to_the_end(begin, checkpoint, how, spark=spark)
+
+
 def start_plain(
     frame: DataFrame, sink: Sink, how: Start, *, partitions: int = 1
 ) -> StreamingQuery:

@@ -7,7 +7,7 @@ bring no row, such as bounds, go by untouched.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import zip_longest
 
@@ -137,7 +137,7 @@ def gathered(rows: Rows, paths: Sequence[Path], riders: Riders) -> DataFrame:
             given = rows(path)
             own = [quoted(name) for name in given.columns if name not in riders.columns]
             frame = given.select(*own, *riders.placed(path))
-        passed = b""
+        passed, together = b"", replace(riding, ends=len(path.of) or 1)
         for number, change in zip_longest(path.numbers, path.changes):
             # What keeps rows, and what is at the end, sees all turns so far.
             if riders.turn:
@@ -147,7 +147,10 @@ def gathered(rows: Rows, paths: Sequence[Path], riders: Riders) -> DataFrame:
             if isinstance(change, Fired) and change.looks_at_time:
                 frame = _hearing_time(frame, riders, number)
             if change is not None:
-                frame = changed(frame, (change,), riding)
+                # Behind the first operator there is one end.
+                is_first = isinstance(change, Fired)
+                frame = changed(frame, (change,), together if is_first else riding)
+                together = riding if is_first else together
         frames.append(_turned(frame, riders.turn, passed))
     return reduce(DataFrame.unionAll, frames)
 

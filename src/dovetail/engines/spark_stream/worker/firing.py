@@ -47,7 +47,7 @@ from dovetail.kernels.settings import FORMAT
 
 Batches = Iterator[pa.RecordBatch]
 LINE_DDL, RESULT_DDL = "bucket int, blob binary", "blob binary"
-_ROWS, _KNOWN, _WAITING, _BOUNDS = 1, 2, 3, 4
+_ROWS, _KNOWN, _WAITING, _BOUNDS, _ENDED = 1, 2, 3, 4, 5
 _OWN = (int(LineKind.ROW), int(LineKind.MARK))
 """Lines that the operator itself takes and gives; others go by."""
 
@@ -83,6 +83,8 @@ class Stage:
     riding: tuple[str, ...]
     order: RowOrder | None = None
     name: str = ""
+    ends: int = 1
+    """How many inputs run together there: it ends with the last of them."""
 
 
 def make_lines(names: tuple[str, ...], scope: str) -> Callable[[Batches], Batches]:
@@ -139,10 +141,27 @@ def run(
     # First into row time: an operator there must see its rows in that order.
     if stage.order is not None:
         lines = _in_row_time(stage, _Waits(shelf, stage.order, is_new), lines)
+    if stage.ends > 1:
+        lines = _as_one(stage, shelf, lines, is_new=is_new)
     if stage.known is not None:
         keeps = _Keeps(shelf, stage.known, is_new)
         lines = _operated(stage, keeps, lines)
     yield pd.DataFrame({"blob": [write_batch(lines)]})
+
+
+def _as_one(
+    stage: Stage, shelf: Shelf, lines: pa.RecordBatch, *, is_new: bool
+) -> pa.RecordBatch:
+    """Returns the lines without the ends of inputs but for that of the last one."""
+    is_end = pc.equal(lines.column(KIND), int(LineKind.FINISH))
+    ends = pc.indices_nonzero(is_end).to_pylist()
+    # Where all end at once nobody asks how many have ended before.
+    before = 0 if is_new or len(ends) in {0, stage.ends} else int(shelf.get(_ENDED))
+    if is_new or ends:
+        shelf.put(_ENDED, str(before + len(ends)).encode())
+    last = ends[-1:] if before + len(ends) == stage.ends else []
+    stays = [number in last for number in range(lines.num_rows)]
+    return lines.filter(pc.or_(pc.invert(is_end), pa.array(stays, pa.bool_())))
 
 
 def _of_another(was: object, now: object) -> ValueError:
