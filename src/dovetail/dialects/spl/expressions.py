@@ -443,6 +443,9 @@ def _call(node: syntax.Call, scope: Scope) -> Value:
         near = difflib.get_close_matches(name, scope.library, n=3)
         expected = " or ".join(near) or "one of SPL's toolkit"
         hint = "compute it before the join, and bind the stream by its name"
+        if name == "hashCode":
+            expected = "a number that says itself where it is from"
+            hint = "a map has the port of each key: key in ports ? ports[key] : 0l"
         if name in _UNSURE:
             expected = "what is the same whenever a tuple is looked at"
             hint = f"bind the stream with {_UNSURE[name]} as an attribute"

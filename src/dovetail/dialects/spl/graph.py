@@ -55,6 +55,8 @@ _WITH_CODE: Mapping[str, Callable[[Operator], list[Stream]]] = {
 _NOT_CAUGHT = {"Barrier", "Pair"}
 _WITH_WINDOWS = {"Join", "Aggregate", "Sort"}
 _REFUSED = {
+    "ThreadedSplit": "a Split by an index says which port each tuple goes to; what its "
+    "threads would be for, tasks of Spark do by themselves",
     "Gate": "leave it out, as nothing waits here: each tuple has gone all its way, "
     "and is acknowledged, before the next one comes",
 }
