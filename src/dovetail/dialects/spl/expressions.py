@@ -147,7 +147,7 @@ def _written(node: syntax.Node, scope: Scope) -> Value:
 
 def _cast(kind: types.SplType, node: syntax.Node, scope: Scope, place: Place) -> Value:
     """Returns a value as another type, which says what an empty list holds."""
-    if _is_empty(node, kind):
+    if is_empty(node, kind):
         return values.blank(kind, place)
     return converted(bind(node, scope), kind, place)
 
@@ -358,7 +358,7 @@ def chosen(condition: Value, one: Value, other: Value) -> Value:
 
 def given(node: syntax.Node, kind: types.SplType, scope: Scope, what: str) -> Value:
     """Returns a value for what has a type; [] and {} are what is empty of it."""
-    if _is_empty(node, types.loose(kind)):
+    if is_empty(node, types.loose(kind)):
         return values.blank(kind, node.place)
     return values.assigned(bind(node, replace(scope, wanted=(kind,))), kind, what)
 
@@ -374,7 +374,7 @@ def begun(node: syntax.Node, kind: types.SplType, scope: Scope, what: str) -> Va
             unsigned = "u" if kind in types.UNSIGNED else ""
             letter = _LETTERS[str(kind).removeprefix("u")]
             node = replace(node, text=f"{text}{unsigned}{letter}")
-    if _is_empty(node, types.loose(kind)):
+    if is_empty(node, types.loose(kind)):
         return values.blank(kind, node.place)
     value, own = bind(node, replace(scope, wanted=(kind,))), types.loose(kind)
     match own:
@@ -385,7 +385,7 @@ def begun(node: syntax.Node, kind: types.SplType, scope: Scope, what: str) -> Va
     return values.assigned(value, kind, what)
 
 
-def _is_empty(node: syntax.Node, kind: types.SplType) -> bool:
+def is_empty(node: syntax.Node, kind: types.SplType) -> bool:
     """Tells whether a node is a list, a set, a map or a tuple, and empty."""
     if not isinstance(node, syntax.Items | syntax.Braces) or node.values:
         return False

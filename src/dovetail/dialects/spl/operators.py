@@ -18,6 +18,7 @@ from dovetail.dialects.spl.expressions import (
     Scope,
     all_of,
     bind,
+    is_empty,
     need_boolean,
 )
 from dovetail.dialects.spl.values import Value, expressed
@@ -135,6 +136,9 @@ def assignments(
                 raise types.refused(part.place, found_, f"one of {words}")
             if part.name in found:
                 raise types.refused(part.place, f"a second value of {part.name}", "one")
+            if is_empty(part.value, types.loose(kind)):
+                found[part.name] = values.blank(kind, part.value.place)
+                continue
             value = bound(part.value)
             found[part.name] = values.assigned(value, kind, part.name)
     return found
