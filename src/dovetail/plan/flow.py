@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from dovetail import spec
 from dovetail.plan import nested, stream, ways
@@ -63,6 +64,11 @@ class JoinQuery:
     exits: tuple[Exit, ...]
     hears_ends: bool = True
 
+    @property
+    def inputs(self) -> frozenset[str]:
+        """Returns the names of the inputs that it takes."""
+        return _inputs_of(chain(*self.paths.values()))
+
 
 @dataclass(frozen=True, slots=True)
 class TailQuery:
@@ -77,6 +83,11 @@ class TailQuery:
     paths: ways.Paths
     ranks: int
     hears_ends: bool = True
+
+    @property
+    def inputs(self) -> frozenset[str]:
+        """Returns the names of the inputs that it takes."""
+        return _inputs_of(chain(*self.paths.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +109,12 @@ class TurnQuery:
     @property
     def inputs(self) -> frozenset[str]:
         """Returns the names of the inputs that it takes."""
-        every = (self.paths, *self.sides.values())
-        return frozenset(name for some in every for one in some for name in one.inputs)
+        return _inputs_of(chain(self.paths, *self.sides.values()))
+
+
+def _inputs_of(paths: Iterable[ways.Path]) -> frozenset[str]:
+    """Returns the names of the inputs whose rows go some ways."""
+    return frozenset(name for one in paths for name in one.inputs)
 
 
 @dataclass(frozen=True, slots=True)

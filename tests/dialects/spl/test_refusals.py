@@ -51,7 +51,7 @@ def test_signs_that_could_go_on_are_told_as_they_are_written():
 
 
 def test_what_stands_outside_is_bound_by_name():
-    error = refused("stream<int32 k> A = ThreadedSplit(L) {}")
+    error = refused("stream<int32 k> A = JavaOp(L) {}")
     assert error.hint == (
         'bind its result by name: leave the operator out, and give an input "A"'
     )

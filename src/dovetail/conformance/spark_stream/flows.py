@@ -62,10 +62,15 @@ class StreamFlow:
     def heard(
         self, query: planned.JoinQuery | planned.TailQuery | planned.TurnQuery
     ) -> tuple[spec.Event, ...]:
-        """Returns the events of a query; ends that change nothing are but time."""
+        """Returns the events of a query; ends that change nothing are but time.
+
+        So are rows of inputs that it does not take: time passes with them, too.
+        """
         return tuple(
             spec.Pause(one.clock)
-            if isinstance(one, spec.Finish) and not query.hears_ends
+            if isinstance(one, spec.Pause)
+            or one.input not in query.inputs
+            or (isinstance(one, spec.Finish) and not query.hears_ends)
             else one
             for one in self.events
         )
