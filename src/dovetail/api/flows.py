@@ -292,7 +292,7 @@ class Flow:
                 case JoinedQuery(joined=joined):
                     into = self._into(query, sinks, late)
                     streaming = replace(streaming_of(joined), partitions=partitions)
-                    told = partial(_late_of_join, names[0])
+                    told = partial(_late_of_join, first)
                     reads = partial(LateTogether, told=told)
                     yield running.start(streaming, into, own, reads=reads)
                 case planned.PlainQuery(name=name, paths=paths):
