@@ -292,8 +292,7 @@ class Flow:
                 case JoinedQuery(joined=joined):
                     into = self._into(query, sinks, late)
                     streaming = replace(streaming_of(joined), partitions=partitions)
-                    told = partial(_late_of_join, first)
-                    reads = partial(LateTogether, told=told)
+                    reads = partial(LateTogether, told=partial(_late_of_join, first))
                     yield running.start(streaming, into, own, reads=reads)
                 case planned.PlainQuery(name=name, paths=paths):
                     hears = how.finish is not None and _hears_ends(paths)
@@ -318,9 +317,8 @@ class Flow:
                         )
                         for outlet in {one.outlet for one in exits}
                     }
-                    yield running.start(
-                        self._streaming(query, partitions), outlets, own
-                    )
+                    streaming = self._streaming(query, partitions)
+                    yield running.start(streaming, outlets, own)
 
     def _into(
         self, query: RowTimeQuery | JoinedQuery, sinks: Mapping[str, Sink], late: str
