@@ -537,11 +537,14 @@ class Query:
     def named_columns(self, pair: Pair) -> Iterator[tuple[str, exp.Expr]]:
         """Yields what SELECT lists, under the names of what the query fills, if any."""
         listed = [*self._listed(pair)]
-        columns = self.filled.columns
+        columns, found = self.filled.columns, list[tuple[str, exp.Expr]]()
+        # A stream's row time is none of its columns, but may be given as one.
+        times = [one for one in listed if one[0].upper() == ROWTIME]
+        if len(times) == 1 and len(listed) == len(columns) + 1 > 1:
+            found, listed = times, [one for one in listed if one not in times]
         if columns and len(columns) != len(listed):
             told = f"{len(listed)} values for {len(columns)} columns"
             raise self.text.wrong(self.query, told, "a value for each")
-        found = []
         for column, (name, node) in zip_longest(columns, listed):
             if column is None:
                 found.append((name, node))
