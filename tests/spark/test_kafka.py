@@ -153,6 +153,16 @@ def test_rows_go_in_and_out_and_a_later_run_goes_on(spark, broker, tmp_path):
     ]
 
 
+def test_a_topic_that_is_missing_is_told(spark, broker, tmp_path):
+    _, servers = broker
+    sink = 'kafka = "nowhere"\nkey = { id = "bigint" }\nkey_format = "long"'
+    path = tmp_path / "job.toml"
+    more = 'trigger = "available"'
+    path.write_text(JOB.format(more=more, servers=servers, run="missing", sink=sink))
+    with pytest.raises(dt.EngineError, match="a topic that is there before the query"):
+        run(spark, path)
+
+
 def test_a_script_of_topics_gives_the_rows_of_its_run(spark, broker, tmp_path):
     """A table of a topic loses keys there too, which its reader alone would not see."""
     _, servers = broker
