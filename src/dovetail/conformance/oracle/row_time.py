@@ -362,10 +362,6 @@ class _Player:
         lines, is_timed = self.lines(one.step), known.is_timed
         behind, bounds = len(self.play.events), Bounds()
         each = _brought(one.step)
-        if not each:
-            rows = [line for line in lines if line.row is not None]
-            rows.sort(key=lambda line: _time_of(line.row or {}, one.time) or 0)
-            lines = [*rows, *(line for line in lines if line.row is None)]
         for line in lines:
             place = line.place if each else behind
             if line.row is not None:
