@@ -127,6 +127,12 @@ ARGUMENTS = [
     ("size", dt.hop, NO_LENGTH | {'"1 month"': "1 month", '"0 days"': "0 days"}, ""),
     ("every", lambda it: dt.hop("1 hour", it), NO_LENGTH, "a length of time"),
     ("every", lambda it: dt.hop("hour", it), {'"1 hour"': "1 hour"}, "none beside"),
+    (
+        "every",
+        lambda it: dt.hop("1 hour", it, at_once=True),
+        {'"1 hour"': "1 hour"},
+        "none beside at_once",
+    ),
     ("start", lambda it: dt.between(it, "at"), NO_TEXT, "a column, or SQL"),
     ("end", lambda it: dt.between("at", it), NO_TEXT, "a column, or SQL"),
     ("atmost", lambda it: join().pick(atmost=it), NO_COUNT, "a whole number"),

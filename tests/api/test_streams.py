@@ -153,6 +153,10 @@ WINDOWS = {
         spec.Delta(Expression("at"), Decimal(120)),
     ),
     "hop": (dt.hop("hour"), spec.HopUnit("hour")),
+    "hop of a length": (
+        dt.hop("10 minutes", at_once=True),
+        spec.HopUnit(spec.parse_span("10 minutes")),
+    ),
     "hops of a size": (
         dt.hop("10 minutes", every="5 minutes"),
         spec.HopSize(spec.parse_span("10 minutes"), spec.parse_span("5 minutes")),

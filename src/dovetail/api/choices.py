@@ -4,7 +4,8 @@ How long a row of a side is alive:
 
 - `dt.range(preceding="10 minutes")`: row times, this much back and forth
 - `dt.between("starts", "ends")`: from one time of the row to another
-- `dt.hop("hour")`, `dt.hop("10 minutes", every="5 minutes")`: windows of the calendar
+- `dt.hop("hour")`, `dt.hop("10 minutes", at_once=True)`: until that hour is over
+- `dt.hop("10 minutes", every="5 minutes")`: in each such window that it is in
 - `dt.rows_preceding(3)`: until so many later rows, by row time
 - `dt.rows(100)`: the newest 100 rows of a partition, by arrival
 - `dt.delta("price", 5)`: until a later row's value is so much higher
@@ -113,12 +114,20 @@ def rows_preceding(first: int, last: int = 0) -> spec.Window:
 
 
 @arguments.public
-def hop(size: arguments.Length, every: arguments.Length = "") -> spec.Window:
+def hop(
+    size: arguments.Length, every: arguments.Length = "", *, at_once: bool = False
+) -> spec.Window:
     """Returns windows of the calendar, `hour`, or of a size, one starting so often.
 
-    Two rows meet in each window that both are in; without `every` a window follows
-    on the other.
+    Two rows meet in each window that both are in, and come out at its end; without
+    `every` a window follows on the other. Those of the calendar do not wait: a pair
+    comes out as soon as it can, at the later row's time. `at_once` has it so in windows
+    of a size, of which a row is then in one.
     """
+    early = arguments.truth("at_once", at_once)
+    if early and every != "":
+        hint = f'write for example dt.hop("{size}", at_once=True)'
+        raise arguments.wrong("every", every, "none beside at_once", hint)
     # A unit goes by the calendar in UTC: months and years have no one length.
     units = get_args(spec.HopUnitName)
     if isinstance(size, str) and size in units:
@@ -127,6 +136,8 @@ def hop(size: arguments.Length, every: arguments.Length = "") -> spec.Window:
             raise arguments.wrong("every", every, f'none beside "{size}"', hint)
         return spec.HopUnit(size)  # type: ignore[arg-type]
     length = _exact("size", size, least=_INSTANT)
+    if early:
+        return spec.HopUnit(length)
     often = length if every == "" else _exact("every", every, least=_INSTANT)
     return spec.HopSize(length, often)
 
