@@ -5,7 +5,6 @@ import signal
 import socket
 import struct
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
 
@@ -132,15 +131,6 @@ def run(spark, path):
     whole = jobs.prepared(read_job(path))
     with jobs.outcome_of(spark, whole) as outcome:
         outcome.run(lambda *_: None, Event())
-
-
-def test_two_may_fetch_a_jar_at_once(tmp_path, monkeypatch):
-    # Ivy would keep what it fetches in the home folder: nothing is there yet.
-    monkeypatch.setenv("JAVA_TOOL_OPTIONS", f"-Duser.home={tmp_path}")
-    with ThreadPoolExecutor() as pool:
-        places = [tmp_path / name for name in ("one", "other", "third")]
-        found = [*pool.map(lambda place: jars(CONNECTOR[:1], place), places)]
-    assert all(Path(jar).is_file() for (jar,) in found)
 
 
 def test_rows_go_in_and_out_and_a_later_run_goes_on(spark, broker, tmp_path):

@@ -72,6 +72,8 @@ def _retrieve(coordinates: str, folder: str) -> str:
     words = [java, "-jar", str(ivy), "-notransitive"]
     words += ["-dependency", *coordinates.split(":"), "-confs", "default"]
     words += ["-types", "jar", "bundle"]
+    # Where two processes share one, a half-written part of it is "not found".
+    words += ["-cache", f"{folder}/ivy"]
     words += ["-retrieve", f"{folder}/[artifact]-[revision].[ext]"]
     try:
         done = subprocess.run(  # noqa: S603 - a program that we name
