@@ -117,7 +117,9 @@ class Lines:
             rows = self.frame.where(is_row).select(*map(quoted, (*own, *number)))
             return TimedRows(rows, "", self.feed)
         is_bound = (kind == int(LineKind.BOUND)) & (moment > int(BEGINNING))
-        lateness = max(self.lateness.values(), key=lambda span: span.microseconds)
+        lateness = max(
+            self.lateness.values(), key=lambda span: (span.months, span.microseconds)
+        )
         is_passed = (kind == int(LineKind.PASSED)) & moment.isNotNull()
         lines = self.frame.where(is_row | is_bound | is_passed)
         # A row that a filter leaves out has been seen all the same.
