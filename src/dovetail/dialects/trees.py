@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, count
 
 from sqlglot import exp
 from sqlglot.errors import ParseError
@@ -98,3 +99,14 @@ def type_of(text: str, scope: Scope) -> object:
         return parse(Expression(text), scope).type
     except DovetailError:
         return None
+
+
+def free_name(name: str, taken: set[str]) -> str:
+    """Returns a name, with a number where it is taken, and takes it: in small letters.
+
+    What a user sees of a column is the name that it had, as far as that can be.
+    """
+    every = chain([name], (f"{name}_{number}" for number in count(1)))
+    free = next(it for it in every if it.lower() not in taken)
+    taken.add(free.lower())
+    return free

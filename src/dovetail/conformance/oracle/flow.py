@@ -237,12 +237,11 @@ class _Player:
                     found.append((there, spec.Finish(name, item.clock)))
                 elif not isinstance(item.content, Sign):
                     found.append((there, spec.Arrive(name, item.content, item.clock)))
-        # Stable: of one row that comes to both sides the left is first.
+        # Stable: of one row that comes to both sides all that the left gives is first.
         arrived = sorted(found, key=lambda one: one[0])
         alone = joined_alone(step, [event for _, event in arrived])
         for count, one in enumerate(self.players.join(alone)):
             place, event = arrived[one.after]
-            # Of one row that comes to both sides all that the left gives is first.
             there = (*place, count)
             is_mark = one.outlet is spec.Outlet.MARKS
             outlet = spec.Outlet.MATCHED if is_mark else one.outlet

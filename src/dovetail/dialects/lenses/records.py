@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, count
 
 from sqlglot import exp
 
 from dovetail import spec
-from dovetail.dialects.trees import own_column, sided
+from dovetail.dialects.trees import free_name, own_column, sided
 from dovetail.expression import Expression, Scope
 from dovetail.schema import Schema
 
@@ -210,10 +209,7 @@ def numbered(
     """
     taken = {*beside}
     for one in fields:
-        free = (f"{one.name}_{number}" for number in count(1))
-        name = next(it for it in chain([one.name], free) if it.lower() not in taken)
-        taken.add(name.lower())
-        yield name, one.value
+        yield free_name(one.name, taken), one.value
 
 
 def skipping(join: spec.JoinSpec, drops: Sequence[str]) -> spec.JoinSpec:

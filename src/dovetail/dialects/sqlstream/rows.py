@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import chain, count
 
 from sqlglot import exp
 
 from dovetail import spec
 from dovetail.dialects.sqlstream.parser import ROWTIME
+from dovetail.dialects.trees import free_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +106,7 @@ class Pair:
         for hand, one in self.columns():
             value = hand, one.value.sql()
             if value not in names:
-                free = (f"{one.name}_{number}" for number in count(1))
-                every = chain([one.name], free)
-                names[value] = next(it for it in every if it.lower() not in taken)
-                taken.add(names[value].lower())
+                names[value] = free_name(one.name, taken)
             yield names[value], hand, one
 
     def hands(self, node: exp.Expr) -> set[spec.Hand] | None:
