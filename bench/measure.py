@@ -141,28 +141,28 @@ def memory() -> int:
     return sum(memory_by_kind().values())
 
 
-def memory_by_kind() -> dict[str, int]:
-    """Returns the bytes that Java holds, Python's workers and other processes."""
+def memory_by_kind(root: int | None = None) -> dict[str, int]:
+    """Returns the bytes that Java holds, Python's workers and the first process."""
     held = {"java": 0, "workers": 0, "driver": 0}
-    first, *others = _tree()
+    first, *others = _tree(root)
     held["driver"] = first.memory
     for process in others:
         held["java" if process.name == "java" else "workers"] += process.memory
     return held
 
 
-def cpu_seconds() -> float:
+def cpu_seconds(root: int | None = None) -> float:
     """Returns the CPU seconds of this process and all below it, ended ones too."""
-    return sum(process.cpu for process in _tree())
+    return sum(process.cpu for process in _tree(root))
 
 
-def _tree() -> Iterator[_Process]:
-    """Gives this process and all that live below it."""
+def _tree(root: int | None = None) -> Iterator[_Process]:
+    """Gives a process, this one unless another is said, and all that live below it."""
     processes = dict(_processes())
     below: dict[int, list[int]] = {}
     for number, process in processes.items():
         below.setdefault(process.parent, []).append(number)
-    todo = [os.getpid()]
+    todo = [root or os.getpid()]
     while todo:
         number = todo.pop()
         yield processes[number]

@@ -91,3 +91,10 @@ def test_small_batches_on_much_state_give_what_spark_gives():
     assert {"left_outer_2000_vs_rocksdb", "left_outer_dovetail_growth"} <= line.keys()
     ours, native = line["costs"]
     assert ours["pairs"] == native["pairs"] > 0
+
+
+@pytest.mark.long
+def test_a_soak_gives_each_row_once():
+    line = last_line("soak")
+    assert line["known"] == line["out"] == line["orders"] > 10_000
+    assert len(line["quarters"]) == 4
