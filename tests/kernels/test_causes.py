@@ -9,13 +9,18 @@ import pytest
 
 from dovetail.kernels.arrays.names import CLOCK, PLACE, TURN
 from dovetail.kernels.arrays.rows import flags_of, make_rows
-from dovetail.kernels.arrival.arrival import numbered, with_causes
-from dovetail.kernels.pairs.results import WHEN
+from dovetail.kernels.arrival.admission import Present
+from dovetail.kernels.arrival.arrival import Watch, numbered
+from dovetail.kernels.arrival.causes import with_causes
+from dovetail.kernels.pairs.results import LAST, WHEN, WHOSE
+from dovetail.kernels.settings import Closing
 from dovetail.spec.inputs import Arrival
-from dovetail.spec.windows import Rows
+from dovetail.spec.spans import SECOND, Span
+from dovetail.spec.windows import Rows, Seconds
 from tests.kernels.test_working_set import settings_of, side
 
 BUCKETS = 3
+NOW = 77
 
 
 def rows_of(lines, *, from_start=False):
@@ -27,18 +32,33 @@ def rows_of(lines, *, from_start=False):
     return make_rows(own, moment, place, flags, pa.RecordBatch.from_pydict(hidden))
 
 
-def by(arrival):
+def by(arrival, window=Rows(2)):  # noqa: B008 - it never changes
     """The settings of a join inside one in this order of arrival."""
-    one = side(Rows(2))
+    is_timed = isinstance(window, Seconds)
+    closing = Closing.CLOCK if is_timed else Closing.NONE
+    one = replace(side(window), closing=closing)
     found = settings_of(one, one, event_clock=False)
     return replace(found, arrival=arrival, caused=True)
 
 
-def leaving_at(places):
-    """Rows that leave at places, called by their number."""
+def leaving_at(places, lasts=None):
+    """Rows that leave at places, called by their number; time lets some out."""
+    lasts = lasts or [None] * len(places)
     return pa.RecordBatch.from_pydict(
-        {"row": pa.array(range(len(places))), WHEN: pa.array(places, pa.int64())}
+        {
+            "row": pa.array(range(len(places)), pa.int64()),
+            WHEN: pa.array(places, pa.int64()),
+            LAST: pa.array(lasts, pa.int64()),
+            WHOSE: pa.array(places, pa.int64()),
+        }
     )
+
+
+def present(sides, old=(0, 0)):
+    """The rows that take part in a step, the first of each side since before it."""
+    nobody = tuple(rows.take(slice(0, 0)) for rows in sides)
+    still = tuple(np.zeros(0, bool) for _ in sides)
+    return Present(sides, old, nobody, (Watch(), Watch()), 99, still, now=NOW)
 
 
 def drawn(chance):
@@ -61,7 +81,7 @@ def test_rows_of_all_buckets_stand_as_their_causes_do(arrival):
     for bucket in range(BUCKETS):
         hands, places = drawn(chance)
         fresh = tuple(map(rows_of, hands))
-        found = with_causes(by(arrival), fresh, leaving_at(places))
+        found = with_causes(by(arrival), present(fresh), leaving_at(places))
         told += [(one[TURN], bucket, one["row"]) for one in found.to_pylist()]
         stands = {
             place: (number_of(arrival, own, moment), hand, own)
@@ -89,5 +109,24 @@ def test_the_next_join_numbers_rows_by_their_turns():
 
 def test_what_was_there_from_the_start_lets_nothing_out():
     there, came = rows_of([(0, 0, 0)], from_start=True), rows_of([(1, 0, 1)])
-    found = with_causes(by(Arrival.SEQUENCE), (there, came), leaving_at([0, 1]))
+    sides = present((there, came))
+    found = with_causes(by(Arrival.SEQUENCE), sides, leaving_at([0, 1]))
     assert found.column("row").to_pylist() == [1]
+
+
+@pytest.mark.parametrize("arrival", list(Arrival))
+def test_what_time_lets_out_stands_by_its_last_moments_in_front_of_all(arrival):
+    settings, told = by(arrival, Seconds(Span(0, 5 * SECOND))), []
+    # Of each bucket rows 0 and 1 are there since before, 2 has come; by their places.
+    for bucket, owns in enumerate([(4, 7, 9), (5, 8, 10)]):
+        left = rows_of([(owns[0], owns[0], 0), (owns[2], owns[2], 2)])
+        right = rows_of([(owns[1], owns[1], 1)])
+        leaving = leaving_at([0, 1, 2], [6, 6 + bucket, None])
+        sides = present((left, right), old=(1, 1))
+        found = with_causes(settings, sides, leaving)
+        own = found.to_pylist()
+        told += [(one[PLACE], one[TURN], bucket, one["row"]) for one in own]
+        assert found.column(CLOCK).to_pylist() == [NOW, NOW, 10 * owns[2]]
+    # Of one moment those that came first: as read, the left side goes first.
+    wanted = [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2), (1, 2)]
+    assert [one[-2:] for one in sorted(told)] == wanted

@@ -19,6 +19,7 @@ from tests.nested_plays import random_nested_play
 from tests.range_plays import random_range_play
 from tests.spark.rows import bag
 from tests.spark.test_stream_cases import CASES, HOUR, differences, faults, outcomes
+from tests.timed_plays import random_timed_play
 
 NESTED = tuple(name for name in CASES if name.startswith("nested/"))
 FEW = (
@@ -62,6 +63,16 @@ CLOCKS = (Clock.EVENT, Clock.ARRIVAL)
 @pytest.mark.parametrize("clock", CLOCKS)
 def test_a_random_join_of_joins_gives_the_rows_of_the_oracle(spark, clock):
     assert differences(spark, dict(islice(accepted(clock), 1)), "random:1") == {}
+
+
+@pytest.mark.timeout(HOUR)
+@pytest.mark.parametrize(
+    "seeds",
+    [pytest.param(range(4)), pytest.param(range(4, 100), marks=pytest.mark.long)],
+)
+def test_what_time_lets_out_stands_in_front_of_what_comes_with_it(spark, seeds):
+    plays = {f"nested/timed/{seed}": random_timed_play(seed) for seed in seeds}
+    assert differences(spark, plays, "random:1") == {}
 
 
 RANGES = {

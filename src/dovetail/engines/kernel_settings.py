@@ -63,7 +63,8 @@ class Manner:
     operator tells when rows end. Its rows' lives may be `inherited` by a join around;
     those that sides inherit wait for so many bounds: `holds`. Both sides may be the
     rows of a join of several `sets`. Late rows of preserved streams may give their null
-    rows too. Of rows of one number on both sides `by_turns` says which is first.
+    rows too. Of rows of one number on both sides `by_turns` says which is first,
+    and the number of the `step` which of its program's joins lets rows out first.
     """
 
     arrival: spec.Arrival
@@ -81,6 +82,7 @@ class Manner:
     sets: tuple[spec.SetJoinSpec, ...] = ()
     late_null_rows: bool = False
     by_turns: bool = False
+    step: int = 0
 
 
 def stream_settings(plan: StreamPlan, *, ordered: bool = False) -> known.JoinSettings:
@@ -146,6 +148,7 @@ def stream_manner(plan: StreamPlan, *, ordered: bool = False) -> Manner:
         sets=plan.sets,
         late_null_rows=plan.settings.late_null_rows,
         by_turns=left.by_turns,
+        step=plan.onward.step,
     )
 
 
@@ -179,6 +182,7 @@ def kernel_settings(
         changelog=_is_told(join, sources),
         caused=manner.ordered and join.clock is spec.Clock.ARRIVAL,
         by_turns=manner.by_turns,
+        step=manner.step,
         inherited=manner.inherited,
         gathers=join.clock is spec.Clock.BATCH,
         sets=tuple(_of_sets(one, left.schema) for one in manner.sets),

@@ -318,7 +318,8 @@ class JoinSettings:
     no join, but the bucket in front of one that is told of lives. `caused`: beside each
     row stands who let it out, by which a join around knows when it came. `inherited`:
     beside each row stands until when it lives, and the join around is told of ends.
-    `by_turns`: of rows of one number their turns say which is first, on whichever side.
+    `by_turns`: of rows of one number their turns say which is first, on whichever side;
+    so they do of the steps of a program, of which the join is one, as time passes.
     `gathers`: rows are kept until all have come, and `ordered` is what they ask to be.
     Of several `sets` the first is the left side, the right one has all others.
     A key that is its own code is of the `key_type`; hashed ones are hidden columns.
@@ -339,6 +340,7 @@ class JoinSettings:
     finds_lives: bool = False
     caused: bool = False
     by_turns: bool = False
+    step: int = 0
     inherited: bool = False
     gathers: bool = False
     sets: tuple[SetSettings, ...] = ()
@@ -392,14 +394,19 @@ class JoinSettings:
         return self.outer_rows in (OuterRows.EAGER, OuterRows.EAGER_RETRACT)
 
     @property
+    def pairs_wait(self) -> bool:
+        """Tells whether pairs in order of arrival wait until their left row leaves."""
+        waits = self.picks.waits and not self.sides[1].static
+        return waits and not self.event_clock
+
+    @property
     def marks_early(self) -> bool:
         """Tells whether rows that have given an early null row carry a mark.
 
         Elsewhere their first meeting says so: in order of arrival it comes out at once,
         unless picks hold pairs back.
         """
-        holds = self.picks.waits and not self.sides[1].static
-        return self.early and (self.event_clock or holds)
+        return self.early and (self.event_clock or self.pairs_wait)
 
     @property
     def takes_back(self) -> bool:

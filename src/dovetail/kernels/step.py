@@ -16,6 +16,7 @@ from dovetail.kernels import demand, inheritance
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Mask, Rows, join_rows
 from dovetail.kernels.arrival import arrival
 from dovetail.kernels.arrival.admission import Present, admit
+from dovetail.kernels.arrival.causes import with_causes
 from dovetail.kernels.candidates import emission
 from dovetail.kernels.candidates.judgement import without_hopeless
 from dovetail.kernels.candidates.picks import (
@@ -109,7 +110,7 @@ def step(
     picked = pick(horizon, state.memo)
     present = with_early_marks(settings, early.present, picked, since)
     present = marked(settings, present, picked)
-    belated = late_tables(horizon, present, picked, bounds, now)
+    belated = late_tables(horizon, present, picked, bounds)
     present = belated.present
     # What becomes of rows: each step adds rows that come out by themselves.
     left, right = (outcome(horizon, present, hand, picked) for hand in (0, 1))
@@ -153,7 +154,7 @@ def _changed(
     is_merged = settings.caused and settings.arrival is Arrival.MERGED
     told = changelog(changes, caused=settings.caused)
     if settings.caused:
-        told = tuple(arrival.with_causes(settings, present.fresh, it) for it in told)
+        told = tuple(with_causes(settings, present, it) for it in told)
     ours, theirs = (
         int(np.count_nonzero(now.partners > before.partners))
         for now, before in zip(changes.rows, present.rows, strict=True)
@@ -224,7 +225,7 @@ def _results(
         leaving = tuple(inheritance.handed_on(horizon, one) for one in leaving)
     if not settings.caused:
         return leaving
-    return tuple(arrival.with_causes(settings, present.fresh, one) for one in leaving)
+    return tuple(with_causes(settings, present, one) for one in leaving)
 
 
 def turned_away(

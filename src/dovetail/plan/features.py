@@ -100,9 +100,6 @@ class Combination(Enum):
     """Features that an engine has one by one but not together, by their name."""
 
     OTHER_CLOCK_INSIDE = "a join inside one on another clock"
-    UNTOLD_INSIDE = (
-        "rows that time, and no row, lets out of a join inside one on the clock arrival"
-    )
     SWITCH_INSIDE = "a switch in a join of a join"
     CHANGELOG_INSIDE = "a join of the changelog of two tables"
     NO_STREAM = "a join without a stream on a clock that moves"
@@ -148,9 +145,6 @@ class FlowLimit(Enum):
 
 # What a user can do instead, where it is known.
 _HINTS = {
-    Combination.UNTOLD_INSIDE: (
-        "write out the rows of the join inside, and read them as a stream"
-    ),
     Combination.JUDGED_INHERITED: (
         "use keep, or give the rows of the inner join a range of their own"
     ),

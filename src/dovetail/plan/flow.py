@@ -412,7 +412,8 @@ class _Turns:
         feeds = dict.fromkeys(spec.HANDS, feed)
         plan = stream.plan_stream(*_alone(step, inputs), feeds)
         # Its marks go along: whoever looks at them stands behind.
-        onward = ways.Onward(step.outlet, marks=True)
+        own = self.numbers[id(step)]
+        onward = ways.Onward(step.outlet, marks=True, step=own)
         return replace(stream.within(plan, onward), merged=merged)
 
 

@@ -42,7 +42,6 @@ STREAM = features.Engine(
     lacks=TOGETHER
     | {
         features.Combination.OTHER_CLOCK_INSIDE,
-        features.Combination.UNTOLD_INSIDE,
         features.Combination.SWITCH_INSIDE,
         features.Combination.CHANGELOG_INSIDE,
         features.Combination.JUDGED_INHERITED,
@@ -404,41 +403,17 @@ def _inside(
 
 
 def within(plan: StreamPlan, onward: Onward) -> StreamPlan:
-    """Returns the plan of a join whose rows go on to another one, or refuses it."""
-    if _leaves_untold(plan.join):
-        STREAM.refuse_together([features.Combination.UNTOLD_INSIDE])
-    # A row of any key may move the time that ends a range, and let out its null row.
-    ranges = plan.join.clock is Clock.ARRIVAL and any(
-        plan.join.kind.preserves(hand)
-        and isinstance(plan.join.side(hand).window, spec.Range)
+    """Returns the plan of a join whose rows go on to another one."""
+    join = plan.join
+    # A row of any key may move the time that ends a range, and let out its null row, or
+    # pairs that have waited.
+    ranges = join.clock is Clock.ARRIVAL and any(
+        isinstance(join.side(hand).window, spec.Range)
+        and (join.kind.preserves(hand) or judges_pairs(join))
         for hand in HANDS
     )
     spread = _LET_OUT if plan.spread.told or ranges else plan.spread
     return replace(plan, spread=spread, onward=onward)
-
-
-def _leaves_untold(join: spec.JoinSpec) -> bool:
-    """Tells whether time lets out rows of a join in order of arrival, and no row does.
-
-    Such a row has no place among those of another side. So it is with pairs that wait
-    for a row that leaves with its partition.
-    """
-    if join.clock is not spec.Clock.ARRIVAL:
-        return False
-    sides = {hand: join.side(hand) for hand in spec.HANDS}
-    closed = [
-        hand
-        for hand, side in sides.items()
-        if isinstance(side.window, spec.Seconds | spec.Range)
-    ]
-    evicts = any(
-        side.partition_evict != spec.KeepPartitions() for side in sides.values()
-    )
-    # Pairs that judge each other wait until no more can come of their row.
-    waits = judges_pairs(join) and (bool(closed) or evicts)
-    # What ends a range is a row that has come, and no time that passes by itself.
-    timed = (hand for hand in closed if isinstance(sides[hand].window, spec.Seconds))
-    return waits or any(map(join.kind.preserves, timed))
 
 
 def plan_play(play: spec.Play, place: str = "place") -> StreamPlan:

@@ -131,7 +131,8 @@ class Onward:
 
     Of a table that changes the column `told` says what each row does to it; or its rows
     arrive as those of a table, `replaced` by their keys. With `marks` those of the
-    join go along whatever becomes of its rows here.
+    join go along whatever becomes of its rows here. Where time passes in its program
+    joins let rows out in the order of the numbers of their `step`.
     """
 
     outlet: Outlet = Outlet.MATCHED
@@ -139,6 +140,7 @@ class Onward:
     told: str = ""
     replaced: bool = False
     marks: bool = False
+    step: int = 0
 
     @property
     def keeps_rows(self) -> bool:

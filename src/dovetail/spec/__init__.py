@@ -24,6 +24,7 @@ from dovetail.spec.facts import (
     schema_of_sets,
     selected_columns,
     source_names,
+    with_time_passing,
     without_static,
 )
 from dovetail.spec.inputs import (
@@ -358,5 +359,6 @@ __all__ = [
     "takes_changes",
     "tells_changes",
     "whole_join",
+    "with_time_passing",
     "without_static",
 ]

@@ -330,3 +330,23 @@ def without_static(play: Play, join: JoinSpec) -> Play:
         tuple(map(as_heard, some)) for some in (play.opening, play.events)
     )
     return replace(play, join=join, opening=opening, events=events)
+
+
+def with_time_passing(play: Play) -> tuple[Play, tuple[int, ...]]:
+    """Returns a play in which time passes before what comes with it.
+
+    So it does for all joins of it, before any row comes to one. With it comes for each
+    event, those of the opening first, which one of the play it is of.
+    """
+    clock, found = 0, list[tuple[int, Event]]()
+    for number, event in enumerate((*play.opening, *play.events)):
+        if event.clock > clock and not isinstance(event, Pause):
+            found.append((number, Pause(event.clock)))
+        clock = event.clock
+        found.append((number, event))
+    opening, events = (
+        tuple(one for number, one in found if (number < len(play.opening)) is is_first)
+        for is_first in (True, False)
+    )
+    passing = replace(play, opening=opening, events=events)
+    return passing, tuple(number for number, _ in found)

@@ -15,6 +15,7 @@ from dovetail.spec.inputs import Clock
 from tests.conformance.local.agreement import MOVING, bag, chunks, comparable, seeds_of
 from tests.conformance.local.shelf import OnShelf
 from tests.nested_plays import random_nested_play, random_static_play
+from tests.timed_plays import random_timed_play
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
@@ -49,3 +50,11 @@ def cut_outer(play, seed):
     ends = [end for end in range(len(stage.events)) if chance.random() < 0.2]
     cut = Cut(ends, most=chance.randrange(1, 5))
     return flat.whole(play_cut(stage, OnShelf(stage), cut), len(play.opening))
+
+
+@pytest.mark.parametrize("chunk", CHUNKS)
+def test_time_that_lets_rows_out_passes_before_what_comes_with_it(chunk):
+    for seed in seeds_of(chunk, CHUNK):
+        play = random_timed_play(seed)
+        found, expected = local.play(play), oracle.play(play)
+        assert comparable(play, found) == comparable(play, expected), seed

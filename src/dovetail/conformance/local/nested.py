@@ -70,12 +70,25 @@ class Flat:
         join = play.join
         if isinstance(join, spec.SetJoinSpec) or not has_inner(join):
             return cls(play, tuple(range(count)))
+        whole, of = play, tuple(range(count))
+        if join.clock is spec.Clock.ARRIVAL:
+            whole, of = spec.with_time_passing(play)
         inner = {
-            hand: _InnerSide.of(play, join, hand, source)
+            hand: _InnerSide.of(whole, join, hand, source)
             for hand, source in nested.inner_joins(join).items()
         }
         late = [one for side in inner.values() for one in side.given.late]
-        return _Weaver(play, join, inner).flat(tuple(_once([], late)))
+        flat = _Weaver(whole, join, inner).flat(tuple(_once([], late)))
+        return flat.at(of)
+
+    def at(self, numbers: Sequence[int]) -> Flat:
+        """Returns the same where its positions are among fewer events: these."""
+        positions = tuple(one if one < 0 else numbers[one] for one in self.positions)
+        late = tuple(
+            one if one.after < 0 else replace(one, after=numbers[one.after])
+            for one in self.late
+        )
+        return replace(self, positions=positions, late=late)
 
     def whole(
         self, found: Sequence[spec.Emission], openings: int

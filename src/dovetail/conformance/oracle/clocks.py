@@ -32,13 +32,19 @@ def play(play: spec.Play) -> list[spec.Emission]:
     parts = Parts.of(whole, join)
     if join.clock is spec.Clock.BATCH:
         return batch.play_batch(parts, whole)
-    clock = clock_of(parts)
+    clock, openings = clock_of(parts), len(whole.opening)
     # No event has brought these: they come before all.
     found = [*late, *clock.start()]
+    # What time lets out of a join inside stands in front of what comes with the time.
+    if parts.inner and join.clock is spec.Clock.ARRIVAL:
+        whole, of = spec.with_time_passing(whole)
+    else:
+        of = tuple(range(openings + len(whole.events)))
     for event in whole.opening:
         found += clock.on(event)
-    for number, event in enumerate(whole.events):
-        found += [replace(one, after=number) for one in clock.on(event)]
+    for number, event in zip(of[len(whole.opening) :], whole.events, strict=True):
+        after = number - openings
+        found += [replace(one, after=after) for one in clock.on(event)]
     if play.settings.outer_rows is not spec.OuterRows.EAGER_RETRACT:
         return found
     # Beside rows that are taken back all other rows of the result are inserts.

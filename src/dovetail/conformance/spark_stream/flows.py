@@ -178,7 +178,8 @@ def _played(
                 lines = _Lines(rows, (PLACE, TURN), part.scripts[0].events)
             elif isinstance(query, planned.TurnQuery):
                 names = sorted(query.inputs)
-                timed = replace(flow, events=flow.heard(query))
+                ends = script.cut_by_time(flow.ends, flow.events)
+                timed = replace(flow, events=flow.heard(query), ends=ends)
                 script_of, replayed = _replayed(own, timed, names, file=file)
                 rows = shared.rows_by_turns(own, query, replayed)
                 lines = _Lines(rows, (PLACE, TURN), script_of.events)

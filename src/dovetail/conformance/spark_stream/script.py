@@ -9,7 +9,7 @@ their own, of which only late rows count. Else they share the first one.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -82,6 +82,19 @@ class Script:
         self.events.append(event)
 
 
+def cut_by_time(ends: Iterable[int], events: Sequence[spec.Event]) -> tuple[int, ...]:
+    """Returns where batches end of which each has one processing time.
+
+    A stream that goes on has no others: what time lets out comes before all of a batch.
+    """
+    moved = (
+        number
+        for number, (one, other) in enumerate(pairwise(events), 1)
+        if other.clock > one.clock
+    )
+    return tuple(sorted({*ends, *moved}))
+
+
 def script(scope: int, wanted: StreamPlay, plan: StreamPlan) -> Script:
     """Returns the lines of one play."""
     play, written = wanted.play, Script(scope, lost=[*wanted.lost])
@@ -108,7 +121,12 @@ def script(scope: int, wanted: StreamPlay, plan: StreamPlan) -> Script:
     if wanted.stepwise:
         written.cut([*state, *opening], spec.UNKNOWN_EVENT)
         state, opening = [], []
-    cuts = [*pairwise((0, *wanted.ends))]
+    ends = wanted.ends
+    if plan.join.clock is spec.Clock.ARRIVAL and (
+        plan.every_inside or plan.onward.keeps_rows
+    ):
+        ends = cut_by_time(ends, play.events)
+    cuts = [*pairwise((0, *ends))]
     for first, past in cuts:
         known = first if wanted.stepwise else spec.UNKNOWN_EVENT
         coming = _coming(play.events[first:past], plan, carrier)

@@ -384,7 +384,11 @@ def _in_a_row(
         return replace(known, fingerprint=same.fingerprint)
 
     buckets = partial(shape.buckets_of, scopes=scopes)
-    layout = dataflow.Layout(buckets, settings, identified, with_events=True)
+    # Time passes for all joins, also where no line of a batch is for one of them.
+    beats: tuple[DataFrame, ...] = ()
+    if any(settings(one).reads_clock for one in shape.plan.joins):
+        beats = (replayed.selectExpr("now", "FALSE AS ended"),)
+    layout = dataflow.Layout(buckets, settings, identified, beats, with_events=True)
     return _frames(shape, shape.plan, replayed), layout
 
 

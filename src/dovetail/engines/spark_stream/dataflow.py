@@ -51,8 +51,8 @@ from dovetail.kernels.arrays.names import (
     is_reserved,
     reserved,
 )
-from dovetail.kernels.arrays.rows import BEGINNING
-from dovetail.kernels.arrival.arrival import CAUSES
+from dovetail.kernels.arrays.rows import BEGINNING, FIRST
+from dovetail.kernels.arrival.causes import CAUSES
 from dovetail.kernels.pairs.results import UNMATCHED
 from dovetail.kernels.row_order import CAME
 from dovetail.kernels.settings import JoinSettings
@@ -157,8 +157,6 @@ Frames = tuple["DataFrame | Frames | Merged", "DataFrame | Frames | Merged"]
 
 TURNS = Riders((*_RELAYED_TYPES.names, *CAUSES.names), PLACE, turn=TURN)
 """What rides along beside rows that go by turns: what a line is, where it stands."""
-_FIRST = BEGINNING + 1
-"""In front of all numbers of a sequence."""
 
 
 def lines_by_turns(
@@ -183,7 +181,7 @@ def lines_by_turns(
 def times_by_turns(ticks: DataFrame, told: Mapping[str, str]) -> DataFrame:
     """Returns lines that tell the time: unless told, in front of all of a batch."""
     kind = {relay.EVENT: f"{int(LineKind.BOUND)}", relay.MOMENT: f"{BEGINNING}L"}
-    return lines_by_turns(ticks, (), {**kind, PLACE: f"{_FIRST}L", **told})
+    return lines_by_turns(ticks, (), {**kind, PLACE: f"{FIRST}L", **told})
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,7 +379,6 @@ def _handed_on(
     """Returns the results of a join as rows of a side of the join around it."""
     known = layout.buckets(plan)
     scopes = {label: at // known.per_scope for at, label in enumerate(known.labels)}
-    marks = plan.onward.asks_marks
     # The key of a result is that of both its rows, under the names of results.
     keys = tuple(
         one.field.name
@@ -397,8 +394,7 @@ def _handed_on(
         reading.schema,
         number,
         scopes,
-        marks=marks,
-        port=port,
+        marks=relay.Marks(port, plan.onward.step) if plan.onward.asks_marks else None,
         keys=keys,
         tells_late=tells_late,
     )

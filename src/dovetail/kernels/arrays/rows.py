@@ -33,6 +33,8 @@ Mask = npt.NDArray[np.bool_]
 MISSING = np.iinfo(np.int64).min
 BEGINNING = MISSING + 1
 NEVER = np.iinfo(np.int64).max
+FIRST = MISSING + (1 << 56)
+"""In front of all numbers by which rows come: where time alone lets rows out."""
 
 Flag = np.uint16
 _FLAGS = (

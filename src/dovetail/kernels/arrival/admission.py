@@ -33,6 +33,7 @@ class Present:
     Whoever takes part later is not before `hold`: born, or merged, at no time below it.
     `still` tells which rows that waited before the step still do; they are the first
     of those that wait. Of others, which are not here, the least births are `behind`.
+    The processing time is `now`.
     """
 
     rows: tuple[Rows, Rows]
@@ -43,6 +44,7 @@ class Present:
     still: tuple[Mask, Mask]
     hold: int = BEGINNING
     behind: tuple[int, int] = (NEVER, NEVER)
+    now: int = BEGINNING
 
     @property
     def fresh(self) -> tuple[Rows, Rows]:
@@ -103,7 +105,7 @@ def admit(
     old = (len(state.alive[0]), len(state.alive[1]))
     waiting = (parted[0][0], parted[1][0])
     still = (waits[0][: len(was[0])], waits[1][: len(was[1])])
-    known = (watches, next_place, still, hold, state.behind)
+    known = (watches, next_place, still, hold, state.behind, now)
     return Present((left, right), old, waiting, *known)
 
 

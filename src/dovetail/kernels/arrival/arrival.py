@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 from dovetail.kernels.arrays import names
 from dovetail.kernels.arrays.rows import (
     BEGINNING,
+    FIRST,
     MISSING,
     NEVER,
     Mask,
@@ -211,7 +212,8 @@ def _faults(
     if side.timed:
         # Only an exact order says what a task had seen before its own row.
         behind = (rows.moment < bound) | (rows.late & exact)
-        late = behind & ~rows.from_start
+        # What time alone lets out of a join inside stands nowhere in row time.
+        late = behind & ~rows.from_start & (rows.moment != FIRST)
         missing = rows.moment == MISSING
         found = [
             (results.Reason.NULL_TIME, missing),
@@ -298,67 +300,3 @@ def _ranked(turns: pa.Array) -> Whole:
     ranked = pc.rank(turns, tiebreaker="dense")
     ranks: Whole = ranked.to_numpy(zero_copy_only=False).astype(np.int64)
     return ranks
-
-
-CAUSES = pa.schema(
-    [(names.PLACE, pa.int64()), (names.TURN, pa.binary()), (names.CLOCK, pa.int64())]
-)
-"""What stands beside a row that is handed on; the last is when its cause came."""
-_SIGN = np.uint64(1 << 63)
-
-
-def with_causes(
-    settings: JoinSettings, fresh: tuple[Rows, Rows], leaving: pa.RecordBatch
-) -> pa.RecordBatch:
-    """Returns rows that leave, in their order, with what is told of their causes.
-
-    Those are among the fresh rows, which take part since this step.
-
-    What a row lets out that was there from the start is no row that comes.
-    """
-    left, right = fresh
-    place = np.concatenate((left.place, right.place))
-    order = np.argsort(place)
-    when = leaving.column(results.WHEN).to_numpy()
-    # The last row that came by then is the one that let it out.
-    at = order[np.searchsorted(place[order], when, "right") - 1]
-    match settings.arrival:
-        case Arrival.SEQUENCE:
-            numbers = [rows.hidden(names.PLACE) for rows in fresh]
-        case Arrival.MERGED:
-            numbers = [rows.moment for rows in fresh]
-        case _:
-            # As read, the rows of a step have one number: side and position decide.
-            numbers = [np.zeros(len(rows), np.int64) for rows in fresh]
-    number = np.concatenate(numbers)[at]
-    own = pa.concat_arrays([_own_turns(left), _own_turns(right)]).take(pa.array(at))
-    side = pa.array([b"\0", b"\1"]).take(pa.array((at >= len(left)) * 1))
-    # Bytes that sort as (number, side, own turn, order of leaving): one key decides
-    # among all rows of one place. Where turns say all they begin as those that they
-    # come from, so that rows of other ways stand between them.
-    last = in_order(np.arange(len(at)))
-    parts = (own, side) if settings.by_turns else (in_order(number), side, own)
-    turn = pc.binary_join_element_wise(*parts, last, b"")
-    clock = np.concatenate([rows.hidden(names.CLOCK) for rows in fresh])[at]
-    told = leaving.drop_columns([results.WHEN])
-    for name, column in zip(CAUSES.names, (number, turn, clock), strict=True):
-        told = told.append_column(name, pa.array(column))
-    silent = np.concatenate((left.from_start, right.from_start))[at]
-    return told.filter(pa.array(~silent)) if silent.any() else told
-
-
-def in_order(numbers: Whole) -> pa.Array:
-    """Returns whole numbers as bytes that stand in the same order."""
-    # The sign bit turned round and the highest byte first: bytes then compare as
-    # numbers do.
-    raised = (numbers.astype(np.int64).view(np.uint64) ^ _SIGN).astype(">u8")
-    ends = np.arange(len(numbers) + 1, dtype=np.int32) * raised.itemsize
-    buffers = [None, pa.py_buffer(ends), pa.py_buffer(raised)]
-    return pa.Array.from_buffers(pa.binary(), len(numbers), buffers)
-
-
-def _own_turns(rows: Rows) -> pa.Array:
-    """Returns what decides among the rows of one side and number, as bytes."""
-    if names.TURN in rows.payload.schema.names:
-        return rows.payload.column(names.TURN)
-    return in_order(rows.hidden(names.PLACE))

@@ -100,8 +100,7 @@ def let_out(
 
     In order of arrival a pair that has waited leaves with its left row.
     """
-    waits = settings.picks.waits and not settings.sides[1].static
-    if settings.event_clock or not waits or not len(part.when):
+    if not settings.pairs_wait or not len(part.when):
         return [part]
     left = present.rows[0]
     is_due = left.due[part.left]

@@ -48,6 +48,9 @@ PLACED = ("turn", "later", "earlier")
 WHEN = "when"
 """The column of the places at which rows leave, where somebody asks who let them out.
 """
+LET_OUT = LAST, WHOSE = "last", "whose"
+"""The columns of rows that time lets out: their last moments, else null, and the places
+of the rows of which they are."""
 
 SHOWN = "shown_time"
 """The column of the row times that rows show, where it stands beside their own."""
@@ -182,9 +185,21 @@ def leave(
         }
     if shape.caused:
         more[WHEN] = pa.array(pile.numbers("when")[order])
+        more |= _let_out(pile.take(order), left[order], right[order])
     if shape.sided:
         more |= {lives.LEFT: pa.array(left[order]), lives.RIGHT: pa.array(right[order])}
     return (_shaped(pile.take(order), sides, shape, more),)
+
+
+def _let_out(pile: _Pile, left: Whole, right: Whole) -> dict[str, pa.Array]:
+    """Returns which rows time lets out, and the places of those of which they are."""
+    host, is_due = pile.numbers("host"), pile.words("turn") == code(Turn.DUE)
+    own = np.where(left > ABSENT, left, right)
+    whose = np.where(host > ABSENT, host, own)
+    return {
+        LAST: pa.array(pile.numbers("due"), mask=~is_due),
+        WHOSE: pa.array(whose),
+    }
 
 
 def without_places(leaving: pa.RecordBatch) -> pa.RecordBatch:

@@ -145,14 +145,14 @@ class LateTables:
 
 
 def late_tables(
-    horizon: Horizon, present: Present, picked: Picked, bounds: BoundsByPlace, now: int
+    horizon: Horizon, present: Present, picked: Picked, bounds: BoundsByPlace
 ) -> LateTables:
     """Returns the late pairs of a step; only one side's rows can wait."""
     settings = horizon.settings
     for hand, side in enumerate(settings.sides):
         if side.waits:
             clock = _event_clock if settings.event_clock else _arrival_clock
-            line = clock(horizon, present, hand, bounds, now)
+            line = clock(horizon, present, hand, bounds)
             return _Search(horizon, present, hand, picked, line).found()
     none, nobody = np.empty(0, np.int64), np.empty(0, bool)
     return LateTables(
@@ -177,7 +177,7 @@ class _Line:
 
 
 def _event_clock(
-    horizon: Horizon, present: Present, hand: int, bounds: BoundsByPlace, _: int
+    horizon: Horizon, present: Present, hand: int, bounds: BoundsByPlace
 ) -> _Line:
     """Returns the line of row times, or of places where the table has no times.
 
@@ -200,7 +200,7 @@ def _event_clock(
 
 
 def _arrival_clock(
-    horizon: Horizon, present: Present, hand: int, _: BoundsByPlace, now: int
+    horizon: Horizon, present: Present, hand: int, _: BoundsByPlace
 ) -> _Line:
     """Returns the line of places; how long rows have waited the clock says."""
     side, rows = horizon.settings.sides[hand], present.rows[hand]
@@ -217,13 +217,13 @@ def _arrival_clock(
     clock = np.concatenate([some.hidden(CLOCK) for some in fresh])
     order = np.argsort(place)
     # The clock never goes back; behind the last row that has come it is now.
-    course = np.append(np.maximum.accumulate(clock[order]), now)
+    course = np.append(np.maximum.accumulate(clock[order]), present.now)
     at_left, moment = (
         course[np.searchsorted(place[order], places)]
         for places in (left, present.rows[1 - hand].place)
     )
     since = np.where(rows.waits, rows.waits_since, at_left)
-    return _Line(left, present.rows[1 - hand].place, since, moment, now)
+    return _Line(left, present.rows[1 - hand].place, since, moment, present.now)
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,7 @@ def outcome(horizon: Horizon, present: Present, hand: int, picked: Picked) -> Ou
     return Outcome(
         leaving=tuple(
             part
-            for some in _leaving(settings, present, hand, lonely, paired)
+            for some in _leaving(settings, present, hand, (lonely, paired), picked.met)
             for part in with_host(settings, present, some, picked.judged)
         ),
         kept=kept | _still_decides(settings, present, hand),
@@ -146,10 +146,15 @@ def without_given(present: Present, outcomes: tuple[Outcome, Outcome]) -> Presen
 
 
 def _leaving(
-    settings: JoinSettings, present: Present, hand: int, lonely: Mask, paired: Mask
+    settings: JoinSettings,
+    present: Present,
+    hand: int,
+    alone: tuple[Mask, Mask],
+    met: Matches,
 ) -> list[results.Leaving]:
-    """Returns the rows that come out by themselves: null rows and rows given once."""
+    """Returns the rows that come out alone: unmatched ones, and those given once."""
     side, rows = settings.sides[hand], present.rows[hand]
+    lonely, paired = alone
     if not np.count_nonzero(lonely | paired):
         return []
     single = np.flatnonzero(lonely & ~rows.due)
@@ -160,18 +165,19 @@ def _leaving(
     passed = results.one_sided(hand, due, rows.death[due], results.UNMATCHED[hand])
     last = last_moments(settings, hand, rows)[due]
     passed = replace(passed, turn=results.Turn.DUE, due=last)
-    met, copies = np.flatnonzero(paired), Copies.of(side.window, rows)
+    given, copies = np.flatnonzero(paired), Copies.of(side.window, rows)
     if not copies.are_single:
-        met = met[np.argsort(rows.met[met], kind="stable")]
+        given = given[np.argsort(rows.met[given], kind="stable")]
         # Once in all of its windows. `unique` gives the first of equals: of each row's
         # copies the one that met first.
-        _, earliest = np.unique(copies.owner[met], return_index=True)
-        met = met[earliest]
-    once = results.one_sided(hand, met, rows.met[met], Outlet.MATCHED)
-    once = replace(once, turn=results.Turn.PAIR, counter=np.ones(len(met), np.int64))
-    # A left row that waits leaves when it dies.
-    let = let_out(settings, present, once) if hand == 0 else [once]
-    return [null_rows, passed, *let]
+        _, earliest = np.unique(copies.owner[given], return_index=True)
+        given = given[earliest]
+    once = results.one_sided(hand, given, rows.met[given], Outlet.MATCHED)
+    once = replace(once, turn=results.Turn.PAIR, counter=np.ones(len(given), np.int64))
+    # A left row that waits leaves when it dies, a right one with the first of those.
+    if hand and settings.pairs_wait and len(given):
+        return [null_rows, passed, *at_first_host(settings, present, once, met)]
+    return [null_rows, passed, *let_out(settings, present, once)]
 
 
 def _once(

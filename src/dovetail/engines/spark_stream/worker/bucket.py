@@ -31,7 +31,8 @@ from dovetail.kernels.arrays.rows import (
     join_rows,
     no_rows,
 )
-from dovetail.kernels.arrival.arrival import CAUSES, WHOLE, Parcel, Report
+from dovetail.kernels.arrival.arrival import WHOLE, Parcel, Report
+from dovetail.kernels.arrival.causes import CAUSES
 from dovetail.kernels.gather import gather
 from dovetail.kernels.hot import hot_keys
 from dovetail.kernels.lifetimes import lives as life

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from dovetail.kernels.arrays.blobs import read_batch, write_batch
 from dovetail.kernels.arrays.names import TURN, LineKind
-from dovetail.kernels.arrival.arrival import in_order as as_turns
+from dovetail.kernels.arrival.causes import in_order as as_turns
 from dovetail.kernels.code import Coding, carry_out
 from dovetail.kernels.firing import (
     CAUSE,

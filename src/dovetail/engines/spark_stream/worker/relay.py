@@ -24,6 +24,7 @@ from dovetail.engines.spark_stream.worker.bucket import CHANGE, OUTLET, unpacked
 from dovetail.kernels.arrays.blobs import write_batch
 from dovetail.kernels.arrays.names import TURN, LineKind, reserved
 from dovetail.kernels.arrays.rows import MISSING
+from dovetail.kernels.arrival.causes import turn_of_time
 from dovetail.kernels.lifetimes.lives import BUCKET
 from dovetail.kernels.pairs.results import code
 from dovetail.spec.inputs import Change, Outlet
@@ -44,22 +45,40 @@ RELAYED = pa.schema(
 Batches = Iterator[pa.RecordBatch]
 
 
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """Marks behind the rows of each cause, or those of one `port`.
+
+    What time lets out of the join of a step no row has caused: no mark is behind it.
+    """
+
+    port: Outlet | None
+    step: int
+
+    def are_behind(self, rows: pa.RecordBatch) -> pa.Array:
+        """Returns which rows have a mark behind all that are of their cause."""
+        by_time = pc.starts_with(rows.column(TURN), pattern=turn_of_time(self.step))
+        caused = pc.invert(by_time)
+        if self.port is None:
+            return caused
+        return pc.and_(caused, pc.equal(rows.column(OUTLET), code(self.port)))
+
+
 def make_relay(
     schema: pa.Schema,
     number: int,
     scopes: Mapping[int, int],
     *,
-    marks: bool = False,
-    port: Outlet | None = None,
+    marks: Marks | None = None,
     keys: tuple[str, ...] = (),
     tells_late: bool = False,
 ) -> Callable[[Batches], Batches]:
     """Returns the function for `mapInArrow` behind the operator of join `number`.
 
     `schema` is that of its results; `scopes` says whose a bucket is, by its label.
-    Where somebody looks at `marks` one stands behind the rows of each cause, or those
-    of one `port`. The changes of a table go on as its rows, which replace each other by
-    their `keys`. Late rows go on with their values where somebody behind `tells_late`.
+    Where somebody looks at `marks` they stand behind rows. The changes of a table go on
+    as its rows, which replace each other by their `keys`. Late rows go on with their
+    values where somebody behind `tells_late`.
     """
 
     def relay(batches: Batches) -> Batches:
@@ -92,7 +111,7 @@ def make_relay(
         own = from_bucket(rows.filter(pc.invert(is_late)), bucket)
         lines = _Said(LineKind.ROW, None, scope).of(own)
         yield _of_table(lines, keys) if keys else lines
-        if marks and (marked := own.filter(_is_of(port, own))).num_rows:
+        if marks and (marked := own.filter(marks.are_behind(own))).num_rows:
             yield _Said(LineKind.MARK, None, scope).of(_marks(marked))
 
     return relay
@@ -154,13 +173,6 @@ def _of_table(lines: pa.RecordBatch, keys: tuple[str, ...]) -> pa.RecordBatch:
 
 _TURN_OF_ROW = 8
 """So many bytes at the end of a turn are a row's own; those before are of its cause."""
-
-
-def _is_of(port: Outlet | None, rows: pa.RecordBatch) -> pa.Array:
-    """Returns which rows leave by a port; by one that is none all do."""
-    if port is None:
-        return pa.repeat(pa.scalar(value=True), rows.num_rows)
-    return pc.equal(rows.column(OUTLET), code(port))
 
 
 def _marks(rows: pa.RecordBatch) -> pa.RecordBatch:
