@@ -1,5 +1,6 @@
 """Programs of several operators: the queries that they are, and what is refused."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -16,6 +17,7 @@ from dovetail.plan.flow import (
     plan_flow,
 )
 from dovetail.plan.stream import Feed
+from dovetail.schema import AtomicType, Column, Schema
 from dovetail.spec import HANDS
 
 IN_SEQUENCE = in_sequence()
@@ -51,13 +53,25 @@ def in_order(name, paths, schema):
     return source, Feed(order="n")
 
 
+def by_time(name, paths, schema):
+    source, feed = in_order(name, paths, schema)
+    columns = (*schema.columns, Column("at", AtomicType.TIMESTAMP))
+    return replace(source, schema=Schema(columns), time="at"), feed
+
+
+def as_it_comes(name, paths, schema):
+    source, _ = IN_SEQUENCE(name, paths, schema)
+    return source, Feed()
+
+
 def planned(text, leaf=IN_SEQUENCE, *, ends=False):
     return plan_flow(translate(BEGIN + text, {}), leaf, ends=ends)
 
 
 REFUSED = {
     FlowLimit.COPIES: (DOUBLED, IN_SEQUENCE, False),
-    FlowLimit.NO_SEQUENCE: (KEPT + join("K", "F", "A"), in_order, False),
+    FlowLimit.MERGED: (KEPT + join("K", "F", "A"), by_time, False),
+    FlowLimit.NO_ORDER: (J + join("K", "J, C", "A"), as_it_comes, False),
     FlowLimit.ENDS: (J + LASTING, IN_SEQUENCE, True),
 }
 
@@ -68,6 +82,17 @@ def test_what_streams_lack_is_refused_by_name(limit):
     with pytest.raises(UnsupportedError) as refused:
         planned(text, leaf, ends=ends)
     assert refused.value.missing == (limit.value,)
+
+
+@pytest.mark.parametrize(
+    "text", [KEPT + join("K", "F", "A"), J + join("K", "J, C", "A")]
+)
+def test_streams_that_have_each_a_number_may_run_together(text):
+    (query,) = planned(text, in_order)
+    assert isinstance(query, JoinQuery | TurnQuery)
+    with pytest.raises(UnsupportedError) as refused:
+        planned(text, by_time)
+    assert refused.value.missing == (FlowLimit.MERGED.value,)
 
 
 SORTED = """stream<int32 k, int32 v> G = Sort(A) {

@@ -85,6 +85,34 @@ def test_operators_stand_between_joins_and_around_them(sides, tmp_path):
     assert not any(written(flow, tmp_path / "checkpoint").values())
 
 
+AMONG_OTHERS = """
+stream<int32 k, rstring v> L = Beacon() {}
+stream<int32 k, int64 w> R = Beacon() {}
+stream<int32 k, int64 w> Met = Join(L; R) {
+  window L : sliding, count(3); R : sliding, count(2); param match : L.k == R.k;
+  output Met : k = L.k, w = R.w;
+}
+stream<int32 k, rstring v, int64 w> All = Join(L; Met, R as Both) {
+  window L : sliding, count(3); Both : sliding, count(3); param match : L.k == Both.k;
+  output All : k = L.k;
+}"""
+
+
+def test_streams_with_a_number_each_may_go_several_ways(sides, tmp_path):
+    each = {name: dt.stream(one.frame, order="n") for name, one in sides.items()}
+    flow = dt.spl(FLOW.replace("count(2)", "count(9)"), each)
+    assert "rows meet batch by batch as they are read" in flow.explain()
+    # Left rows of a batch come first, so that all right ones meet them.
+    met = [(2, 30, 30), (2, 30, 50), (2, 50, 30), (2, 50, 50), (3, 30, 30)]
+    assert written(flow, tmp_path / "several")["Twice"] == met
+    # By turns they meet by their numbers, which here are those of one sequence.
+    flow = dt.spl(AMONG_OTHERS, each)
+    assert "by the numbers of their streams" in " ".join(flow.explain().split())
+    wanted = written(dt.spl(AMONG_OTHERS, sides), tmp_path / "wanted")
+    assert len(wanted["All"]) > 4
+    assert written(flow, tmp_path / "turns") == wanted
+
+
 def test_the_plan_says_what_is_a_query_and_that_rows_come_once(sides):
     told = dt.spl(FLOW, sides).explain()
     assert "query  of Twice" in told

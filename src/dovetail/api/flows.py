@@ -49,7 +49,7 @@ from dovetail.engines.spark_stream.row_time import (
     RowTimeQuery,
 )
 from dovetail.errors import SpecError
-from dovetail.kernels.arrays.names import CLOCK, PLACE, LineKind, reserved
+from dovetail.kernels.arrays.names import CLOCK, PLACE, TURN, LineKind, reserved
 from dovetail.kernels.firing import KIND, NOW
 from dovetail.plan import flow as planned
 from dovetail.plan import words
@@ -76,6 +76,10 @@ _KEEPING = (
 _TURNS = (
     "rows of joins among others, and on several ways: each carries its turn, and a "
     "join whose rows go several ways is run once for each"
+)
+_BY_NUMBERS = (
+    "the rows of a batch meet by the numbers of their streams; a replay repeats the "
+    "result, another cut may not: sequence=.. is one order for all"
 )
 _LINES = (KIND, NOW)
 _PLAIN = "stream: by Spark itself, row by row, without state"
@@ -161,7 +165,10 @@ class Flow:
         if isinstance(query, planned.TurnQuery):
             self._by_turns(query)
             every = [words.explained(it, _reads_all) for it in query.plans]
-            return "\n\n".join([*every, words.paragraphs([("beside it", _TURNS)])])
+            lines = [("beside it", _TURNS)]
+            if not self._is_in_sequence(query.inputs):
+                lines.append(("their order", _BY_NUMBERS))
+            return "\n\n".join([*every, words.paragraphs(lines)])
         if isinstance(query, planned.PlainQuery):
             self._plain(query)
             keeps = any(path.keeps_rows for path in query.paths)
@@ -433,8 +440,16 @@ class Flow:
         (schema,) = {
             one.schema for one in spec.givens_of(self.program) if one.input == name
         }
-        told = {PLACE: f"CAST({rows.feed.sequence} AS BIGINT)", CLOCK: BATCH_TIME}
+        number = rows.feed.sequence or rows.feed.order
+        told = {PLACE: f"CAST({number} AS BIGINT)", CLOCK: BATCH_TIME}
+        if not rows.feed.sequence:
+            # Rows of two streams may have one number: the stream then decides.
+            told[TURN] = f"X'01{sorted(self.sources).index(name):04X}'"
         return lines_by_turns(rows.frame, schema.names, told)
+
+    def _is_in_sequence(self, inputs: Iterable[str]) -> bool:
+        """Tells whether one number orders the rows of all of some inputs."""
+        return all(self.sources[name].feed.sequence for name in inputs)
 
     def _frames(
         self, query: planned.JoinQuery | planned.TailQuery, plan: StreamPlan
@@ -468,7 +483,7 @@ class Flow:
         place = _PLACE if _PLACE in columns else ""
         if any(path.keeps_rows for path in paths):
             if not place:
-                raise FlowLimit.NO_SEQUENCE.refused()
+                raise FlowLimit.NO_ORDER.refused()
             # Operators that keep rows see lines: what each is, and when it came.
             columns = (*columns, *_LINES)
         riders = ways.Riders(columns, place, ranks)

@@ -129,7 +129,8 @@ class FlowLimit(Enum):
     """What a stream lacks of a program of several operators, by its name."""
 
     COPIES = f"a stream for which joins are run more than {MOST_JOINS} times"
-    NO_SEQUENCE = "streams without a sequence that run together, or go several ways"
+    MERGED = "streams in the order of a time that run together, or go several ways"
+    NO_ORDER = "streams without a number that run together, or go several ways"
     ENDS = (
         "the end of a stream that a window of time or an operator hears, in front of "
         "several joins, or together with others"
@@ -138,8 +139,11 @@ class FlowLimit(Enum):
     def refused(self) -> UnsupportedError:
         """Returns the refusal."""
         hint = "give its rows as an input of that name, from a query of their own"
-        if self is FlowLimit.NO_SEQUENCE:
-            hint = "dt.stream(.., sequence=..) gives all streams of the text one order"
+        if self in (FlowLimit.MERGED, FlowLimit.NO_ORDER):
+            hint = (
+                "dt.stream(.., sequence=..) gives all streams of the text one order, "
+                "order=.. without a time each its own"
+            )
         return UnsupportedError.not_yet("stream", self.value, hint=hint)
 
 

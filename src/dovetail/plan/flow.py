@@ -287,7 +287,7 @@ class _Tree:
             name: tuple(way.path(ranks) for way in routes)
             for name, routes in self.sides.items()
         }
-        plan, feeds = self._planned(step, "")
+        plan, _ = self._planned(step, "")
         paths = [path for every in self.paths.values() for path in every]
         # An operator that keeps rows takes them in an order.
         several = any(len(every) > 1 for every in self.paths.values())
@@ -295,9 +295,10 @@ class _Tree:
         fired = [one for path in paths for one in path.every_change]
         fired += [one for inner in plan.joins for one in inner.onward.changes]
         fired += [one for out in exits for it in out.onwards for one in it.changes]
-        has_sequence = all(feed.sequence for feed in feeds.values())
-        if (is_shared or runs_together) and not has_sequence:
-            raise FlowLimit.NO_SEQUENCE.refused()
+        # By their times rows are merged in front of a join, and not before.
+        is_merged = any(one.arrival is spec.Arrival.MERGED for one in plan.joins)
+        if (is_shared or runs_together) and is_merged:
+            raise FlowLimit.MERGED.refused()
         # On one way to a side the end of its inputs can be told to who asks for it.
         hears_ends = not (plan.inside or several)
         if self.ends and not hears_ends and _asks_for_ends(plan.joins, fired):
@@ -382,9 +383,11 @@ class _Turns:
                     return ways.Path("", way.changes, of=of, numbers=numbers)
                 case spec.Given() as given:
                     own_path = ways.Path(given.input, way.changes, numbers=numbers)
-                    _, feed = self.leaf(given.input, (own_path,), given.schema)
-                    if not feed.sequence:
-                        raise FlowLimit.NO_SEQUENCE.refused()
+                    leaf, feed = self.leaf(given.input, (own_path,), given.schema)
+                    if leaf.is_timed and not feed.sequence:
+                        raise FlowLimit.MERGED.refused()
+                    if not (feed.sequence or feed.order):
+                        raise FlowLimit.NO_ORDER.refused()
                     return own_path
                 case spec.Joined() as step:
                     number = len(plans)
