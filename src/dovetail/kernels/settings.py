@@ -351,6 +351,15 @@ class JoinSettings:
     fingerprint: str = ""
     identity: str = ""
 
+    def counts_partitions(self, hand: int) -> bool:
+        """Tells whether a bucket knows how many partitions of a window have rows.
+
+        Where another operator ends rows, a partition may be in several buckets.
+        """
+        side = self.sides[hand]
+        is_partitioned = not (side.is_whole or side.told)
+        return is_partitioned and not (self.event_clock or self.changelog)
+
     @property
     def numbered(self) -> bool:
         """Tells whether the order of arrival can be seen in the result."""

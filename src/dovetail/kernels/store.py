@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from dovetail.kernels import chunks, demand
 from dovetail.kernels.arrays.blobs import read_batch, write_batch
-from dovetail.kernels.arrays.rows import NEVER, Rows, join_rows
+from dovetail.kernels.arrays.rows import NEVER, Rows, Whole, join_rows
 from dovetail.kernels.arrival import arrival
 from dovetail.kernels.lifetimes.births import births, deaths
 from dovetail.kernels.pairs import memo
@@ -38,13 +38,15 @@ class StateMismatchError(Exception):
 class Amount(NamedTuple):
     """How much of a side is kept: rows, those of them that wait, and bytes.
 
-    So many rows that were kept were `evicted` by the batch.
+    So many rows that were kept were `evicted` by the batch. In order of arrival so many
+    `partitions` of a window have rows, None where a bucket does not know.
     """
 
     alive: int
     waiting: int
     evicted: int
     bytes: int
+    partitions: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +138,7 @@ class Store:
     waiting: tuple[chunks.Chunks, chunks.Chunks] = field(init=False)
     pairs: chunks.Chunks = field(init=False)
     extras: list[int] = field(default_factory=list)
+    partitions: list[int] = field(default_factory=lambda: [0, 0])
 
     def __post_init__(self) -> None:
         self.blobs = chunks.Blobs(self.shelf)
@@ -219,6 +222,7 @@ class Store:
             # Beside the watches: state of before there were parts has none.
             "parts": [watch.parts for watch in stepped.present.watches],
             "next_place": stepped.present.next_place,
+            "partitions": self.partitions,
         }
         self.shelf.keep_directory(json.dumps(known).encode())
         left, right = (
@@ -227,8 +231,13 @@ class Store:
                 waiting.alive,
                 side.evicted,
                 side.bytes + waiting.bytes,
+                self.partitions[hand]
+                if self.settings.counts_partitions(hand)
+                else None,
             )
-            for side, waiting in zip(self.sides, self.waiting, strict=True)
+            for hand, (side, waiting) in enumerate(
+                zip(self.sides, self.waiting, strict=True)
+            )
         )
         return Saved(self.blobs.written, (left, right))
 
@@ -252,6 +261,8 @@ class Store:
             )
         held = known["held"]
         self.extras = [held, *known["covers"]]
+        # State of before they were counted has none.
+        self.partitions = known.get("partitions", [0, 0])
         for kind, listing in zip(self.kinds, known["kinds"], strict=True):
             kind.take_over(listing)
         # A watch is its numbers in order, its holds last, however many there are.
@@ -281,6 +292,10 @@ class Store:
         is_whole = bool(settings.reads_all)
         for hand, kind in enumerate(self.sides):
             rows, kept = present.rows[hand], stepped.kept[hand]
+            if settings.counts_partitions(hand):
+                before = len(_partitions(kind.taken.rows))
+                after = len(_partitions(rows.take(kept)))
+                self.partitions[hand] += after - before
             due = np.full(len(rows), NEVER) if is_whole else stepped.due.rows[hand]
             kind.save(rows.take(kept), kept[: present.old[hand]], due[kept])
         for hand, kind in enumerate(self.waiting):
@@ -297,3 +312,8 @@ class Store:
     def _put(self, batch: pa.RecordBatch) -> int:
         """Keeps a batch; an empty one has no number."""
         return self.blobs.put(write_batch(batch)) if batch.num_rows else NOTHING
+
+
+def _partitions(rows: Rows) -> Whole:
+    """Returns the partitions of which rows live; of those that come all are there."""
+    return np.unique(rows.partition[rows.death == NEVER])
