@@ -13,9 +13,10 @@ counted first, and must be as many pairs.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
+from types import MappingProxyType
 
 from pyspark.sql import DataFrame
 
@@ -28,6 +29,7 @@ from bench.interval import (
     Source,
     asked,
     beside_flink,
+    chosen,
     drained,
     ratios,
     session,
@@ -49,33 +51,46 @@ def tables(source: Source) -> DataFrame:
 
 
 def compared(
-    name: str, frame: Callable[[Source], DataFrame], checks: tuple[str, ...]
+    name: str,
+    frame: Callable[[Source], DataFrame],
+    checks: tuple[str, ...],
+    others: Mapping[str, Leg] = MappingProxyType({}),
 ) -> None:
-    """Measures a join and the same one in PyFlink; prints a table, then one line."""
+    """Measures a join and the same one in PyFlink; prints a table, then one line.
+
+    Of the other legs all but those that are apart must give as many pairs.
+    """
     told = asked(name)
     stretch = QUICK if told.quick else Stretch()
     each = min(told.files_per_trigger, stretch.files // 2)
     spark = session()
-    leg = Leg(frame, ROCKSDB, stretch.files)
-    half = replace(leg, files=stretch.files // 2)
-    found = drained(half, half.source(spark, stretch, each), checks)
+    legs = chosen(told.legs, {"dovetail": Leg(frame, ROCKSDB, 0), **others})
+
+    def rows(leg: Leg, files: int, checks: tuple[str, ...] = ()) -> dict[str, int]:
+        """Runs a leg on so many files; returns the rows read, and what checks say."""
+        some = replace(leg, files=files)
+        return drained(some, some.source(spark, stretch, each), checks)
+
+    few = stretch.files // 2
+    found = {
+        name: rows(leg, few, checks) for name, leg in legs.items() if not leg.apart
+    }
+    pairs = found["dovetail"]["pairs"]
+    if {one["pairs"] for one in found.values()} != {pairs}:
+        sys.exit(f"the legs do not agree: {found}")
     work: dict[str, Callable[[], int | Sample]] = {
-        "dovetail": partial(_rows, leg, leg.source(spark, stretch, each))
+        name: lambda leg=leg: rows(leg, stretch.files)["rows"]  # type: ignore[misc]
+        for name, leg in legs.items()
     }
     if not told.legs or "flink" in told.legs:
-        work["flink"] = beside_flink(name, stretch, half.files, found["pairs"])
+        work["flink"] = beside_flink(name, stretch, few, pairs)
     samples = in_turns(work, 1 if told.quick else told.rounds)
-    rows = 2 * each * stretch.rows
-    show(f"{name}, {rows:,} rows a trigger", samples)
+    count = 2 * each * stretch.rows
+    show(f"{name}, {count:,} rows a trigger", samples)
     spark.stop()
-    line = {**ratios(samples), "rows_per_trigger": rows, "checked": found}
+    line = {**ratios(samples), "rows_per_trigger": count, "checked": found["dovetail"]}
     told_of = {leg: figures(of_leg) for leg, of_leg in samples.items()}
     print(json.dumps({**line, "rounds": told.rounds, "legs": told_of}))
-
-
-def _rows(leg: Leg, source: Source) -> int:
-    """Runs a leg to its end; returns the rows read."""
-    return drained(leg, source)["rows"]
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from dovetail.kernels.candidates import nearest
 from dovetail.kernels.candidates.choice import row_times
 from dovetail.kernels.candidates.picks import Picked, remembered
 from dovetail.kernels.horizon import Horizon
-from dovetail.kernels.lifetimes.births import births, least_birth
+from dovetail.kernels.lifetimes.births import births, least_births
 from dovetail.kernels.pairs.matches import NO_MATCHES
 from dovetail.kernels.settings import JoinSettings, SideSettings, waits_for
 from dovetail.kernels.state import JoinState
@@ -218,9 +218,9 @@ def due_times(horizon: Horizon, present: Present, picked: Picked) -> Due:
         )
     )
     if settings.picks.waits:
-        judged = _least_births(settings.sides[1], picked.settled_by)
+        judged = least_births(settings.sides[1].window, picked.settled_by)
         left = np.minimum(horizon.latest_ends(0), judged)
-        outdated = _least_births(settings.sides[0], picked.outdated_by)
+        outdated = least_births(settings.sides[0].window, picked.outdated_by)
         right = np.minimum(right, outdated)
     return Due((left, right), pairs)
 
@@ -237,17 +237,6 @@ def _due(side: SideSettings, rows: Rows, needed: Whole) -> Whole:
     # It has met, but an earlier meeting may follow until its own is past.
     is_open = (rows.met < NEVER) & ~rows.emitted
     return np.where(is_open, np.minimum(rows.met, rows.death), due)
-
-
-def _least_births(side: SideSettings, bounds: Whole) -> Whole:
-    """Returns the least births of a side's rows that come behind some bounds."""
-    # Few bounds, many rows: each bound goes through the calendar once.
-    known, number = np.unique(bounds, return_inverse=True)
-    least = [
-        bound if bound in (BEGINNING, NEVER) else least_birth(side.window, bound)
-        for bound in known.tolist()
-    ]
-    return np.array(least, np.int64)[number]
 
 
 def due_waiting(settings: JoinSettings, present: Present, hand: int) -> Whole:

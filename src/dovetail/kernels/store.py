@@ -192,7 +192,8 @@ class Store:
             # Candidates of a left row decide about each other, so keys are read whole.
             found = [rows.code for rows in (*alive, pairs)]
             codes = np.concatenate([*map(coming.all_codes, (0, 1)), *found])
-            some = [kind.load_more(np.unique(codes)) for kind in self.kinds]
+            whole = np.unique(codes)
+            some = [kind.load_more(whole) for kind in self.kinds]
             alive, waiting, pairs = some[:2], some[2:4], some[4]
         return replace(
             state,

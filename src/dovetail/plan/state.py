@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from dovetail import spec
 from dovetail.errors import SpecError
+from dovetail.expression import ALWAYS
 from dovetail.spec.defaults import is_by_row_time
 
 
@@ -80,8 +81,20 @@ def state_bound(
 def _forgets(
     join: spec.JoinSpec, sources: Mapping[spec.Hand, spec.Input], hand: spec.Hand
 ) -> bool:
-    """Tells whether a side loses the rows that an `asof` can no longer pick."""
-    # Behind a left row that is nearer to it an older right row is never picked again.
+    """Tells whether a side loses the rows that an `asof` can no longer pick.
+
+    They are too far away, or a later one is nearer and meets as many left rows.
+    """
     named = {source.name: source for source in sources.values()}
+    picks = join.picks
     by_time = join.clock is spec.Clock.EVENT and is_by_row_time(join, named)
-    return hand is spec.Hand.RIGHT and by_time
+    if hand is spec.Hand.LEFT or not by_time or picks.counts_candidates:
+        return False
+    match picks.asof:
+        case (
+            spec.AsOf(direction=spec.Direction.FORWARD)
+            | spec.AsOf(tolerance=spec.Span())
+        ):
+            return True
+        case _:
+            return join.soft == ALWAYS

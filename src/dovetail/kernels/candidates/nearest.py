@@ -48,14 +48,15 @@ from dovetail.kernels.arrays.sort import sorted_by
 from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.lifetimes.calendar import shift
 from dovetail.kernels.lifetimes.successors import starts_of
-from dovetail.kernels.pairs.formulas import of_every_row
+from dovetail.kernels.pairs.formulas import of_every_row, truly_equal
 from dovetail.kernels.pairs.matches import NO_MATCHES, Matches, join_matches
 from dovetail.kernels.settings import JoinSettings, Nearest
+from dovetail.spec import windows
 from dovetail.spec.picks import Direction, Unlimited
-from dovetail.spec.spans import Span
-from dovetail.spec.windows import Forever
+from dovetail.spec.spans import SECOND, Span
 
 _EDGES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
+_DAYS = 4 * 86_400 * SECOND
 _ROOM = 2**62
 """Keys and times are folded into numbers below this one."""
 Test = Callable[[Matches], Mask]
@@ -415,8 +416,8 @@ def outdated_by(
     """Returns from which bound of left times on no left row takes each right one.
 
     NEVER where that is not known, or one that is not `closed` may still do so. A row is
-    outdated as the next one of its key, in the order `rank` of equal times, is behind
-    all left times.
+    outdated as left times are too far from it, or as the next one of its key, in the
+    order `rank` of equal times, is behind them all and stands nearer.
     """
     right = present.rows[1]
     outdated = np.full(len(right), NEVER)
@@ -427,25 +428,55 @@ def outdated_by(
         useless = np.flatnonzero(times.known & ~able)
         outdated[useless] = times.value[useless] + 1 - nearest.exact
         number = np.flatnonzero(times.known & able)
-        place = rank[number] if nearest.takes_last else -rank[number]
-        order = number[sorted_by(right.code[number], times.value[number], place)]
-        code = right.code[order]
-        has_next = code[1:] == code[:-1]
-        passed = times.value[order[1:]][has_next] + 1 - nearest.exact
-        is_open = _open_times(nearest, present, closed, code[1:][has_next]) < passed
-        outdated[order[:-1][has_next]] = np.where(is_open, NEVER, passed)
+        passed = _too_far_from(nearest, times.value[number])
+        if _is_followed(settings, nearest):
+            place = rank[number] if nearest.takes_last else -rank[number]
+            order = sorted_by(right.code[number], times.value[number], place)
+            rows = number[order]
+            is_next = right.code[rows[1:]] == right.code[rows[:-1]]
+            pairs = Matches(rows[:-1][is_next], rows[1:][is_next])
+            # Different keys of one code do not stand for each other.
+            pairs = truly_equal(settings, (right, right), pairs)
+            behind = np.full(len(right), NEVER)
+            behind[pairs.left] = times.value[pairs.right] + 1 - nearest.exact
+            passed = np.minimum(passed, behind[number])
+        is_open = _open_times(nearest, present, closed, right.code[number]) < passed
+        outdated[number] = np.where(is_open, NEVER, passed)
     return outdated
 
 
 def _is_known(settings: JoinSettings) -> bool:
-    """Tells whether row times and keys alone say who is taken."""
-    endless = all(side.window == Forever() for side in settings.sides)
-    is_plain = not settings.soft and not settings.key_columns
-    looks_back = not settings.picks.counts and all(
-        one.is_row_time and one.is_left_row_time and one.direction is Direction.BACKWARD
-        for one in settings.picks.nearest
+    """Tells whether row times say who is taken, and every candidate is no more."""
+    picks = settings.picks
+    by_time = all(one.is_row_time and one.is_left_row_time for one in picks.nearest)
+    return settings.event_clock and by_time and not picks.counts
+
+
+def _is_followed(settings: JoinSettings, nearest: Nearest) -> bool:
+    """Tells whether a later right row of the key is taken in place of an older one."""
+    left, right = (side.window for side in settings.sides)
+    # A left row that lives at its own time meets all right ones that came before.
+    meets_those_before = left in (windows.Forever(), windows.Rows(0)) or (
+        isinstance(left, windows.Range)
+        and min(left.preceding.months, left.preceding.microseconds) >= 0
     )
-    return settings.event_clock and endless and is_plain and looks_back
+    is_plain = right == windows.Forever() and not settings.soft
+    is_forward = nearest.direction is Direction.FORWARD
+    return meets_those_before and is_plain and not is_forward
+
+
+def _too_far_from(nearest: Nearest, times: Whole) -> Whole:
+    """Returns from which left time on right ones are too far away."""
+    if nearest.direction is Direction.FORWARD:
+        return times + nearest.exact
+    match nearest.tolerance:
+        case Span(months=0, microseconds=width):
+            return times + width + 1
+        case Span() as span:
+            # The last days of a month may come from a shorter one.
+            return shift(times, span) + _DAYS
+        case _:
+            return np.full(len(times), NEVER)
 
 
 def _open_times(nearest: Nearest, present: Present, closed: Mask, code: Whole) -> Whole:

@@ -156,22 +156,31 @@ def ends(side: SideSettings, rows: Rows) -> Whole:
             return rows.death
 
 
-def least_birth(window: Window, bound: int) -> int:
-    """Returns the least birth of a row that is not before the bound."""
+def least_births(window: Window, bounds: Whole) -> Whole:
+    """Returns for each bound the least birth of a row that is not before it."""
+    bounds = np.maximum(bounds, BEGINNING)
     match window:
         case windows.Range(_, following):
-            return calendar.least_shifted(max(bound, BEGINNING), following.negated())
-        case windows.HopSize() if bound > BEGINNING:
-            return calendar.first_end(bound, window)
+            return calendar.least_shifted(bounds, following.negated())
+        case windows.HopSize():
+            fixed = (bounds == BEGINNING) | (bounds == NEVER)
+            ends = calendar.first_ends(np.where(fixed, 0, bounds), window)
+            return np.where(fixed, bounds, ends)
         case _:
-            return max(bound, BEGINNING)
+            return bounds
+
+
+def least_birth(window: Window, bound: int) -> int:
+    """Returns the least birth of a row that is not before the bound."""
+    return int(least_births(window, np.array([bound]))[0])
 
 
 def least_end(window: Window, bound: int) -> int:
     """Returns the least row time of a null row that is not before the bound."""
     match window:
         case windows.Range(preceding):
-            return calendar.least_shifted(max(bound, BEGINNING), preceding)
+            first = np.array([max(bound, BEGINNING)])
+            return int(calendar.least_shifted(first, preceding)[0])
         case windows.HopUnit(unit):
             return int(calendar.unit_ends(unit, np.array([bound]))[0])
         case windows.HopSize():

@@ -19,7 +19,7 @@ from dovetail.spec.windows import HopSize, HopUnitName, Window
 _SECOND = 1_000_000
 _DAY = 86_400 * _SECOND
 _MONDAY = 3  # 1970-01-01 was a Thursday
-_DAYS_AT_AN_END = np.arange(1, 4)
+_DAYS_AT_AN_END = range(1, 4)
 """How many days further the days are that may be too many for another month."""
 
 
@@ -47,16 +47,21 @@ def shift(moments: Whole, span: Span) -> Whole:
     return np.where(fixed, moments, plain + span.microseconds)
 
 
-def least_shifted(moment: int, span: Span) -> int:
-    """Returns the least of a moment and all later ones, each so much later.
+def least_shifted(moments: Whole, span: Span) -> Whole:
+    """Returns of each moment and all later ones the least one, so much later.
 
     The last days of a month may all come to the last day of a shorter one: there a
     later moment may be an earlier hour. Of each day the first moment is the least.
     """
-    moments = np.array([moment])
-    if span.months and BEGINNING < moment < NEVER:
-        moments = np.append(moments, (moment // _DAY + _DAYS_AT_AN_END) * _DAY)
-    return int(shift(moments, span).min())
+    least = shift(moments, span)
+    if not span.months:
+        return least
+    fixed = (moments == NEVER) | (moments <= BEGINNING)
+    days = np.where(fixed, 0, moments) // _DAY
+    for ahead in _DAYS_AT_AN_END:
+        later = shift((days + ahead) * _DAY, span)
+        least = np.where(fixed, least, np.minimum(least, later))
+    return least
 
 
 def unit_ends(unit: HopUnitName | Span, moments: Whole) -> Whole:
@@ -133,7 +138,8 @@ def hopped(rows: Rows, window: HopSize) -> Rows:
     )
 
 
-def first_end(bound: int, window: HopSize) -> int:
-    """Returns the end of the first window to end after a bound."""
+def first_ends(bounds: Whole, window: HopSize) -> Whole:
+    """Returns the ends of the first windows to end after bounds."""
     size, every = window.size.microseconds, window.every.microseconds
-    return bound - (bound - size) % every + every
+    ends: Whole = bounds - (bounds - size) % every + every
+    return ends
