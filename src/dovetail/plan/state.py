@@ -90,11 +90,4 @@ def _forgets(
     by_time = join.clock is spec.Clock.EVENT and is_by_row_time(join, named)
     if hand is spec.Hand.LEFT or not by_time or picks.counts_candidates:
         return False
-    match picks.asof:
-        case (
-            spec.AsOf(direction=spec.Direction.FORWARD)
-            | spec.AsOf(tolerance=spec.Span())
-        ):
-            return True
-        case _:
-            return join.soft == ALWAYS
+    return picks.asof.ends_behind or join.soft == ALWAYS

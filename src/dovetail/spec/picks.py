@@ -76,6 +76,11 @@ class Pick:
         """Returns what stands behind its word in JSON."""
         return None
 
+    @property
+    def ends_behind(self) -> bool:
+        """Tells whether left rows far behind a right one can no longer take it."""
+        return False
+
     def counted_among(self, hard: tuple[Equality, ...]) -> tuple[Equality, ...]:
         """Returns the equalities that make a candidate, where a join has these."""
         return hard
@@ -304,6 +309,11 @@ class AsOf(Pick):
     def compared(self) -> tuple[Compared, ...]:
         """Returns both times."""
         return ((self.left, self.right),)
+
+    @property
+    def ends_behind(self) -> bool:
+        """Tells whether left rows far behind a right one can no longer take it."""
+        return self.direction is Direction.FORWARD or self.tolerance != Unlimited()
 
     @property
     def written(self) -> object:
