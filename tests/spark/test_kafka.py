@@ -435,6 +435,41 @@ def test_row_time_order_goes_into_each_partition_of_a_topic(
         assert times == sorted(times)
 
 
+SPL = """\
+stream<int64 id> Left = Beacon() {}
+stream<int64 id> Right = Beacon() {}
+stream<int64 id> Even = Filter(Left) { param filter : id % 2l == 0l; }
+stream<int64 id> Met = Join(Even; Right) {
+  window Even : sliding, count(99); Right : sliding, count(99);
+  param match : Even.id == Right.id; output Met : id = Even.id;
+}
+stream<int64 id> Again = Join(Met, Right as Both; Left) {
+  window Both : sliding, count(99); Left : sliding, count(99);
+  param match : Both.id == Left.id; output Again : id = Left.id;
+}
+"""
+
+
+def test_topics_of_a_program_need_no_sequence(spark, broker, tmp_path):
+    _, servers = broker
+    for side, ids in (("left", range(6)), ("right", range(2, 8))):
+        send(spark, f"spl{side}", servers, [(one, 0) for one in ids])
+    (tmp_path / "both.spl").write_text(SPL)
+    streams = (
+        f'[streams.{one.title()}]\nkafka = "spl{one}"' for one in ("left", "right")
+    )
+    head = f'program = "both.spl"\ntrigger = "available"\nkafka.servers = "{servers}"'
+    path = tmp_path / "job.toml"
+    path.write_text("\n".join([head, *streams, '[sinks.Again]\nfolder = "out"']))
+    run(spark, path)
+    found = spark.read.parquet(str(tmp_path / "out")).collect()
+    # Each right row meets its left one, and so does each of both that are even.
+    assert sorted(row.id for row in found) == [2, 2, 3, 4, 4, 5]
+    # The text has said what their columns are, and so does the program in Python.
+    told = jobs.script_of(jobs.prepared(read_job(path)))
+    assert "columns={'id': 'bigint'}" in told
+
+
 def test_what_is_no_json_fails_or_is_null(spark, broker):
     _, servers = broker
     how = {"servers": servers, "columns": {"id": "bigint"}}

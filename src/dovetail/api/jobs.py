@@ -92,7 +92,7 @@ class Bound:
         """
         origin = self.how.origin
         if isinstance(origin, Topic) and self.how.streams and not self.time:
-            return origin.call
+            return origin.filled(self.given.schema).call
         return ""
 
     def rows(self, spark: SparkSession) -> streams.Rows:

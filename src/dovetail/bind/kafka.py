@@ -323,25 +323,32 @@ class Topic:
 
     def columns(self, declared: Schema) -> Schema:
         """Returns the columns of the rows: those of the key, the value, of Kafka."""
-        del declared  # who declares them has said how they are written
-        if not self.value.schema.columns:
+        values = self.filled(declared).value.schema
+        if not values.columns:
             raise SpecError(
                 f'the topic "{self.topic}" without columns',
                 'columns = { id = "bigint", at = "timestamp" }',
                 "a record does not tell its columns before it is read",
             )
         meta = Schema.of({name: _META[what] for name, what in self.meta.items()})
-        keys, values = self.key.schema, self.value.schema
+        keys = self.key.schema
         # Of a tombstone only the key says whose it is.
         own = (it for it in values.columns if it.name not in keys)
         return Schema((*keys.columns, *own, *meta.columns))
 
+    def filled(self, declared: Schema) -> Topic:
+        """Returns the topic with columns: its own, else those that a text declares."""
+        if self.value.schema.columns:
+            return self
+        others = {*self.key.schema.names, *self.meta}
+        own = (one for one in declared.columns if one.name not in others)
+        return replace(self, value=replace(self.value, schema=Schema(tuple(own))))
+
     def scans(self, given: spec.Given, *, streams: bool) -> tuple[Scan, ...]:
         """Returns how Spark reads the topic, whose columns are its own."""
-        del given
-        fails = self.misfits == FAIL
-        keys, values = self.key.schema, self.value.schema
-        read = zip(values.columns, self.value.read(fails=fails), strict=True)
+        fails, value = self.misfits == FAIL, self.filled(given.schema).value
+        keys = self.key.schema
+        read = zip(value.schema.columns, value.read(fails=fails), strict=True)
         found = [
             *self.key.read(fails=fails),
             *(text for one, text in read if one.name not in keys),
