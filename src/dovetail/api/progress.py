@@ -46,9 +46,9 @@ class SideProgress:
     `came`, `late` and `failed` rows have come, too late or without a time or with a bad
     interval. `met` have met somebody in their batch, `unmatched` have left without.
     `evicted` are kept no more; `alive` are, in so many `bytes`, of which `waiting` take
-    no part yet; so many `partitions` of a window have some. No row before `bound` comes
-    any more, which was so long ago (`lag`) when the batch began. `rate` is how many
-    rows came a second since the batch before.
+    no part yet; so many `partitions` of a window have some, if known. No row before
+    `bound` comes any more, which was so long ago (`lag`) when the batch began. `rate`
+    is how many rows came a second since the batch before.
     `hot` are the keys of most rows of the batch, and how many. Of a lookup `hits` are
     keys whose rows were kept, `asked` those that its table was asked for, `fetched` the
     rows that came, `misses` keys without a row; each batch and task counts its own.
@@ -63,7 +63,7 @@ class SideProgress:
     alive: int = 0
     waiting: int = 0
     bytes: int = 0
-    partitions: int = 0
+    partitions: int | None = None
     hits: int = 0
     asked: int = 0
     fetched: int = 0

@@ -345,7 +345,7 @@ class Topic:
         return replace(self, value=replace(self.value, schema=Schema(tuple(own))))
 
     def scans(self, given: spec.Given, *, streams: bool) -> tuple[Scan, ...]:
-        """Returns how Spark reads the topic, whose columns are its own."""
+        """Returns how Spark reads the topic, by its columns or those of the text."""
         fails, value = self.misfits == FAIL, self.filled(given.schema).value
         keys = self.key.schema
         read = zip(value.schema.columns, value.read(fails=fails), strict=True)
