@@ -130,7 +130,10 @@ class FlowLimit(Enum):
 
     COPIES = f"a stream for which joins are run more than {MOST_JOINS} times"
     MERGED = "streams in the order of a time that run together, or go several ways"
-    NO_ORDER = "streams without a number that run together, or go several ways"
+    NO_ORDER = (
+        "a stream without a number that runs together with others, goes several ways, "
+        "or of which an operator keeps rows"
+    )
     ENDS = (
         "the end of a stream that a window of time or an operator hears, in front of "
         "several joins, or together with others"
