@@ -26,7 +26,7 @@ from bench.measure import memory_by_kind
 from dovetail.engines.spark_stream.dataflow import COUNTERS
 
 SIZES = {
-    "blobs": "length(value.data)",
+    "blobs": "length(user_map_value.data)",
     "directory": "aggregate(value.small, 0L, (sum, blob) -> sum + length(blob))",
 }
 """The bytes of blobs in a line of either state variable."""
@@ -89,7 +89,10 @@ def main() -> None:
     """Runs the join and prints every tenth batch, then one line of JSON."""
     parser = argparse.ArgumentParser(prog="scripts/bench memory")
     parser.add_argument("--rows", type=int, default=10_000, help="a side and batch")
-    stretch = Stretch(BATCHES, parser.parse_args().rows, keys=20_000, seconds=600)
+    parser.add_argument("--quick", action="store_true", help="few rows")
+    given = parser.parse_args()
+    rows = 200 if given.quick else given.rows
+    stretch = Stretch(BATCHES, rows, keys=20_000, seconds=600)
     spark = session()
     for name, value in ROCKSDB.items():
         spark.conf.set(name, value)

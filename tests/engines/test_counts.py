@@ -2,8 +2,10 @@
 
 from collections import Counter
 from contextlib import suppress
+from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from dovetail.conformance import oracle
@@ -12,6 +14,7 @@ from dovetail.conformance.local.nested import has_inner
 from dovetail.conformance.local.stage import Stage
 from dovetail.engines.spark_stream.worker import bucket
 from dovetail.errors import DovetailError
+from dovetail.kernels.arrays.blobs import read_batch
 from dovetail.spec.inputs import Arrive, Clock, InputKind, Outlet, Remove
 from dovetail.spec.picks import Picks
 from tests.conformance.local.shelf import OnShelf
@@ -87,3 +90,15 @@ def test_counts_are_those_of_the_definition(name):
         assert last["largest"] == last["left_alive"] + last["right_alive"]
         found += both("late") + both("unmatched") + sums["matched"]
     assert found > 5
+
+
+def test_many_results_leave_in_lines_of_which_a_thousand_have_room_in_an_array():
+    _, _, stage, _ = next(plays("kinds"))
+    delivery = bucket.read_delivery(stage.everything(), stage.schemas)
+    ran = bucket.run_batch(stage.settings, OnShelf(stage), delivery)
+    matched = next(one for one in ran.stepped.out if one.num_rows)
+    out = matched.take(np.zeros(100_000, np.int64))
+    many = replace(ran, stepped=replace(ran.stepped, out=[out]))
+    blobs = [line[0] for line in many.lines()]
+    assert sum(read_batch(blob).num_rows for blob in blobs) == 100_000
+    assert max(map(len, blobs)) * 1000 <= 1 << 27

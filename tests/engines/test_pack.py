@@ -5,6 +5,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
+from dovetail.engines.spark_session import ARROW, BY_THOUSANDS
 from dovetail.engines.spark_stream.worker import pack
 from dovetail.engines.spark_stream.worker.bucket import Line, read_delivery
 from dovetail.engines.spark_stream.worker.pack import PackSettings, make_pack
@@ -83,3 +84,17 @@ def test_values_that_rows_are_measured_by_go_as_whole_numbers():
     rows = parcel.rows
     assert rows.payload.schema.names == ["n", MEASURE, REACH]
     assert (rows.hidden(MEASURE)[0], rows.hidden(REACH).tolist()) == (200, [350, NEVER])
+
+
+@pytest.mark.parametrize("text", ["", "a" * 100])
+def test_a_thousand_lines_have_room_in_an_array(text):
+    settings = PackSettings(
+        0, (0,), 1, NO_TIME, timed=False, code="", moment="", payload=("text",)
+    )
+    rows = pa.record_batch({"text": [text] * 50_000})
+    (packed,) = make_pack(settings, ("text",))(iter([rows]))
+    sizes = [len(blob) for blob in packed.column("blob").to_pylist()]
+    assert len(sizes) > 1
+    lines = int(BY_THOUSANDS[f"{ARROW}.maxRecordsPerBatch"])
+    # An array doubles as it grows: a batch takes 128 MB at most, whatever comes.
+    assert max(sizes) * lines <= 1 << 27

@@ -98,3 +98,10 @@ def test_a_soak_gives_each_row_once():
     line = last_line("soak")
     assert line["known"] == line["out"] == line["orders"] > 10_000
     assert len(line["quarters"]) == 4
+
+
+@pytest.mark.long
+def test_a_long_join_keeps_what_is_alive():
+    line = last_line("memory")
+    assert 0 < line["memory_growth"] < 2
+    assert line["last_quarter_rows_s"] > 0

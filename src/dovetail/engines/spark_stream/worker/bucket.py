@@ -94,7 +94,9 @@ COUNTED = (
     LARGEST,
 )
 """All that a bucket counts: sums, but for bounds and the rows of the largest bucket."""
-BLOB_BYTES = 2 << 20
+BLOB_BYTES = 128 << 10
+"""So much one line holds: Spark hands a thousand lines over at once, and holds them
+outside its heap, twice while they grow."""
 
 
 class Line(NamedTuple):
@@ -223,7 +225,6 @@ class Ran:
         """
         own: list[bytes | None] = []
         for batch in self.stepped.out:
-            # About 2 MB in a line: Spark holds each one whole, in Java and in Python.
             each = max(1, int(BLOB_BYTES // (batch.nbytes / batch.num_rows + 1)))
             starts = range(0, batch.num_rows, each)
             own += [write_batch(batch.slice(start, each)) for start in starts]
@@ -398,13 +399,14 @@ def make_unpack(
 
     def unpack(batches: Batches) -> Batches:
         for batch in batches:
-            for blob in batch.column(0):
-                if blob.is_valid:
-                    # A buffer of the batch itself: its bytes are copied nowhere.
-                    rows = unpacked(blob.as_buffer(), schema)
-                    leaves = np.isin(rows.column(OUTLET).to_numpy(), outlets)
-                    shown = rows.select(names)
-                    yield shown if leaves.all() else shown.filter(pa.array(leaves))
+            # Together, for what is done once for each blob costs as much as many rows.
+            blobs = batch.column(0).drop_null()
+            if len(blobs):
+                found = [unpacked(blob.as_buffer(), schema) for blob in blobs]
+                rows = pa.concat_batches(found)
+                leaves = np.isin(rows.column(OUTLET).to_numpy(), outlets)
+                shown = rows.select(names)
+                yield shown if leaves.all() else shown.filter(pa.array(leaves))
 
     return unpack
 
@@ -425,6 +427,9 @@ def unpacked(blob: bytes | pa.Buffer, schema: pa.Schema) -> pa.RecordBatch:
         told = pa.repeat(nothing, found.num_rows)
         columns.append(found.column(name) if is_told else told)
     return pa.RecordBatch.from_arrays(
-        [column.cast(kind) for column, kind in zip(columns, schema.types, strict=True)],
+        [
+            column if column.type == kind else column.cast(kind)
+            for column, kind in zip(columns, schema.types, strict=True)
+        ],
         schema=schema,
     )

@@ -53,7 +53,7 @@ Whence = tuple[int, int]
 """A scope, and a lasting part of a source there, or WHOLE."""
 # So much of a task's rows lies in memory before it is packed.
 FLUSH_ROWS = 1 << 20
-FLUSH_BYTES = 256 << 20
+FLUSH_BYTES = 64 << 20
 ROW, DELETE, BOUND, FINISH, INITIAL, PASSED_ON, ENDED, *_ = map(int, LineKind)
 """What a line of a side is, in the column `@event` where it has one."""
 _ENDS = tuple((hand, NEVER, NEVER) for hand in (0, 1))
@@ -323,7 +323,7 @@ class Packer:
         return timed, late & ~timeless
 
     def _blobs(self, rows: Rows) -> Iterator[pa.RecordBatch | None]:
-        """Gives the rows as blobs of at most 2 MB, or nothing once."""
+        """Gives the rows in blobs, or nothing once."""
         if not len(rows):
             yield None
             return
