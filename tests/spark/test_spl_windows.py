@@ -113,7 +113,7 @@ def test_the_plan_says_that_one_task_keeps_rows(folders):
 def test_what_keeps_rows_needs_an_order(folders):
     streams, _ = folders
     loose = dt.stream(streams["A"].frame)
-    with pytest.raises(UnsupportedError, match="a stream without a number .* keeps rows"):
+    with pytest.raises(UnsupportedError, match="a stream without a number"):
         dt.spl(TOTALS, {"A": loose}).explain()
 
 
