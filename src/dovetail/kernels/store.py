@@ -220,7 +220,6 @@ class Store:
                 [watch.bound, watch.newest, watch.active, watch.stopped, *watch.holds]
                 for watch in stepped.present.watches
             ],
-            # Beside the watches: state of before there were parts has none.
             "parts": [watch.parts for watch in stepped.present.watches],
             "next_place": stepped.present.next_place,
             "partitions": self.partitions,
@@ -262,8 +261,7 @@ class Store:
             )
         held = known["held"]
         self.extras = [held, *known["covers"]]
-        # State of before they were counted has none.
-        self.partitions = known.get("partitions", [0, 0])
+        self.partitions = known["partitions"]
         for kind, listing in zip(self.kinds, known["kinds"], strict=True):
             kind.take_over(listing)
         # A watch is its numbers in order, its holds last, however many there are.
@@ -272,7 +270,7 @@ class Store:
                 bound, newest, active, stopped, tuple(holds), tuple(map(tuple, parts))
             )
             for (bound, newest, active, stopped, *holds), parts in zip(
-                known["watches"], known.get("parts", ((), ())), strict=True
+                known["watches"], known["parts"], strict=True
             )
         )
         left, right = (
