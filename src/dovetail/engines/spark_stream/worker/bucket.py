@@ -98,6 +98,9 @@ BLOB_BYTES = 128 << 10
 """So much one line holds: Spark hands a thousand lines over at once, and holds them
 outside its heap, twice while they grow."""
 
+# So many blobs go back to Spark as one.
+_TOGETHER = 16
+
 
 class Line(NamedTuple):
     """One line of pack, in the order of `LINE`."""
@@ -399,10 +402,11 @@ def make_unpack(
 
     def unpack(batches: Batches) -> Batches:
         for batch in batches:
-            # Together, for what is done once for each blob costs as much as many rows.
             blobs = batch.column(0).drop_null()
-            if len(blobs):
-                found = [unpacked(blob.as_buffer(), schema) for blob in blobs]
+            # Some together: what is done once for each costs as much as many rows.
+            for start in range(0, len(blobs), _TOGETHER):
+                some = blobs.slice(start, _TOGETHER)
+                found = [unpacked(blob.as_buffer(), schema) for blob in some]
                 rows = pa.concat_batches(found)
                 leaves = np.isin(rows.column(OUTLET).to_numpy(), outlets)
                 shown = rows.select(names)
