@@ -487,11 +487,11 @@ def test_what_is_no_json_fails_or_is_null(spark, broker):
     ("rounds", "into"),
     [
         pytest.param(1, "folder", id="once"),
-        pytest.param(4, "folder", marks=pytest.mark.long, id="often"),
+        pytest.param(10, "folder", marks=pytest.mark.long, id="often"),
         pytest.param(2, "topic", marks=pytest.mark.long, id="into-a-topic"),
     ],
 )
-@pytest.mark.timeout(1200)
+@pytest.mark.timeout(2400)
 def test_nothing_is_lost_or_doubled_where_either_end_dies(
     spark, broker, tmp_path, rounds, into
 ):
