@@ -13,6 +13,7 @@ from dovetail.conformance.local.outlets import output_rows
 from dovetail.conformance.local.stage import InPlace, Stage
 from dovetail.engines.spark_stream.worker import bucket
 from dovetail.engines.spark_stream.worker.operator import (
+    PIECE_BYTES,
     SMALL_BYTES,
     SmallShelf,
     StateShelf,
@@ -137,12 +138,30 @@ def test_what_is_small_lies_beside_the_directory():
         shelf.put(number, data)
     shelf.drop(2)
     shelf.keep_directory(b"said")
-    assert head.data == (b"said", [0, 3], [b"one", b"three"])
-    assert blobs == {(1,): (large,)}
+    assert head.data == (b"said", [0, 3], [b"one", b"three"], [], [])
+    assert blobs == {(1, 0): (large,)}
     again = shelf_of(head, blobs)
     assert again.directory() == b"said"
     assert [again.get(number) for number in (0, 1, 3)] == [b"one", large, b"three"]
     again.drop(0)
     again.drop(1)
     again.keep_directory(b"more")
-    assert (head.data, blobs) == ((b"more", [3], [b"three"]), {})
+    assert (head.data, blobs) == ((b"more", [3], [b"three"], [], []), {})
+
+
+@pytest.mark.parametrize(("more", "pieces"), [(0, 2), (1, 3)])
+def test_what_is_large_is_kept_in_pieces(more, pieces):
+    head, blobs = Value(), Blobs()
+    shelf = shelf_of(head, blobs)
+    shelf.directory()
+    large = bytes(range(256)) * (2 * PIECE_BYTES // 256) + bytes(more)
+    shelf.put(1, large)
+    shelf.keep_directory(b"said")
+    assert [*blobs] == [(1, piece) for piece in range(pieces)]
+    assert max(len(data) for (data,) in blobs.values()) == PIECE_BYTES
+    again = shelf_of(head, blobs)
+    again.directory()
+    assert again.get(1) == large
+    again.drop(1)
+    again.keep_directory(b"more")
+    assert (head.data, blobs) == ((b"more", [], [], [], []), {})

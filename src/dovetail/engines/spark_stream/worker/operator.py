@@ -40,48 +40,65 @@ from dovetail.kernels.lives import seen_schema
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.store import Store
 
-NUMBER_TYPES = StructType().add("number", "long")
+PIECE_TYPES = StructType().add("number", "long").add("piece", "integer")
 BLOB_TYPES = StructType().add("data", "binary")
 HEAD_TYPES = (
     StructType()
     .add("data", "binary")
     .add("numbers", ArrayType(LongType()))
     .add("small", ArrayType(BinaryType()))
+    .add("cut", ArrayType(LongType()))
+    .add("pieces", ArrayType(LongType()))
 )
 """Types, not their DDL: for that each task would ask the JVM, twice."""
 SMALL_BYTES = 1 << 14
 """So many bytes of blobs lie beside a directory, and are written with it."""
+PIECE_BYTES = 1 << 20
+"""Longer blobs are cut: what Java is told it has on its heap several times."""
 
 
 @dataclass(slots=True)
 class StateShelf:
-    """A bucket's blobs in Spark's state store; `small` ones go with the directory."""
+    """A bucket's blobs in Spark's state store; `small` ones go with the directory.
+
+    That also says how many `pieces` there are of a blob, if several.
+    """
 
     head: Any
     blobs: Any
     small: dict[int, bytes] = field(default_factory=dict)
+    pieces: dict[int, int] = field(default_factory=dict)
 
     def directory(self) -> bytes:
         """Returns the directory, empty where there is none yet."""
-        data, numbers, small = self.head.get() or (b"", [], [])
+        data, numbers, small, cut, pieces = self.head.get() or (b"", [], [], [], [])
         self.small = dict(zip(numbers, map(bytes, small), strict=True))
+        self.pieces = dict(zip(cut, pieces, strict=True))
         return bytes(data)
 
     def keep_directory(self, data: bytes) -> None:
         """Keeps the directory."""
-        self.head.update((data, [*self.small], [*self.small.values()]))
+        small, cut = self.small, self.pieces
+        self.head.update((data, [*small], [*small.values()], [*cut], [*cut.values()]))
 
     def get(self, number: int) -> bytes:
         """Returns a blob."""
-        return bytes(self.blobs.getValue((number,))[0])
+        pieces = range(self.pieces.get(number, 1))
+        return b"".join(self.blobs.getValue((number, one))[0] for one in pieces)
 
     def put(self, number: int, data: bytes) -> None:
         """Keeps a blob."""
-        self.blobs.updateValue((number,), (data,))
+        starts = range(0, len(data) or 1, PIECE_BYTES)
+        for piece, start in enumerate(starts):
+            part = data[start : start + PIECE_BYTES]
+            self.blobs.updateValue((number, piece), (part,))
+        if len(starts) > 1:
+            self.pieces[number] = len(starts)
 
     def drop(self, number: int) -> None:
         """Forgets a blob."""
-        self.blobs.removeKey((number,))
+        for piece in range(self.pieces.pop(number, 1)):
+            self.blobs.removeKey((number, piece))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +154,7 @@ class JoinOperator(StatefulProcessor):
         """Opens the bucket's two state variables."""
         self.shelf = StateShelf(
             handle.getValueState("directory", HEAD_TYPES),
-            handle.getMapState("blobs", NUMBER_TYPES, BLOB_TYPES),
+            handle.getMapState("blobs", PIECE_TYPES, BLOB_TYPES),
         )
 
     def handleInputRows(  # noqa: N802 - Spark's name for it
