@@ -246,19 +246,12 @@ class _Operator:
             F.array(F.lit(looking.DIRECTORY).cast("long")), "value.numbers"
         )
         data = F.concat(F.array("value.data"), "value.small")
-        every = F.explode(F.arrays_zip(numbers, data)).alias("blob")
+        pieces = F.array_repeat(F.lit(0), F.size(numbers))
+        every = F.explode(F.arrays_zip(numbers, pieces, data)).alias("blob")
         own = heads.select("key.bucket", every).select("bucket", "blob.*")
-        pieces = checkpoints.state_of(self.spark, self.path, self.number, "blobs")
-        in_order = F.array_sort(
-            F.collect_list(F.struct("user_map_key.piece", "user_map_value.data"))
-        )
-        large = pieces.groupBy("key.bucket", "user_map_key.number").agg(
-            F.aggregate(
-                in_order,
-                F.lit(b""),
-                lambda known, piece: F.concat(known, piece["data"]),
-            ).alias("data")
-        )
+        large = checkpoints.state_of(
+            self.spark, self.path, self.number, "blobs"
+        ).select("key.bucket", "user_map_key.*", "user_map_value.data")
         return own.toDF(*large.columns).unionAll(large)
 
     def _rows(self, side: str, blob: bytes) -> Iterator[KeptRow]:

@@ -11,6 +11,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -30,7 +32,6 @@ from dovetail.kernels.hot import hot_keys
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.store import Store
 
-BLOB_DDL = "bucket int, number bigint, data binary"
 DIRECTORY = 0
 """The number of a bucket's directory among its blobs, none of which has it."""
 FOUND_DDL = "bucket int, counted string, left binary, right binary"
@@ -83,10 +84,14 @@ def make_look(
     """
 
     def look(lines: pa.Table) -> pa.Table:
-        numbers, data = (lines.column(name).to_pylist() for name in ("number", "data"))
-        counted, shown = looked_at(
-            settings, dict(zip(numbers, data, strict=True)), codes
-        )
+        blobs: dict[int, bytes] = {}
+        by_piece = lines.sort_by([("number", "ascending"), ("piece", "ascending")])
+        numbers, data = (by_piece.column(name) for name in ("number", "data"))
+        for number, own in groupby(
+            zip(numbers.to_pylist(), data, strict=True), itemgetter(0)
+        ):
+            blobs[number] = b"".join(piece.as_py() for _, piece in own)
+        counted, shown = looked_at(settings, blobs, codes)
         row = (lines.column("bucket")[0].as_py(), json.dumps(counted), *shown)
         columns = [
             pa.array([value], kind)
