@@ -85,12 +85,11 @@ def make_look(
 
     def look(lines: pa.Table) -> pa.Table:
         blobs: dict[int, bytes] = {}
-        by_piece = lines.sort_by([("number", "ascending"), ("piece", "ascending")])
-        numbers, data = (by_piece.column(name) for name in ("number", "data"))
-        for number, own in groupby(
-            zip(numbers.to_pylist(), data, strict=True), itemgetter(0)
-        ):
-            blobs[number] = b"".join(piece.as_py() for _, piece in own)
+        names = (lines.column(name).to_pylist() for name in ("number", "piece"))
+        every = zip(*names, lines.column("data"), strict=True)
+        in_order = sorted(every, key=itemgetter(0, 1))
+        for number, own in groupby(in_order, itemgetter(0)):
+            blobs[number] = b"".join(data.as_py() for *_, data in own)
         counted, shown = looked_at(settings, blobs, codes)
         row = (lines.column("bucket")[0].as_py(), json.dumps(counted), *shown)
         columns = [
