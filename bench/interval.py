@@ -35,13 +35,15 @@ from dovetail.engines.spark_session import FOR_MANY_ROWS, local_session
 from dovetail.engines.spark_stream.dataflow import Layout, as_lines, lay
 from dovetail.engines.spark_stream.feeds import Buckets, Packing, packings
 from dovetail.engines.spark_stream.labels import balanced_labels
+from dovetail.engines.spark_stream.query import PER_PARTITION
 from dovetail.plan.stream import Feed, StreamPlan, plan_stream
 from dovetail.spec.defaults import with_defaults
 from dovetail.spec.inputs import Outlet, Settings
 from dovetail.spec.join import HANDS
 from dovetail.spec.reader import read_inputs, read_join
 
-PARTITIONS, BUCKETS = 2, 16
+PARTITIONS = 2
+BUCKETS = PER_PARTITION * PARTITIONS
 SPREAD = Buckets(balanced_labels(BUCKETS, PARTITIONS), BUCKETS)
 QUICK = Stretch(files=2, rows=1000, keys=100, seconds=100)
 STATE = "spark.sql.streaming.stateStore"

@@ -186,7 +186,13 @@ def refuse_shared(sinks: Iterable[Sink]) -> None:
 
 def path_exists(spark: SparkSession, path: str) -> bool:
     """Tells whether any file or folder is called so; `*` stands for any letters."""
-    return _listed(spark, path) is not None
+    java = getattr(spark, "_jvm", None)
+    if java is None:  # Spark Connect
+        return _listed(spark, path) is not None
+    # Reading says that nothing is there by an error, which takes 60 ms to hand over.
+    place = java.org.apache.hadoop.fs.Path(path)
+    settings = spark._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
+    return bool(place.getFileSystem(settings).globStatus(place))
 
 
 def files_in(spark: SparkSession, folder: str) -> list[str]:

@@ -50,6 +50,9 @@ _SETTINGS: dict[str, bool | float | int | str | None] = {
     f"{_STATE}.checkpointFormatVersion": "2",
     # Spark's own lz4 is so slow that a query looks hung.
     "spark.sql.execution.arrow.compression.codec": "none",
+    # Over TCP a worker waits 40 ms for its rows: the system there holds back a second
+    # short message until the first is answered for, and the answer until there is more.
+    "spark.python.unix.domain.socket.enabled": "true",
     # Times in a case are written in UTC.
     "spark.sql.session.timeZone": "UTC",
     # Where in Python each column was made costs three calls of Java a column.
@@ -81,6 +84,7 @@ _PROGRAM: dict[str, bool | float | int | str | None] = {
     for name in (
         "spark.ui.showConsoleProgress",
         "spark.sql.execution.arrow.compression.codec",
+        "spark.python.unix.domain.socket.enabled",
         "spark.python.sql.dataFrameDebugging.enabled",
         "spark.log.level",
     )
