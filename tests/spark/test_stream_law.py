@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from pyspark.errors import StreamingQueryException
 
+from dovetail.bind.failures import is_passing, sentence
 from dovetail.conformance.compare import compare, describe
 from dovetail.conformance.lines import Sight
 from dovetail.conformance.spark_stream.cases import shape_of
@@ -17,7 +18,6 @@ from dovetail.conformance.spark_stream.shared import (
     run,
     session_of_our_own,
 )
-from dovetail.engines.spark_stream.failures import is_passing, sentence
 from dovetail.errors import EngineError
 from dovetail.spec.inputs import Arrive, Finish
 from tests.spark.stream_plays import EVENT, JOINS, random_play

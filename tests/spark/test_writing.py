@@ -127,6 +127,21 @@ def test_paths_may_have_stars(spark, tmp_path):
     assert path_exists(spark, f"{tmp_path}/batch=*")
 
 
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("nosuch://host/out", 'No FileSystem for scheme "nosuch"'),
+        ("/data/[out", "error parsing regexp"),
+        ("data:out", "Relative path in absolute URI: data:out"),
+    ],
+)
+def test_a_path_that_spark_cannot_reach_is_told_in_words(spark, path, said):
+    with pytest.raises(dt.EngineError, match="Spark cannot look at") as refusal:
+        dt.folder(path).prepare(frame(spark), is_new=True)
+    assert said in str(refusal.value)
+    assert "s3a://bucket/out with its jar" in str(refusal.value)
+
+
 @pytest.mark.parametrize("name", ["batch", "BATCH"])
 def test_a_column_that_the_folders_would_replace_is_refused(spark, tmp_path, name):
     sink = dt.folder(tmp_path)

@@ -24,8 +24,8 @@ from pyspark.sql.streaming.listener import StreamingQueryProgress
 from pyspark.sql.streaming.query import StreamingQuery
 
 from dovetail import schema
+from dovetail.bind.failures import sentence
 from dovetail.engines.spark_stream.dataflow import COUNTERS
-from dovetail.engines.spark_stream.failures import sentence
 from dovetail.engines.spark_stream.row_time import LATE
 from dovetail.spec import arguments
 

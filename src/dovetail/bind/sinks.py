@@ -20,7 +20,8 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import ArrayType, MapType, StructType
 
-from dovetail.errors import SpecError
+from dovetail.bind.failures import cause
+from dovetail.errors import EngineError, SpecError
 from dovetail.spec.arguments import AnyPath, public, word
 from dovetail.spec.arguments import path as path_of
 
@@ -186,6 +187,18 @@ def refuse_shared(sinks: Iterable[Sink]) -> None:
 
 def path_exists(spark: SparkSession, path: str) -> bool:
     """Tells whether any file or folder is called so; `*` stands for any letters."""
+    try:
+        return _is_there(spark, path)
+    except Exception as error:
+        raise EngineError(
+            f'Spark cannot look at "{path}": {cause(error)}',
+            "a path on a file system that Spark reaches",
+            "as hdfs://namenode/out, s3a://bucket/out with its jar, or /data/out",
+        ) from error
+
+
+def _is_there(spark: SparkSession, path: str) -> bool:
+    """Asks Spark's file system, or, where a client cannot, reads what is there."""
     java = getattr(spark, "_jvm", None)
     if java is None:  # Spark Connect
         return _listed(spark, path) is not None

@@ -16,13 +16,13 @@ from queue import SimpleQueue
 from pyspark.sql import SparkSession
 
 from dovetail import spec
+from dovetail.bind.failures import sentence
 from dovetail.conformance import spark_batch
 from dovetail.conformance.spark_stream import shared
 from dovetail.conformance.spark_stream.replay import SEQUENCE
 from dovetail.conformance.spark_stream.results import GONE, emissions
 from dovetail.conformance.spark_stream.script import StreamPlay, script
 from dovetail.engines.kernel_settings import stream_settings
-from dovetail.engines.spark_stream.failures import sentence
 from dovetail.errors import DovetailError
 from dovetail.plan import nested, sets
 from dovetail.plan.stream import plan_play

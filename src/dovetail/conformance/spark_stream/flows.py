@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
 from dovetail import spec
+from dovetail.bind.failures import sentence
 from dovetail.conformance.spark_stream import cases, replay, script, shared
-from dovetail.engines.spark_stream.failures import sentence
 from dovetail.engines.spark_stream.ways import Riders, gathered
 from dovetail.engines.tables import plain_rows
 from dovetail.errors import DovetailError

@@ -19,6 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail import spec
+from dovetail.bind.failures import sentence
 from dovetail.bind.schemas import schema_of
 from dovetail.bind.sinks import Calling, Sink
 from dovetail.conformance.oracle.row_time import RowTimePlay
@@ -26,7 +27,6 @@ from dovetail.conformance.spark_stream import replay, shared
 from dovetail.conformance.spark_stream.script import Script, Told
 from dovetail.engines.spark_stream import query as running
 from dovetail.engines.spark_stream.dataflow import Frames
-from dovetail.engines.spark_stream.failures import sentence
 from dovetail.engines.spark_stream.outlets import AnyOutlet
 from dovetail.engines.spark_stream.row_time import Inputs, RowTimeQuery, TimedRows
 from dovetail.engines.tables import plain_rows

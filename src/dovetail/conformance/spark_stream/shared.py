@@ -26,6 +26,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail import spec
+from dovetail.bind.failures import is_passing
 from dovetail.bind.travel import travel_by_value
 from dovetail.conformance.spark_stream import replay, together
 from dovetail.conformance.spark_stream.script import Script
@@ -33,7 +34,6 @@ from dovetail.engines.kernel_settings import stream_manner, stream_settings
 from dovetail.engines.spark.functions import register_functions
 from dovetail.engines.spark.rules import RULES
 from dovetail.engines.spark_stream import dataflow
-from dovetail.engines.spark_stream.failures import is_passing
 from dovetail.engines.spark_stream.feeds import Buckets, Packing, packings
 from dovetail.engines.spark_stream.fingerprint import Identity
 from dovetail.engines.spark_stream.firing import rows_alone

@@ -20,9 +20,9 @@ from itertools import count
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
+from dovetail.bind.failures import cause
 from dovetail.bind.sinks import files_in, path_exists
 from dovetail.bind.tick import ENDED, TICK
-from dovetail.engines.spark_stream.failures import cause
 from dovetail.engines.spark_stream.fingerprint import differences, read_identity
 from dovetail.engines.spark_stream.tables import Pin, read_pin
 from dovetail.errors import EngineError

@@ -20,11 +20,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail import schema, spec
+from dovetail.bind.failures import cause
 from dovetail.bind.travel import Carried, travel_by_value
 from dovetail.engines.kernel_settings import keyed_settings
 from dovetail.engines.spark.rules import plain_rules
 from dovetail.engines.spark_stream import checkpoint as checkpoints
-from dovetail.engines.spark_stream.failures import cause
 from dovetail.engines.spark_stream.fingerprint import read_identity
 from dovetail.engines.spark_stream.query import STORE
 from dovetail.engines.spark_stream.worker import inspection as looking

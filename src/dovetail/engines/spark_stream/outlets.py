@@ -21,9 +21,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.types import StructField, StructType
 
+from dovetail.bind.failures import said
 from dovetail.bind.travel import over_batches
 from dovetail.engines.spark.values import absent_struct, as_json
-from dovetail.engines.spark_stream.failures import said
 from dovetail.engines.spark_stream.worker import relay
 
 # Single names: what travels to a Connect server takes a module along whole.

@@ -17,6 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
+from dovetail.bind.failures import cause, sentence
 from dovetail.bind.sinks import Sink, path_exists, refuse_shared
 from dovetail.bind.tick import ENDED, NO_BEAT, SECONDS, ticks
 from dovetail.bind.travel import travel_by_value
@@ -37,7 +38,6 @@ from dovetail.engines.spark_stream.dataflow import (
     leaves,
     numbered_counters,
 )
-from dovetail.engines.spark_stream.failures import cause, sentence
 from dovetail.engines.spark_stream.feeds import BATCH_TIME, Buckets, Packing
 from dovetail.engines.spark_stream.fingerprint import Identity
 from dovetail.engines.spark_stream.labels import balanced_labels

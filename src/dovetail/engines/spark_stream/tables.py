@@ -22,10 +22,10 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
+from dovetail.bind.failures import cause
 from dovetail.bind.sinks import files_in, path_exists
 from dovetail.engines.spark.sizes import broadcast_limit, shown_size, told_limit
 from dovetail.engines.spark_stream.dataflow import Frames
-from dovetail.engines.spark_stream.failures import cause
 from dovetail.engines.spark_stream.feeds import POSITION
 from dovetail.engines.spark_stream.worker.relay import EVENT
 from dovetail.errors import EngineError

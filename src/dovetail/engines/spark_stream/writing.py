@@ -21,8 +21,8 @@ from typing import Protocol
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
+from dovetail.bind.failures import cause, is_of_worker
 from dovetail.bind.sinks import Sink
-from dovetail.engines.spark_stream.failures import cause, is_of_worker
 from dovetail.engines.spark_stream.outlets import AnyOutlet
 from dovetail.errors import EngineError
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dovetail.engines.spark_stream.failures import sentence
+from dovetail.bind.failures import sentence
 from dovetail.errors import EngineError, LimitError
 
 STACK = """Job aborted. pyspark.errors.exceptions.base.PythonException:
