@@ -201,6 +201,22 @@ def other(join, **changes):
     return replace(IDENTITY, join=replace(join, **changes))
 
 
+def test_of_joins_that_show_more_and_less_each_is_found():
+    """Of two joins that are alike but for their columns, in whatever order."""
+    narrow, wide = shown(k="l.k"), shown(k="l.k", t="r.t")
+    kept = tuple(Kept(FORMAT, one.text) for one in (narrow, wide))
+    for known in (kept, kept[::-1]):
+        checkpoint = Checkpoint("folder", 3, kept=known)
+        for now in (
+            (narrow, wide),
+            (wide, narrow),
+            (shown(k="l.k", t="r.t", j="r.k"), narrow),
+        ):
+            checkpoint.refuse_other(*(one.text for one in now))
+        with pytest.raises(EngineError, match="of another join"):
+            checkpoint.refuse_other(narrow.text, narrow.text)
+
+
 def test_of_joins_in_a_row_only_the_changed_one_is_told():
     inner, outer = IDENTITY, other(JOIN, kind=Kind.LEFT_OUTER)
     kept = tuple(Kept(FORMAT, one.text) for one in (outer, inner))

@@ -27,8 +27,6 @@ from dovetail.engines.spark_stream.dataflow import Frames
 from dovetail.engines.spark_stream.row_time import Inputs, RowTimeQuery, TimedRows
 from dovetail.errors import SchemaError, SpecError
 from dovetail.expression import Expression
-from dovetail.kernels.firing import KIND
-from dovetail.kernels.row_order import NUMBER
 from dovetail.plan.lookups import NoLookup
 from dovetail.plan.nested import renamed, under, unnested
 from dovetail.plan.sides import input_of
@@ -577,7 +575,7 @@ def sql(
 def timed_rows(made: TimedRows) -> Rows:
     """Returns the rows of steps, among which some are bounds; a column says which."""
     frame, streams = made.frame, made.frame.isStreaming
-    own = schema_of(frame.drop(KIND, NUMBER))
+    own = schema_of(made.own)
     source, feed = inputs.stream_given(own, streams=streams, time=made.time)
     if not streams:
         return Rows(frame, source, feed)

@@ -37,6 +37,8 @@ CAME = reserved("came")
 """What a row was as it came, where late ones are asked for."""
 GOING_BY = (int(LineKind.LATE), int(LineKind.FAILED))
 """Lines of rows that are none any more, which go on to the end."""
+BESIDE = reserved("beside")
+"""Such a line in front of a join: its kind, its time and what it was, as one value."""
 RIDING = (KIND, MOMENT, INPUT, NUMBER)
 
 

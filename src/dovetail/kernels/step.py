@@ -16,7 +16,7 @@ from dovetail.kernels import demand, inheritance
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Mask, Rows, join_rows
 from dovetail.kernels.arrival import arrival
 from dovetail.kernels.arrival.admission import Present, admit
-from dovetail.kernels.arrival.causes import with_causes
+from dovetail.kernels.arrival.causes import let_out_by, with_causes
 from dovetail.kernels.candidates import emission
 from dovetail.kernels.candidates.judgement import without_hopeless
 from dovetail.kernels.candidates.picks import (
@@ -288,4 +288,9 @@ def late_null_rows(
         numbered=settings.picks.numbered,
         changing=settings.retracts,
     )
-    return results.leave(parts, both, shape)
+    leaving = results.leave(parts, both, shape)
+    if not settings.caused:
+        return leaving
+    # Each is its own cause, as a row that takes part is of the null row it gives.
+    at = np.concatenate((parts[0].left, parts[1].right + len(both[0])))
+    return tuple(let_out_by(settings, both, at, one) for one in leaving)

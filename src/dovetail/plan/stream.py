@@ -91,10 +91,10 @@ Feeds = Mapping[spec.Hand, Feed]
 class StreamSide:
     """One side of a join on streams: all that is known of it before a row comes.
 
-    `place` is SQL for where a row stands among those of its time, or of both sides.
-    The rows of a `static` side are all there from the start; one that does not stream
-    is a table of the user's, copied beside the checkpoint. `bound` says in words how
-    many rows are kept at most.
+    `place` is SQL for where a row stands among those of its time, or of both sides; if
+    they are not numbered it does not say which was first. The rows of a `static` side
+    are all there from the start; one that does not stream is a table of the user's,
+    copied beside the checkpoint. `bound` says in words how many rows are kept at most.
     """
 
     hand: spec.Hand
@@ -112,6 +112,7 @@ class StreamSide:
     bounds: str = ""
     lookup: AnyLookup = NoLookup()
     by_turns: bool = False
+    is_numbered: bool = True
 
     @property
     def is_timed(self) -> bool:
@@ -194,6 +195,13 @@ class StreamPlan:
     def joins(self) -> tuple[StreamPlan, ...]:
         """Returns this join and those inside it, each behind the one around it."""
         return (self, *(one for plan in self.every_inside for one in plan.joins))
+
+    @property
+    def has_order(self) -> bool:
+        """Tells whether rows of a batch have an order, by their numbers or times."""
+        sides = (side for plan in self.joins for side in plan.sides if side.streams)
+        as_read = any(one.arrival is spec.Arrival.AS_READ for one in self.joins)
+        return not as_read or all(side.is_numbered for side in sides)
 
     @property
     def leaves(self) -> tuple[StreamSide, ...]:
@@ -341,6 +349,7 @@ def plan_stream(
             join.clock is not Clock.BATCH and is_static(join, hand, sources[hand]),
             state_bound(join, sources, hand, arrival),
             *feeds[hand].facts,
+            is_numbered=bool(_number(feeds[hand], arrival)),
         )
         for hand in spec.HANDS
     )
@@ -605,6 +614,11 @@ def _way(
     return Way(is_native=not found, reason="; ".join(found))
 
 
+def _number(feed: Feed, arrival: spec.Arrival) -> str:
+    """Returns the number by which rows come, as SQL, empty where they have none."""
+    return feed.sequence if arrival is spec.Arrival.SEQUENCE else feed.order
+
+
 def _place(feed: Feed, columns: schema.Schema, arrival: spec.Arrival) -> str:
     """Returns where a row stands among those of its time, or of both sides.
 
@@ -613,8 +627,7 @@ def _place(feed: Feed, columns: schema.Schema, arrival: spec.Arrival) -> str:
     # All of a table is there before any row comes: its rows need no place.
     if not feed.streams:
         return ""
-    number = feed.sequence if arrival is spec.Arrival.SEQUENCE else feed.order
-    if number:
+    if number := _number(feed, arrival):
         return f"CAST({number} AS BIGINT)"
     for column in columns.columns:
         for held in unhashed(column.type):

@@ -33,8 +33,6 @@ from dovetail.engines.tables import plain_rows
 from dovetail.errors import DovetailError
 from dovetail.kernels.arrays.names import LineKind, reserved
 from dovetail.kernels.arrays.rows import NEVER
-from dovetail.kernels.firing import KIND
-from dovetail.kernels.row_order import NUMBER
 from dovetail.plan.stream import Feed, feed_of_rows, plan_stream
 from dovetail.schema import quoted
 from dovetail.spec.defaults import complete
@@ -222,7 +220,7 @@ def _timed(made: TimedRows) -> _Rows:
 
     Those that are all there from the start are a data set.
     """
-    own = schema_of(made.frame.drop(KIND, NUMBER))
+    own = schema_of(made.own)
     if not made.frame.isStreaming:
         source = spec.Input("", spec.InputKind.DATASET, own)
         return _Rows(made.frame, source, Feed(streams=False))

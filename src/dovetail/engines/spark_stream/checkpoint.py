@@ -174,8 +174,9 @@ class Checkpoint:
             count = f"{len(identities)} and was {len(self.kept)}"
             return [f"the number of joins in a row is {count}"]
         kept, now = [*self.kept], [*identities]
-        # Those that are the same are found wherever they stand in the row.
-        for one in self.kept:
+        # Those that are the same are found wherever they stand in the row; the widest
+        # first, as a narrower one would take what only it can be.
+        for one in sorted(kept, key=lambda it: len(it.identity), reverse=True):
             same = [text for text in now if not differences(one.identity, text)]
             if same:
                 kept.remove(one)

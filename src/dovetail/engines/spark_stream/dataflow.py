@@ -26,7 +26,7 @@ from functools import reduce
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
-from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import ArrayType, StructField, StructType
 
 from dovetail import spec
@@ -37,6 +37,7 @@ from dovetail.engines.spark_stream.firing import Riding, rows_alone
 from dovetail.engines.spark_stream.types import as_nullable, unpacked
 from dovetail.engines.spark_stream.ways import Riders, changed, gathered
 from dovetail.engines.spark_stream.worker import bucket, relay
+from dovetail.engines.spark_stream.worker.bucket import IN_FRONT
 from dovetail.engines.spark_stream.worker.operator import (
     JoinOperator,
     make_lives_operator,
@@ -54,7 +55,7 @@ from dovetail.kernels.arrays.names import (
 from dovetail.kernels.arrays.rows import BEGINNING, FIRST
 from dovetail.kernels.arrival.causes import CAUSES
 from dovetail.kernels.pairs.results import UNMATCHED
-from dovetail.kernels.row_order import CAME
+from dovetail.kernels.row_order import BESIDE, CAME
 from dovetail.kernels.settings import JoinSettings
 from dovetail.plan.stream import StreamPlan
 from dovetail.plan.ways import NO_JOIN, Path
@@ -245,7 +246,11 @@ def lay_rows(plan: StreamPlan, frames: Frames, layout: Layout) -> DataFrame:
     travel_by_value()
     lines, readings = _operated(plan, frames, layout, 0)
     rows = _handed_on(plan, lines, readings[0], 0, layout)
-    return _with_late_inside(plan, rows, readings) if layout.tells_late else rows
+    if not layout.tells_late:
+        return rows
+    rows = _with_late_inside(plan, rows, readings)
+    goes_by = any(BESIDE in it.columns for it in leaves(frames))
+    return _with_late_in_front(rows) if goes_by else rows
 
 
 def _with_late_inside(
@@ -255,28 +260,46 @@ def _with_late_inside(
 
     Of the same lines: read twice they would come of joins that run twice.
     """
-    line = F.col(_LINE)
     for number, reading in enumerate(readings[1:], 1):
-        whole = F.struct(*map(quoted, rows.columns)).alias(_LINE)
-        passed = rows.select(whole, relay.JOIN, relay.BLOB)
-        types = StructType([*reading.fields, StructField(_LINE, rows.schema)])
-        read = over_batches(
-            passed, relay.make_late_rows(reading.schema, number), types
+        read = _with_passed(
+            rows, relay.make_late_rows(reading.schema, number), reading.fields
         ).selectExpr(*reading.shown(), _LINE, f"{_LINE}.{relay.MOMENT}")
         late = outlets.Outlets(plan.joins[number]).with_late(read)
-        said = {
-            relay.EVENT: F.lit(int(LineKind.LATE)),
-            relay.MOMENT: F.col(relay.MOMENT),
-            CAME: F.col(CAME),
-        }
-        columns = (
-            F.when(line.isNull(), said.get(name, F.lit(None)))
-            .otherwise(line.getField(name))
-            .alias(name)
-            for name in rows.columns
-        )
-        rows = late.select(*columns)
+        said = late.withColumn(relay.EVENT, F.lit(int(LineKind.LATE)))
+        rows = _lines_or_late(said, rows.columns)
     return rows
+
+
+def _with_late_in_front(rows: DataFrame) -> DataFrame:
+    """Returns rows of a join beside what steps in front of it have let go by."""
+    own = StructType().add(relay.EVENT, "integer").add(relay.MOMENT, "long")
+    own = own.add(CAME, "string")
+    read = relay.make_late_rows(to_arrow_schema(own), IN_FRONT, as_they_are=True)
+    return _lines_or_late(_with_passed(rows, read, own.fields), rows.columns)
+
+
+def _with_passed(
+    rows: DataFrame,
+    read: Callable[[relay.Batches], relay.Batches],
+    fields: Sequence[StructField],
+) -> DataFrame:
+    """Returns lines whole, and beside them late rows as they are read."""
+    whole = F.struct(*map(quoted, rows.columns)).alias(_LINE)
+    passed = rows.select(whole, relay.JOIN, relay.BLOB)
+    types = StructType([*fields, StructField(_LINE, rows.schema)])
+    return over_batches(passed, read, types)
+
+
+def _lines_or_late(every: DataFrame, names: Sequence[str]) -> DataFrame:
+    """Returns lines as they were, late rows among them with what is said of them."""
+    line, said = F.col(_LINE), {relay.EVENT, relay.MOMENT, CAME}
+    columns = (
+        F.when(line.isNull(), F.col(name) if name in said else F.lit(None))
+        .otherwise(line.getField(name))
+        .alias(name)
+        for name in names
+    )
+    return every.select(*columns)
 
 
 def _looked_at(plan: StreamPlan) -> Mapping[spec.Outlet, outlets.Columns]:

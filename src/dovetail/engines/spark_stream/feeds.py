@@ -38,6 +38,7 @@ from dovetail.kernels.arrays.rows import BEGINNING, MISSING, NEVER
 from dovetail.kernels.arrival.time_limits import KEYLESS
 from dovetail.kernels.lifetimes.lives import HANDED
 from dovetail.kernels.lifetimes.measures import MEASURE, REACH, fits
+from dovetail.kernels.row_order import BESIDE
 from dovetail.kernels.settings import EARLY_TIME, Closing, JoinSettings
 from dovetail.kernels.tables.changelog import KEY
 from dovetail.plan.stream import StreamPlan, StreamSide
@@ -66,6 +67,7 @@ _FIELDS = {
     "passed": relay.BLOB,
     "join": relay.JOIN,
     "part": SOURCE_PART,
+    "beside": BESIDE,
 }
 
 
@@ -294,6 +296,7 @@ def _packing(columns: _Columns, frame: DataFrame, buckets: Buckets) -> Packing:
     side, controls = columns.side, columns.controls()
     letter, source = side.hand.letter, side.source
     types = {field.name: field.dataType for field in frame.schema}
+    controls |= {BESIDE: schema.quoted(BESIDE)} if BESIDE in types else {}
     payload = {
         name: packed(f"{letter}.{schema.quoted(name)}", types[name])
         for name in source.schema.names

@@ -45,6 +45,7 @@ from dovetail.kernels.arrays.names import LineKind, reserved
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER
 from dovetail.kernels.firing import KIND
 from dovetail.kernels.row_order import (
+    BESIDE,
     CAME,
     GOING_BY,
     INPUT,
@@ -59,7 +60,6 @@ from dovetail.plan.ways import Change, Fired, Onward, change_of
 from dovetail.schema import Schema, quoted
 
 _PLAIN = "stream: by Spark itself, row by row, without state"
-_COUNTED = "leave the sink of late rows out: they are counted all the same"
 _IN_ORDER = (
     "in front of windows and unions rows wait until no earlier one can come: one task "
     "has all that come to it; late rows are counted as dovetail.join.late"
@@ -69,6 +69,8 @@ LATE = f"{COUNTERS}.late"
 
 
 _AS_THEY_COME = Feed()
+_BY_TIME = Feed(sequence=MOMENT)
+"""How rows come that stand in row time already, whatever the name of their time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,11 @@ class TimedRows:
     feed: Feed = _AS_THEY_COME
     lateness: spec.Span = spec.NO_TIME
 
+    @property
+    def own(self) -> DataFrame:
+        """Returns the rows without columns of ours."""
+        return self.frame.drop(KIND, NUMBER, BESIDE)
+
 
 @dataclass(frozen=True, slots=True)
 class Lines:
@@ -87,7 +94,8 @@ class Lines:
 
     How far those that are `told` have come several tasks tell. Some hold others back
     only until they have been silent for longer than their `idle`. Rows that a step has
-    looked at alone still come as their input says, by the `feed`.
+    looked at alone still come as their input says, by the `feed`. Some have no order
+    among those of a batch: `unordered`.
     """
 
     frame: DataFrame
@@ -95,27 +103,28 @@ class Lines:
     told: frozenset[str] = frozenset()
     idle: Mapping[str, int] = field(default_factory=dict)
     feed: Feed = _AS_THEY_COME
+    unordered: bool = False
 
-    def rows(self) -> DataFrame:
-        """Returns the rows alone, with the columns of their step."""
-        ours = {*RIDING, CAME}
-        own = [quoted(name) for name in self.frame.columns if name not in ours]
-        return self.frame.where(F.col(KIND) == int(LineKind.ROW)).select(*own)
-
-    def timed(self, time: str) -> TimedRows:
+    def timed(self, time: str, *, tells_late: bool = False) -> TimedRows:
         """Returns the rows with the bounds among them, and what is known of them.
 
-        What several tasks tell is no bound of all: then it is rows alone.
+        What several tasks tell is no bound of all: then it is rows alone. Where
+        somebody `tells_late` rows, those of the steps so far go by beside them.
         """
-        if self.told:
-            return TimedRows(self.rows(), time)
-        number = () if self.feed == _AS_THEY_COME else (NUMBER,)
+        is_numbered = not self.told and self.feed not in (_AS_THEY_COME, _BY_TIME)
+        number = (NUMBER,) if is_numbered else ()
         own = [it for it in self.frame.columns if it not in {*RIDING, CAME}]
         kind, moment = F.col(KIND), F.col(MOMENT)
-        is_row = kind == int(LineKind.ROW)
-        if not time:
-            rows = self.frame.where(is_row).select(*map(quoted, (*own, *number)))
-            return TimedRows(rows, "", self.feed)
+        is_row, beside = kind == int(LineKind.ROW), list[Column]()
+        if tells_late:
+            goes_by = kind.isin(*GOING_BY)
+            beside = [F.when(goes_by, F.struct(KIND, MOMENT, CAME)).alias(BESIDE)]
+            is_row |= goes_by
+        if self.told or not time:
+            rows = self.frame.where(is_row)
+            feed = self.feed if number else _AS_THEY_COME
+            own_columns = map(quoted, (*own, *number))
+            return TimedRows(rows.select(*own_columns, *beside), time, feed)
         is_bound = (kind == int(LineKind.BOUND)) & (moment > int(BEGINNING))
         lateness = max(
             self.lateness.values(), key=lambda span: (span.months, span.microseconds)
@@ -132,7 +141,11 @@ class Lines:
         known = F.when(is_row, kind).otherwise(int(LineKind.BOUND)).alias(KIND)
         columns = (at.alias(it) if it == time else F.col(quoted(it)) for it in own)
         feed = replace(self.feed, bounds=f"{KIND} = {int(LineKind.BOUND)}")
-        return TimedRows(lines.select(*columns, known, *number), time, feed, lateness)
+        if self.feed == _BY_TIME:
+            # As of rows of a join in row time, whose place beside others nobody asks.
+            feed = replace(feed, sequence=f"unix_micros({quoted(time)})")
+        seen = lines.select(*columns, known, *number, *beside)
+        return TimedRows(seen, time, feed, lateness)
 
 
 @dataclass(slots=True)
@@ -254,7 +267,7 @@ class Layout:
                 KIND: F.when(is_end, int(LineKind.FINISH)).otherwise(kind),
                 INPUT: F.lit(name),
             }
-            if step.number:
+            if step.number and not lines.unordered:
                 said[NUMBER] = F.col(quoted(step.number))
             if self.tells_late:
                 # What windows have made comes as it is here.
@@ -305,7 +318,7 @@ class Layout:
             failed = F.count_if(own & F.col(MOMENT).isNull()).alias("left_failed")
             # Numbered: in one query Spark wants a name of its own for each.
             frame = frame.observe(f"{LATE}{number}", late, failed)
-        return Lines(frame, {name: spec.NO_TIME})
+        return Lines(frame, {name: spec.NO_TIME}, feed=_BY_TIME)
 
     def joined(
         self, streaming: Streaming, names: Sequence[str], ours: Collection[str] = ()
@@ -334,15 +347,17 @@ class Layout:
             NUMBER: F.lit(None).cast("bigint"),
         }
         # What the join passes on for others has no columns of its own.
-        kinds = (int(LineKind.ROW), int(LineKind.BOUND), int(LineKind.LATE))
-        frame = rows.where(F.col(KIND).isin(*kinds))
+        kinds = int(LineKind.ROW), int(LineKind.BOUND)
+        frame = rows.where(F.col(KIND).isin(*kinds, *GOING_BY))
         if self.tells_late:
             shown = (quoted(it) for it in names if it not in ours)
             made = as_json(F.struct(*shown))
             is_row = F.col(KIND) == int(LineKind.ROW)
             said[CAME] = F.when(is_row, made).otherwise(F.col(CAME))
         frame = frame.select(*map(quoted, names), *_named(said))
-        return Lines(frame, {name: spec.NO_TIME}, frozenset({name}))
+        unordered = not streaming.plan.has_order
+        told = frozenset({name})
+        return Lines(frame, {name: spec.NO_TIME}, told, unordered=unordered)
 
     def _copy_tables(self, streaming: Streaming) -> Checkpoint:
         """Copies the tables of a join at the first start; returns where they lie.
@@ -480,12 +495,10 @@ class Inputs(Generic[AnySource]):
                 return self.nothing(schema)
             case step:
                 keeps = spec.InRowTime | spec.JoinedInRowTime | spec.Coded | spec.Tried
-                if layout.tells_late and any(
-                    isinstance(it, keeps) for it in _steps(step)
-                ):
-                    told = "late rows of steps in front of a join"
-                    raise UnsupportedError.not_yet("stream", told, hint=_COUNTED)
-                return self.rows(self.lines(step, layout).timed(one.time))
+                some = any(isinstance(it, keeps) for it in _steps(step))
+                lines = self.lines(step, layout)
+                tells_late = layout.tells_late and some
+                return self.rows(lines.timed(one.time, tells_late=tells_late))
 
     def nothing(self, schema: Schema) -> AnySource:
         """Returns a data set without rows."""

@@ -62,17 +62,30 @@ def _by_rows(
     place = np.concatenate((left.place, right.place))
     order, when = np.argsort(place), leaving.column(WHEN).to_numpy()
     at = order[np.searchsorted(place[order], when, "right") - 1]
-    came = _Came.of(settings, fresh, at)
+    told = let_out_by(settings, fresh, at, leaving)
+    silent = np.concatenate((left.from_start, right.from_start))[at]
+    return told.filter(pa.array(~silent)) if silent.any() else told
+
+
+def let_out_by(
+    settings: JoinSettings,
+    sides: tuple[Rows, Rows],
+    numbers: Whole,
+    leaving: pa.RecordBatch,
+) -> pa.RecordBatch:
+    """Returns rows that leave with what is told of the rows that let them out.
+
+    Each is one of both sides' rows, by its number; the right ones stand behind.
+    """
+    came = _Came.of(settings, sides, numbers)
     # Bytes that sort as (number, side, own turn, order of leaving): one key decides
     # among all rows of one place. Where turns say all they begin as those that they
     # come from, so that rows of other ways stand between them.
     own = [in_order(came.number), came.side, came.turn]
     if settings.by_turns:
         own = [came.turn, came.side]
-    clock = np.concatenate([rows.hidden(names.CLOCK) for rows in fresh])[at]
-    told = _told(leaving, (came.number, _turns_of(own), clock))
-    silent = np.concatenate((left.from_start, right.from_start))[at]
-    return told.filter(pa.array(~silent)) if silent.any() else told
+    clock = np.concatenate([rows.hidden(names.CLOCK) for rows in sides])[numbers]
+    return _told(leaving, (came.number, _turns_of(own), clock))
 
 
 def _by_time(

@@ -52,6 +52,8 @@ are a side; or it passes on what a join has let out that is no row of a side, by
 number of that join in place of a position; or, with the hand on top, when lives begin
 and end that are found elsewhere; or when those end that rows of a join hand on.
 """
+IN_FRONT = -1
+"""In place of a join's number: what steps in front of the join let go by."""
 LINE = pa.schema(
     [
         ("bucket", pa.int32()),

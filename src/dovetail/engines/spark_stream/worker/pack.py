@@ -21,6 +21,7 @@ from dovetail.engines.spark_stream.worker.bucket import (
     BLOB_BYTES,
     ENDS,
     HEARTBEAT,
+    IN_FRONT,
     LINE,
     PASSED,
     TOLD,
@@ -70,7 +71,8 @@ class PackSettings:
     Where rows are those of a join inside, `passed` is what that passes on, and `join`
     says whose it is. Where rows of other keys end a row, `lives` are the buckets that
     see all rows of a scope, without what is shown of them. `part` is the lasting part
-    of the source that a row is from: each is reported by itself.
+    of the source that a row is from: each is reported by itself. What stands in
+    `beside` is no row of the side: it goes by.
     """
 
     hand: int
@@ -93,6 +95,7 @@ class PackSettings:
     join: str = ""
     lives: tuple[int, ...] = ()
     part: str = ""
+    beside: str = ""
 
 
 Batches = Iterator[pa.RecordBatch]
@@ -174,11 +177,17 @@ class Packer:
         """Returns the lines of the rows that wait, whose rows are not yet bytes."""
         settings, waiting = self.settings, self.waiting
         batch = waiting[0] if len(waiting) == 1 else pa.concat_batches(waiting)
+        found: list[Unwritten] = []
+        if settings.beside:
+            goes_by = batch.column(settings.beside).is_valid()
+            found += self._going_by(batch.filter(goes_by))
+            batch = batch.filter(pc.invert(goes_by))
+            if not batch.num_rows:
+                return found
         if not settings.part and not settings.event:
-            return self._reported((0, WHOLE), batch)
+            return found + self._reported((0, WHOLE), batch)
         # Rows that have parts of a source come without events, in one scope.
         numbers = _numbers(batch, settings.part or settings.scope)
-        found: list[Unwritten] = []
         for number in np.unique(numbers).tolist():
             own = batch.filter(pa.array(numbers == number))
             if settings.part:
@@ -189,6 +198,16 @@ class Packer:
                 for part in self._parts(own):
                     found += self._reported((number, WHOLE), part)
         return found
+
+    def _going_by(self, lines: pa.RecordBatch) -> Iterator[Unwritten]:
+        """Gives what is no row of the side as a line that goes by, if there is any."""
+        if not lines.num_rows:
+            return
+        settings = self.settings
+        own = pa.RecordBatch.from_struct_array(lines.column(settings.beside))
+        other = (BEGINNING, False, _latest(lines, settings), NEVER, WHOLE)
+        # It is told once, by whichever bucket.
+        yield (settings.labels[0], PASSED, IN_FRONT, BEGINNING, *other, own)
 
     def _parts(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Gives lines in parts that are reported each by itself.

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail.engines.spark_stream.worker.bucket import CHANGE, OUTLET, unpacked
-from dovetail.kernels.arrays.blobs import write_batch
+from dovetail.kernels.arrays.blobs import read_batch, write_batch
 from dovetail.kernels.arrays.names import TURN, LineKind, reserved
 from dovetail.kernels.arrays.rows import MISSING
 from dovetail.kernels.arrival.causes import turn_of_time
@@ -117,12 +117,21 @@ def make_relay(
     return relay
 
 
-def make_late_rows(schema: pa.Schema, number: int) -> Callable[[Batches], Batches]:
+def make_late_rows(
+    schema: pa.Schema, number: int, *, as_they_are: bool = False
+) -> Callable[[Batches], Batches]:
     """Returns the function that takes the late rows of join `number` out of lines.
 
     A line is what it is, for whom it is passed on, and a blob. What is of nobody's, or
     of another join, goes by; of a late row, which has no line, the columns are there.
+    Blobs are results of which some are late, or all rows are late `as_they_are`.
     """
+
+    def late_of(blob: bytes) -> pa.RecordBatch:
+        if as_they_are:
+            return read_batch(blob)
+        rows = unpacked(blob, schema)
+        return rows.filter(pc.equal(rows.column(OUTLET), code(Outlet.LATE)))
 
     def late_rows(batches: Batches) -> Batches:
         for batch in batches:
@@ -133,8 +142,7 @@ def make_late_rows(schema: pa.Schema, number: int) -> Callable[[Batches], Batche
             names = [*schema.names, batch.schema.names[0]]
             yield pa.RecordBatch.from_arrays([*nothing, others], names)
             for blob in blobs.filter(is_own).to_pylist():
-                rows = unpacked(blob, schema)
-                late = rows.filter(pc.equal(rows.column(OUTLET), code(Outlet.LATE)))
+                late = late_of(blob)
                 no_lines = pa.nulls(late.num_rows, lines.type)
                 yield pa.RecordBatch.from_arrays([*late.columns, no_lines], names)
 
