@@ -293,4 +293,4 @@ def late_null_rows(
         return leaving
     # Each is its own cause, as a row that takes part is of the null row it gives.
     at = np.concatenate((parts[0].left, parts[1].right + len(both[0])))
-    return tuple(let_out_by(settings, both, at, one) for one in leaving)
+    return tuple(let_out_by(settings, both, one, numbers=at) for one in leaving)

@@ -85,6 +85,8 @@ class Feed:
 
 
 Feeds = Mapping[spec.Hand, Feed]
+_BY_CONTENTS = "xxhash64("
+"""How the place of rows begins that have no number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,11 @@ class StreamSide:
     bounds: str = ""
     lookup: AnyLookup = NoLookup()
     by_turns: bool = False
-    is_numbered: bool = True
+
+    @property
+    def is_numbered(self) -> bool:
+        """Tells whether rows have a number that says which was first."""
+        return not self.place.startswith(_BY_CONTENTS)
 
     @property
     def is_timed(self) -> bool:
@@ -349,7 +355,6 @@ def plan_stream(
             join.clock is not Clock.BATCH and is_static(join, hand, sources[hand]),
             state_bound(join, sources, hand, arrival),
             *feeds[hand].facts,
-            is_numbered=bool(_number(feeds[hand], arrival)),
         )
         for hand in spec.HANDS
     )
@@ -614,11 +619,6 @@ def _way(
     return Way(is_native=not found, reason="; ".join(found))
 
 
-def _number(feed: Feed, arrival: spec.Arrival) -> str:
-    """Returns the number by which rows come, as SQL, empty where they have none."""
-    return feed.sequence if arrival is spec.Arrival.SEQUENCE else feed.order
-
-
 def _place(feed: Feed, columns: schema.Schema, arrival: spec.Arrival) -> str:
     """Returns where a row stands among those of its time, or of both sides.
 
@@ -627,7 +627,8 @@ def _place(feed: Feed, columns: schema.Schema, arrival: spec.Arrival) -> str:
     # All of a table is there before any row comes: its rows need no place.
     if not feed.streams:
         return ""
-    if number := _number(feed, arrival):
+    number = feed.sequence if arrival is spec.Arrival.SEQUENCE else feed.order
+    if number:
         return f"CAST({number} AS BIGINT)"
     for column in columns.columns:
         for held in unhashed(column.type):
@@ -637,7 +638,7 @@ def _place(feed: Feed, columns: schema.Schema, arrival: spec.Arrival) -> str:
                 "order=... of its side, a whole number",
                 'write for example dt.stream(frame, order="offset")',
             )
-    return f"xxhash64({', '.join(map(schema.quoted, columns.names))})"
+    return f"{_BY_CONTENTS}{', '.join(map(schema.quoted, columns.names))})"
 
 
 def _spread(

@@ -176,7 +176,7 @@ class Checkpoint:
         kept, now = [*self.kept], [*identities]
         # Those that are the same are found wherever they stand in the row; the widest
         # first, as a narrower one would take what only it can be.
-        for one in sorted(kept, key=lambda it: len(it.identity), reverse=True):
+        for one in sorted(kept, key=lambda known: len(known.identity), reverse=True):
             same = [text for text in now if not differences(one.identity, text)]
             if same:
                 kept.remove(one)

@@ -62,7 +62,7 @@ def _by_rows(
     place = np.concatenate((left.place, right.place))
     order, when = np.argsort(place), leaving.column(WHEN).to_numpy()
     at = order[np.searchsorted(place[order], when, "right") - 1]
-    told = let_out_by(settings, fresh, at, leaving)
+    told = let_out_by(settings, fresh, leaving, numbers=at)
     silent = np.concatenate((left.from_start, right.from_start))[at]
     return told.filter(pa.array(~silent)) if silent.any() else told
 
@@ -70,8 +70,9 @@ def _by_rows(
 def let_out_by(
     settings: JoinSettings,
     sides: tuple[Rows, Rows],
-    numbers: Whole,
     leaving: pa.RecordBatch,
+    *,
+    numbers: Whole,
 ) -> pa.RecordBatch:
     """Returns rows that leave with what is told of the rows that let them out.
 
