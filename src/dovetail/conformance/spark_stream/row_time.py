@@ -56,16 +56,21 @@ def play_text(
     ends: Sequence[int],
     *,
     tells_late: bool = False,
+    spread: int = 0,
 ) -> list[tuple[str, spec.Row]]:
     """Returns the rows that come out, each with the name of its stream.
 
-    Those that were late are asked for too where a case `tells_late` ones.
+    Those that were late are asked for too where a case `tells_late` ones. Rows of
+    streams have a number, or are `spread` over so many tasks without one.
     """
     finish = _ends(play)
     own = shared.session_of_our_own(spark)
     with shared.folder() as place:
         file = place / "events.parquet"
-        sources = _recorded(own, play, ends, file=file)
+        sources = {
+            name: _spread(rows, spread) if spread else rows
+            for name, rows in _recorded(own, play, ends, file=file).items()
+        }
         inputs = Inputs(
             sources, _timed, lambda join, rows: _streaming(play, join, rows)
         )
@@ -213,6 +218,15 @@ def _streamed(lines: DataFrame, source: spec.Input) -> _Rows:
     frame = lines.withColumn(source.time, F.coalesce(source.time, time))
     bounds = f"{event} = {int(LineKind.BOUND)}"
     return _Rows(frame, source, Feed(sequence=place, bounds=bounds))
+
+
+def _spread(rows: _Rows, tasks: int) -> _Rows:
+    """Returns rows of a stream in so many tasks, where nothing says which was first."""
+    if not rows.feed.streams or not rows.source.is_timed:
+        return rows
+    assert isinstance(rows.frame, DataFrame)  # noqa: S101 - as they were recorded
+    feed = replace(rows.feed, sequence="")
+    return replace(rows, frame=rows.frame.repartition(tasks), feed=feed)
 
 
 def _timed(made: TimedRows) -> _Rows:
