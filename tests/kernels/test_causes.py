@@ -10,10 +10,11 @@ import pytest
 from dovetail.kernels.arrays.names import CLOCK, PLACE, TURN
 from dovetail.kernels.arrays.rows import flags_of, make_rows
 from dovetail.kernels.arrival.admission import Present
-from dovetail.kernels.arrival.arrival import Watch, numbered
+from dovetail.kernels.arrival.arrival import Arrived, Watch, numbered
 from dovetail.kernels.arrival.causes import with_causes
-from dovetail.kernels.pairs.results import LAST, WHEN, WHOSE
+from dovetail.kernels.pairs.results import LAST, WHEN, WHOSE, Reason
 from dovetail.kernels.settings import Closing
+from dovetail.kernels.step import late_null_rows
 from dovetail.spec.inputs import Arrival
 from dovetail.spec.spans import SECOND, Span
 from dovetail.spec.windows import Rows, Seconds
@@ -130,3 +131,28 @@ def test_what_time_lets_out_stands_by_its_last_moments_in_front_of_all(arrival):
     # Of one moment those that came first: as read, the left side goes first.
     wanted = [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2), (1, 2)]
     assert [one[-2:] for one in sorted(told)] == wanted
+
+
+@pytest.mark.parametrize("arrival", list(Arrival))
+def test_the_null_rows_of_late_rows_stand_where_those_came(arrival):
+    """Among the rows that are let out by others of the batch, in whatever bucket."""
+    settings = by(arrival)
+    one = replace(settings.sides[0], late_null_rows=True)
+    settings = replace(settings, sides=(one, one))
+    left, right = rows_of([(3, 3, 0), (7, 7, 0)]), rows_of([(5, 5, 0)])
+    watch = Watch()
+    arrived = tuple(
+        Arrived(rows.take(slice(0, 0)), ((Reason.LATE, rows),), watch)
+        for rows in (left, right)
+    )
+    (late,) = late_null_rows(settings, arrived)
+    fresh = rows_of([(4, 4, 0)]), rows_of([(6, 6, 1)])
+    others = with_causes(settings, present(fresh), leaving_at([0, 1]))
+    turns = [*late.column(TURN).to_pylist(), *others.column(TURN).to_pylist()]
+    stands = [
+        (number_of(arrival, own, own), hand, own)
+        for own, hand in zip([3, 7, 5, 4, 6], [0, 0, 1, 0, 1], strict=True)
+    ]
+    in_turn = [one for _, one in sorted(zip(turns, stands, strict=True))]
+    assert in_turn == sorted(stands)
+    assert late.column(CLOCK).to_pylist() == [30, 70, 50]
