@@ -65,13 +65,13 @@ def texts_shared_out(cases, *, every_word):
     """Texts that are refused, which costs nothing, and some of the others.
 
     Joins share queries, and one of three is played. Texts of several steps have queries
-    of their own: of those it is one of twelve, or each word of the language where that
-    is asked for.
+    of their own: of those it is one of twelve, or one of three and each word of the
+    language where that is asked for.
     """
     alone = {case.name: words(case) for case in cases if is_played_alone(case)}
     chosen = {name for name in alone if is_always_played(name, 12)}
     if every_word:
-        chosen = {*with_every_feature(alone, 40)}
+        chosen = {*with_every_feature(alone, 3)}
     return [
         case
         for case in cases
@@ -81,15 +81,11 @@ def texts_shared_out(cases, *, every_word):
 
 
 SOME_TEXTS = partial(texts_shared_out, every_word=False)
+MORE_TEXTS = partial(texts_shared_out, every_word=True)
 STREAMED = [
     (EngineName.STREAM, "random:1", SOME_TEXTS),
-    *(
-        pytest.param(EngineName.STREAM, split, choose, marks=pytest.mark.long)
-        for split, choose in (
-            ("random:1", partial(texts_shared_out, every_word=True)),
-            ("each", list),
-        )
-    ),
+    pytest.param(EngineName.STREAM, "whole", MORE_TEXTS, marks=pytest.mark.wide),
+    pytest.param(EngineName.STREAM, "each", list, marks=pytest.mark.long),
 ]
 """How texts of a language run as streams: the engine, the cut, and which of them."""
 

@@ -123,11 +123,8 @@ def test_cases(engine, split, choose):
     told = {it.case.name: it.reason for it in verdicts if it.status is Status.FAIL}
     assert told == {}
     skipped = {it.case.name for it in verdicts if it.status is Status.SKIP}
-    unlike = {"sqlstream_rules/tables_alone"}
-    unlike |= {"sqlstream_flows/an_explicit_bound_closes_groups"}
-    if engine is EngineName.BATCH:
-        unlike |= {case.name for case in scripts if is_played_alone(case)}
-    assert skipped <= unlike
+    alone = {case.name for case in scripts if is_played_alone(case)}
+    assert skipped <= (alone if engine is EngineName.BATCH else set())
 
 
 TWO = """
