@@ -58,9 +58,8 @@ def common_type(left: Type, right: Type) -> Type:
     """Returns the type both sides of an equality are compared in, or raises."""
     found = kinds.compared(left, right)
     if found is None or found == kinds.NULL or not kinds.is_comparable(found):
-        raise SpecError(
-            f"{left} is not comparable with {right}", "two comparable types"
-        )
+        # As where an equality stands in a condition.
+        raise SpecError(f'"=" does not take ({left}, {right})', "two comparable types")
     return kinds.columnar(found)
 
 
