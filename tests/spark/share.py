@@ -84,7 +84,7 @@ SOME_TEXTS = partial(texts_shared_out, every_word=False)
 MORE_TEXTS = partial(texts_shared_out, every_word=True)
 STREAMED = [
     (EngineName.STREAM, "random:1", SOME_TEXTS),
-    pytest.param(EngineName.STREAM, "whole", MORE_TEXTS, marks=pytest.mark.wide),
+    pytest.param(EngineName.STREAM, "random:5", MORE_TEXTS, marks=pytest.mark.wide),
     pytest.param(EngineName.STREAM, "each", list, marks=pytest.mark.long),
 ]
 """How texts of a language run as streams: the engine, the cut, and which of them."""
