@@ -53,22 +53,27 @@ def sides(folder, read):
     )
 
 
-def joined(folder, read):
+def joined(folder, read, **more):
     left, right = sides(folder, read)
     return left.join(
-        right, on=["k"], where="r.price > l.id", how="left", select=COLUMNS
+        right, on=["k"], where="r.price > l.id", how="left", select=COLUMNS, **more
     )
 
 
-def write(spark, folder, **how):
-    """The query of the join of two streams, a file of each a batch."""
+def streams_of(spark):
+    """Reads a folder as a stream, a file a batch."""
 
     def read(path, schema):
         reader = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
         return reader.parquet(str(path))
 
+    return read
+
+
+def write(spark, folder, **how):
+    """The query of the join of two streams."""
     now = {"trigger": {"availableNow": True}, "checkpoint": str(folder / "checkpoint")}
-    return joined(folder, read).write(**{**now, **how})
+    return joined(folder, streams_of(spark)).write(**{**now, **how})
 
 
 def streamed(spark, folder, **how):
@@ -77,6 +82,20 @@ def streamed(spark, folder, **how):
     query = write(spark, folder, matched=dt.folder(target), **how)
     told = [str(progress) for progress in dt.follow(query)]
     return rows(spark.read.parquet(target)), told[-1]
+
+
+def parted(spark, folder):
+    """What comes out of the same join where each outlet has a folder of its own."""
+    outlets = "matched", "left_unmatched", "late"
+    targets = {outlet: folder / f"only_{outlet}" for outlet in outlets}
+    query = joined(folder, streams_of(spark), unmatched="outlet").write(
+        **{outlet: dt.folder(target) for outlet, target in targets.items()},
+        checkpoint=folder / "parted",
+        trigger={"availableNow": True},
+    )
+    list(dt.follow(query))
+    found = (spark.read.parquet(str(target)) for target in targets.values())
+    return [sorted(row.id for row in rows.collect()) for rows in found]
 
 
 def looked_up(spark, folder):
@@ -165,6 +184,7 @@ def main(url, folder):
         "stream": stream,
         "finished": finished,
         "told": [told, told_last],
+        "parted": parted(spark, Path(folder)),
         "refused": refused(spark, Path(folder)),
         "looked_up": looked_up(spark, Path(folder)),
         "batch": rows(batched(spark, Path(folder))),

@@ -198,6 +198,11 @@ def test_joins_run_on_a_server_without_our_package(server, tmp_path):
     assert found["stream"] == rows_of_the_oracle(ends=False)
     assert found["batch"] != found["stream"]
     assert found["finished"] == found["batch"]
+    matched, unmatched = (
+        sorted(key for key, price, _ in found["stream"] if (price is None) is is_null)
+        for is_null in (False, True)
+    )
+    assert found["parted"] == [matched, unmatched, []]
     told, last = found["told"]
     assert told.startswith("batch 2: 11 rows in, ")
     assert last.startswith("batch 3: 0 rows in, ")

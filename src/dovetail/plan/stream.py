@@ -32,7 +32,7 @@ from dovetail.spec.facts import outlets_of
 
 # A plan travels to Spark's workers by value: a room that its methods name would go
 # along whole, so these are single nodes.
-from dovetail.spec.inputs import Clock, InputKind, Outlet
+from dovetail.spec.inputs import Arrival, Clock, InputKind, Outlet
 from dovetail.spec.join import HANDS
 from dovetail.spec.spans import NO_TIME
 
@@ -206,7 +206,7 @@ class StreamPlan:
     def has_order(self) -> bool:
         """Tells whether rows of a batch have an order, by their numbers or times."""
         sides = (side for plan in self.joins for side in plan.sides if side.streams)
-        as_read = any(one.arrival is spec.Arrival.AS_READ for one in self.joins)
+        as_read = any(one.arrival is Arrival.AS_READ for one in self.joins)
         return not as_read or all(side.is_numbered for side in sides)
 
     @property
