@@ -1,5 +1,6 @@
 """Scalar expressions: Spark SQL text, one typed tree, and what is made of it."""
 
+from dovetail.expression.kinds import is_comparable
 from dovetail.expression.lowering import lower
 from dovetail.expression.questions import (
     common_type,
@@ -32,6 +33,7 @@ __all__ = [
     "compiled",
     "conjuncts",
     "evaluate",
+    "is_comparable",
     "is_constant_true",
     "lower",
     "parse",

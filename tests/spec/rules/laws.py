@@ -23,6 +23,10 @@ INPUTS = {
     "unseen": {"kind": "dataset"},
     "wide": {"kind": "dataset", "schema": {"ID": "bigint"}},
     "texts": {"kind": "dataset", "schema": {"ID": "string"}},
+    "maps": {
+        "kind": "dataset",
+        "schema": {"m": "map<int,int>", "a": "array<map<int,int>>", "id": "int"},
+    },
 }
 BATCH = {
     "left": {"from": "d"},

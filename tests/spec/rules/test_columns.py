@@ -38,6 +38,32 @@ LAWS = [
         ]
     ),
     *(
+        ("known_bare_columns", changed(BATCH, **wrong), changed(BATCH, **right))
+        for wrong, right in [
+            ({"select": {"a": "nope"}}, {"select": {"a": "COUNTER"}}),
+            ({"select": {"a": "`l.v`"}}, {"select": {"a": "session.nope"}}),
+            ({"soft": "nope"}, {"soft": "nope is null"}),
+            ({"skip_when": "v"}, {"skip_when": "matched_left"}),
+            ({"select": {"a": "now"}}, {"select": {"a": "Current_Timestamp"}}),
+            (
+                {"limit": LIMIT | {"transform": {"id": "id"}}},
+                {"limit": LIMIT | {"transform": {"id": "l.id"}}},
+            ),
+        ]
+    ),
+    *(
+        (
+            "key_type",
+            changed(BATCH, right__from="maps", hard=[[left, right]]),
+            changed(BATCH, right__from="maps", hard=[["l.id", kept]]),
+        )
+        for left, right, kept in [
+            ("l.id", "r.m", "r.m[1]"),
+            ("l.id", "r.a", "r.a[0][1]"),
+            ("map(l.id, 1)", "r.m", "unknown_here(r.m)"),
+        ]
+    ),
+    *(
         (
             "condition_type",
             changed(BATCH, **{place: "l.v + 1"}),

@@ -173,11 +173,7 @@ def _counted(settings: JoinSettings, present: Present, found: Matches) -> Choice
         has_some = np.isin(found.left, found.left[stay])
         return Choice(found.take(stay), NO_MATCHES, found.take(~has_some))
     if picks.fails and over.any():
-        # In order of arrival the candidate that is one too many fails as it comes, on
-        # the event clock all of them are known first.
-        if not settings.event_clock:
-            fail_at_first(picks, present.rows, found)
-        fail(picks, present.rows[0], found, over)
+        fail(picks, present.rows, found)
     return Choice(found.take(stay), found.take(over))
 
 
@@ -202,17 +198,7 @@ def within_limit(
     return ~over, over
 
 
-def fail(picks: PickSettings, rows: Rows, found: Matches, over: Mask) -> None:
-    """Raises what is wrong with the first left row that has too many candidates."""
-    chosen = found.left[over]
-    first = int(chosen[np.argmin(rows.place[chosen])])
-    count = int((chosen == first).sum())
-    raise TooManyError(picks, rows, first, count)
-
-
-def fail_at_first(
-    picks: PickSettings, sides: tuple[Rows, Rows], found: Matches
-) -> None:
+def fail(picks: PickSettings, sides: tuple[Rows, Rows], found: Matches) -> None:
     """Raises what is wrong with the left row that first has one candidate too many."""
     left, right = (
         rows.place[index]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dovetail import spec
 from dovetail.errors import SchemaError
-from dovetail.expression import Expression
+from dovetail.expression import PAIR_NAMES, Expression, is_comparable
 from dovetail.schema import AtomicType, Schema, read_value
 from dovetail.spec.rules.rule import Finding, JoinRule
 
@@ -14,6 +14,9 @@ Place = tuple[str, Expression]
 _UNKNOWN = Schema(())
 # A null by itself is an unknown truth, and as good a condition as any.
 _TRUTHS = (AtomicType.BOOLEAN, AtomicType.NULL)
+_TIMES_NOW = "current_date", "current_timestamp", "current_time", "localtimestamp"
+_CALLED_BARE = *_TIMES_NOW, "current_user", "session_user", "user"
+"""What Spark computes without parentheses behind the name."""
 
 
 def unknown_columns(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Finding]:
@@ -30,6 +33,33 @@ def unknown_columns(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Findin
                     f'"{reference}" in {place} names no column',
                     f"one of {', '.join(known)}",
                 )
+
+
+def unknown_bare_columns(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
+    """Gives the bare columns of a pair, which has none but ours."""
+    # In more than a name a bare one may be the parameter of a lambda.
+    for place, expression in _pair_expressions(join):
+        column = spec.plain_column(expression)
+        if column and column not in PAIR_NAMES and column.lower() not in _CALLED_BARE:
+            yield Finding(
+                f'there is no column "{column}" for {place}',
+                f"a column of l or r, or one of {', '.join(PAIR_NAMES.names)}",
+                f"a variable of Spark's session is session.{column}",
+            )
+
+
+def keys_that_never_meet(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Finding]:
+    """Gives the equalities of types of which no two values are equal or not."""
+    # Of which types meet in which the engines know more.
+    for equality in join.hard:
+        types = [
+            kind
+            for one in (equality.left, equality.right)
+            for kind in spec.known_types(one, join, inputs)
+        ]
+        if len(types) == len(spec.HANDS) and not all(map(is_comparable, types)):
+            left, right = types
+            yield Finding(f'"=" does not take ({left}, {right})', "comparable types")
 
 
 def unknown_own_columns(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Finding]:
@@ -125,6 +155,11 @@ def _all_expressions(join: spec.JoinSpec) -> Iterator[Place]:
     """Gives every expression over `l` and `r` with its place."""
     # In the order of a text of a join, which is that of what is told first.
     yield from (place for hand in spec.HANDS for place in _one_sided(join, hand))
+    yield from _pair_expressions(join)
+
+
+def _pair_expressions(join: spec.JoinSpec) -> Iterator[Place]:
+    """Gives the expressions over both rows of a pair with their places."""
     yield "soft", join.soft
     yield "skip_when", join.picks.skip_when
     if isinstance(join.select, spec.Columns):
@@ -162,6 +197,11 @@ RULES = (
         unknown_columns,
     ),
     JoinRule(
+        "known_bare_columns",
+        "a bare column of a pair is one that every pair has",
+        unknown_bare_columns,
+    ),
+    JoinRule(
         "known_own_columns",
         "every bare column of a window is a column of its side",
         unknown_own_columns,
@@ -174,6 +214,7 @@ RULES = (
     JoinRule(
         "semi_select", "a semi join selects from its own side", semi_selects_of_both
     ),
+    JoinRule("key_type", "keys are of comparable types", keys_that_never_meet),
     JoinRule(
         "condition_type", "a condition is true or false", conditions_of_other_types
     ),
