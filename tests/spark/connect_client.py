@@ -5,6 +5,7 @@ is a Classic client or a Connect client, never both.
 """
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -38,6 +39,15 @@ OUTPUT(FETCH(base, by_v(v IN [5, 12]), RIGHT.at), NAMED('fetched'));
 OUTPUT(JOIN(few, sales, LEFT.k = RIGHT.k, LIMIT(3, FAIL(77, 'too many'))),
     NAMED('failing'));
 OUTPUT(JOIN(sales, few, LEFT.k = RIGHT.k, SKEW(0.1), THRESHOLD(9)), NAMED('skewed'));
+"""
+TEXT = """
+CREATE STREAM counts (k VARCHAR(4), n INTEGER);
+CREATE PUMP c AS INSERT INTO counts
+  SELECT STREAM k, CAST(v AS INTEGER) FROM texts;
+CREATE STREAM hours (h VARCHAR(19), total INTEGER);
+CREATE PUMP h AS INSERT INTO hours
+  SELECT STREAM CAST(FLOOR(ROWTIME TO HOUR) AS VARCHAR(19)), SUM(CAST(v AS INTEGER))
+  FROM texts GROUP BY FLOOR(ROWTIME TO HOUR);
 """
 WINDOW = {"preceding": "10 seconds"}
 COLUMNS = {"id": "l.id", "price": "r.price", "word": "upper(l.word)"}
@@ -119,6 +129,45 @@ def looked_up(spark, folder):
     return sorted([row.id, row.name or ""] for row in rows), last.right.fetched > 0
 
 
+def told(spark, folder):
+    """What comes out of a text, with late rows and with values that are none.
+
+    The times of the rows are read by the rules of the session, those of the text not.
+    """
+    source = folder / "texts"
+    source.mkdir()
+    rows = ["a,2020-07-01 10:00:00,7", "b,2020-07-01 11:30:00,x"]
+    for number, row in enumerate((*rows, "c,2020-07-01 09:00:00,1")):
+        (source / f"{number}.csv").write_text(f"{row}\n")
+        os.utime(source / f"{number}.csv", (number, number))
+    reader = spark.readStream.schema("k string, at string, v string")
+    frame = reader.option("maxFilesPerTrigger", 1).csv(str(source))
+    timed = frame.selectExpr("k", "CAST(at AS timestamp) AS at", "v")
+    flow = dt.sql(TEXT, {"texts": dt.stream(timed, time="at")}, dialect="sqlstream")
+    sinks = {name: folder / f"told_{name}" for name in (*flow.outputs, "late")}
+    queries = flow.write(
+        {name: dt.folder(place) for name, place in sinks.items()},
+        checkpoint=folder / "telling",
+        trigger={"availableNow": True},
+        finish=True,
+    )
+    for query in queries:
+        list(dt.follow(query))
+    found = {name: spark.read.parquet(str(it)) for name, it in sinks.items()}
+    plain = flow.frame("counts").writeStream.trigger(availableNow=True)
+    plain.option("checkpointLocation", str(folder / "plain")).start(
+        str(folder / "told_plain"), format="parquet"
+    ).awaitTermination()
+    found["plain"] = spark.read.parquet(str(folder / "told_plain"))
+    columns = {"hours": ["h", "total"], "late": ["stream", "reason", "row"]}
+    return {
+        name: sorted(
+            [*row] for row in rows.select(*columns.get(name, ["k", "n"])).collect()
+        )
+        for name, rows in found.items()
+    }
+
+
 def refused(spark, folder):
     """What is said of a sink that breaks, on the server."""
 
@@ -178,12 +227,13 @@ def rows(frame):
 
 def main(url, folder):
     spark = SparkSession.builder.remote(url).getOrCreate()
-    stream, told = streamed(spark, Path(folder), finish=False)
-    finished, told_last = streamed(spark, Path(folder), finish=True)
+    stream, last = streamed(spark, Path(folder), finish=False)
+    finished, at_end = streamed(spark, Path(folder), finish=True)
     found = {
         "stream": stream,
         "finished": finished,
-        "told": [told, told_last],
+        "told": [last, at_end],
+        "texts": told(spark, Path(folder)),
         "parted": parted(spark, Path(folder)),
         "refused": refused(spark, Path(folder)),
         "looked_up": looked_up(spark, Path(folder)),

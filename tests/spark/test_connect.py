@@ -202,6 +202,18 @@ def test_joins_run_on_a_server_without_our_package(server, tmp_path):
         sorted(key for key, price, _ in found["stream"] if (price is None) is is_null)
         for is_null in (False, True)
     )
+    counts = [["a", 7], ["b", None], ["c", 1]]
+    late = found["texts"].pop("late")
+    assert found["texts"] == {
+        "counts": counts,
+        "plain": counts,
+        "hours": [["2020-07-01 14:00:00", 7], ["2020-07-01 15:00:00", None]],
+    }
+    assert [(stream, reason, json.loads(row)["k"]) for stream, reason, row in late] == [
+        ("counts", "failed", "b"),
+        ("hours", "failed", "b"),
+        ("hours", "late", "c"),
+    ]
     assert found["parted"] == [matched, unmatched, []]
     told, last = found["told"]
     assert told.startswith("batch 2: 11 rows in, ")

@@ -29,7 +29,7 @@ from dovetail.bind.files.tuple_sinks import AnyFile
 from dovetail.bind.sinks import Folder, Sink, refuse_shared
 from dovetail.bind.tick import NO_BEAT, SECONDS, ticks
 from dovetail.engines.kernel_settings import reads_all, stream_settings
-from dovetail.engines.spark.rules import plain_rules
+from dovetail.engines.spark.rules import pinned, plain_rules
 from dovetail.engines.spark.values import as_json
 from dovetail.engines.spark_stream import query as running
 from dovetail.engines.spark_stream import ways
@@ -186,6 +186,11 @@ class Flow:
     @arguments.public
     def frame(self, name: str) -> DataFrame:
         """Returns the rows of one of the streams that come out as a DataFrame."""
+        with plain_rules(self._spark):
+            return pinned(self._frame(name))
+
+    def _frame(self, name: str) -> DataFrame:
+        """Returns the rows of a stream that comes out."""
         query = self._query(name)
         match query:
             case RowTimeQuery():
@@ -256,7 +261,9 @@ class Flow:
                 running.refuse_begun(self._spark, f"{how.checkpoint}/{names[0]}", told)
         begun: list[StreamingQuery] = []
         try:
-            begun += self._started(known, how, partitions=wanted, late=late)
+            # Connect keeps a plan as it first reads it, be it for a schema alone.
+            with plain_rules(self._spark):
+                begun += self._started(known, how, partitions=wanted, late=late)
         except Exception:
             # What one query of a program cannot do, no other should do without it.
             for one in begun:

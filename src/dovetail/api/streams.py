@@ -22,7 +22,7 @@ from dovetail.bind.tick import counted
 from dovetail.dialects import sql as dialects
 from dovetail.dialects.spl import translate
 from dovetail.engines.spark.functions import register_functions
-from dovetail.engines.spark.rules import plain_rules
+from dovetail.engines.spark.rules import pinned, plain_rules
 from dovetail.engines.spark_stream.dataflow import Frames
 from dovetail.engines.spark_stream.row_time import Inputs, RowTimeQuery, TimedRows
 from dovetail.errors import SchemaError, SpecError
@@ -385,7 +385,8 @@ def _given(
 ) -> tuple[DataFrame, Schema, Mapping[str, str]]:
     """Returns the rows that a user gives, their columns, and what goes along."""
     if not isinstance(given, Topic):
-        return given, schema_of(frame_given(name, given)), {}
+        rows = pinned(frame_given(name, given))  # its expressions keep their own rules
+        return rows, schema_of(rows), {}
     spark = SparkSession.getActiveSession()
     if spark is None:
         hint = "SparkSession.builder.getOrCreate() before it"
@@ -429,11 +430,11 @@ def dataset(
     Beside a stream they are copied at the first start; with `refresh` a later start
     copies them anew, so long after the last copy or more.
     """
-    schema = schema_of(frame_given("frame", frame))
+    rows, schema, _ = _given("frame", frame)
     given = inputs.dataset_given(
-        schema, streams=frame.isStreaming, time=time, refresh=refresh
+        schema, streams=rows.isStreaming, time=time, refresh=refresh
     )
-    return Rows(frame, *given)
+    return Rows(rows, *given)
 
 
 @arguments.public

@@ -22,7 +22,7 @@ from dovetail.bind.sinks import Sink, path_exists, refuse_shared
 from dovetail.bind.tick import ENDED, NO_BEAT, SECONDS, ticks
 from dovetail.bind.travel import travel_by_value
 from dovetail.engines.kernel_settings import stream_manner, stream_settings
-from dovetail.engines.spark.rules import plain_rules
+from dovetail.engines.spark.rules import pinned, plain_rules
 from dovetail.engines.spark_session import BY_THOUSANDS, cores
 from dovetail.engines.spark_stream.checkpoint import (
     NO_CHECKPOINT,
@@ -279,7 +279,7 @@ class Streaming:
         ticks = self.ticks() if self.beats else ()
         frame, results = self.lay(ticks=ticks, counters=numbered_counters())
         with plain_rules(self.spark):
-            return results.frame(frame, outlet)
+            return pinned(results.frame(frame, outlet))
 
     def ticks(self, *, ends: bool = False) -> tuple[DataFrame, ...]:
         """Returns the heartbeat; it beats where a side may fall idle."""

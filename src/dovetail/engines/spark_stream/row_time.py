@@ -59,6 +59,9 @@ from dovetail.plan.stream import Feed, within
 from dovetail.plan.ways import Change, Fired, Onward, change_of
 from dovetail.schema import Schema, quoted
 
+# Single nodes: what comes out is read on a Connect server, and modules go along whole.
+from dovetail.spec.inputs import Outlet
+
 _PLAIN = "stream: by Spark itself, row by row, without state"
 _IN_ORDER = (
     "in front of windows and unions rows wait until no earlier one can come: one task "
@@ -520,22 +523,22 @@ class RowTimeQuery:
 
     def frame(self, layout: Layout) -> DataFrame:
         """Returns the rows of the stream."""
-        return self.read(self._lines(layout))
+        return self._outlets.frame(self._lines(layout), Outlet.MATCHED)
 
-    def read(self, lines: DataFrame) -> DataFrame:
-        """Returns the rows of the stream among its lines."""
-        with plain_rules(self.inputs.spark):
-            rows = lines.where(F.col(KIND) == int(LineKind.ROW))
-            return rows.select(*map(quoted, self.step.schema.names))
+    @property
+    def _outlets(self) -> _Outlets:
+        """Returns what comes out among the lines."""
+        return _Outlets(self.name, self.step.schema.names)
 
     def _lines(self, layout: Layout) -> DataFrame:
         """Returns the lines of the stream."""
-        frame = self.inputs.lines(self.step, layout).frame
-        layout.checkpoint.refuse_other(*layout.joins)
-        types = {one.name: one.dataType for one in frame.schema}
-        for failed in (one.frame for one in layout.beside):
-            # Of their own columns nobody asks, but what they were as they came.
-            with plain_rules(failed.sparkSession):
+        # Connect keeps a plan as it first reads it, be it for a schema alone.
+        with plain_rules(self.inputs.spark):
+            frame = self.inputs.lines(self.step, layout).frame
+            layout.checkpoint.refuse_other(*layout.joins)
+            types = {one.name: one.dataType for one in frame.schema}
+            for failed in (one.frame for one in layout.beside):
+                # Of their own columns nobody asks, but what they were as they came.
                 only = failed.where(F.col(KIND) == int(LineKind.FAILED))
                 columns = (
                     F.col(name) if name in layout.riding else F.lit(None).cast(kind)
@@ -544,20 +547,20 @@ class RowTimeQuery:
                 named = zip(types, columns, strict=True)
                 told = only.select(*(it.alias(name) for name, it in named))
                 frame = frame.unionAll(told)
-        return frame
+            return frame
 
     def start(
         self, sinks: Mapping[AnyOutlet, Sink], how: Start, partitions: int = 0
     ) -> StreamingQuery:
         """Returns the running query that writes the stream, and perhaps late rows."""
-        tells_late = spec.Outlet.LATE in sinks
+        tells_late = Outlet.LATE in sinks
         # What keeps rows knows which of them are late.
         keeps = spec.InRowTime | spec.JoinedInRowTime | spec.Coded
         if not any(isinstance(it, keeps) for it in _steps(self.step)):
             # Row by row: nothing waits for an end, and casts alone can have failed.
             now = replace(how, trigger=NOW) if how.finish else how
             lines = self._lines(Layout(tells_late=tells_late))
-            return start_outlets(lines, _Outlets(self), sinks, how=now)
+            return start_outlets(lines, self._outlets, sinks, how=now)
 
         def rows(checkpoint: Checkpoint, ends: Ends) -> DataFrame:
             return self._lines(Layout(checkpoint, ends, tells_late=tells_late))
@@ -567,7 +570,7 @@ class RowTimeQuery:
         return start_in_row_time(
             self.inputs.spark,
             rows,
-            batches=_Outlets(self),
+            batches=self._outlets,
             sinks=sinks,
             how=how,
             partitions=partitions,
@@ -593,27 +596,29 @@ class RowTimeQuery:
 class _Outlets:
     """The rows of a stream, and those that were late for it, among its lines."""
 
-    query: RowTimeQuery
+    name: str
+    columns: tuple[str, ...]
 
     @property
     def every(self) -> tuple[AnyOutlet, ...]:
         """Returns both outlets."""
-        return (spec.Outlet.MATCHED, spec.Outlet.LATE)
+        return (Outlet.MATCHED, Outlet.LATE)
 
     def frame(self, results: DataFrame, outlet: AnyOutlet) -> DataFrame:
         """Returns the rows of one of them."""
-        if outlet is not spec.Outlet.LATE:
-            return self.query.read(results)
-        reason = F.when(F.col(KIND) == int(LineKind.FAILED), "failed")
-        reason = reason.when(F.col(MOMENT).isNull(), "null_time").otherwise("late")
-        time = F.timestamp_micros(MOMENT)
-        late = results.where(F.col(KIND).isin(*GOING_BY))
-        return late.select(
-            F.lit(self.query.name).alias("stream"),
-            reason.alias("reason"),
-            time.alias("row_time"),
-            F.col(CAME).alias("row"),
-        )
+        with plain_rules(results.sparkSession):
+            if outlet is not Outlet.LATE:
+                rows = results.where(F.col(KIND) == int(LineKind.ROW))
+                return rows.select(*map(quoted, self.columns))
+            reason = F.when(F.col(KIND) == int(LineKind.FAILED), "failed")
+            reason = reason.when(F.col(MOMENT).isNull(), "null_time").otherwise("late")
+            late = results.where(F.col(KIND).isin(*GOING_BY))
+            return late.select(
+                F.lit(self.name).alias("stream"),
+                reason.alias("reason"),
+                F.timestamp_micros(MOMENT).alias("row_time"),
+                F.col(CAME).alias("row"),
+            )
 
     def has_rows(self) -> list[str]:
         """Returns whether there are rows of each."""
