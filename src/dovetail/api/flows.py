@@ -261,7 +261,7 @@ class Flow:
                 running.refuse_begun(self._spark, f"{how.checkpoint}/{names[0]}", told)
         begun: list[StreamingQuery] = []
         try:
-            # Connect keeps a plan as it first reads it, be it for a schema alone.
+            # Connect reads a plan as soon as somebody asks for its schema.
             with plain_rules(self._spark):
                 begun += self._started(known, how, partitions=wanted, late=late)
         except Exception:

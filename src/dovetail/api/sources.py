@@ -31,7 +31,7 @@ from dovetail.bind.files.frames import as_declared, frame
 from dovetail.bind.files.names import file_at, plain_name
 from dovetail.bind.schemas import frame_given, schema_of
 from dovetail.dialects.ecl import Catalog
-from dovetail.engines.spark.rules import plain_rules
+from dovetail.engines.spark.rules import pinned, plain_rules
 from dovetail.engines.spark.sizes import broadcast_limit, shown_size, told_limit
 from dovetail.engines.spark_index.layout import Build, newest
 from dovetail.engines.spark_index.shelf import AnyShelf, NoShelf, Shelf
@@ -197,10 +197,13 @@ def source_of(sources: object) -> Source:
             return FolderSource(Root.of(place))
         case Mapping():
             example = 'sources={"people": frame}'
+            found = dict[str, DataFrame | Place]()
             for name, given in sources.items():
                 arguments.text("a name in sources", name, "a text", example)
-                if not isinstance(given, str | Path):
-                    frame_given(f"sources[{arguments.told(name)}]", given)
+                label = f"sources[{arguments.told(name)}]"
+                is_file = isinstance(given, str | Path)
+                # What the user has computed keeps the user's rules.
+                found[name] = given if is_file else pinned(frame_given(label, given))
             plain = [plain_name(name) for name in sources]
             for name in plain:
                 if plain.count(name) > 1:
@@ -209,7 +212,7 @@ def source_of(sources: object) -> Source:
                         "one of each, without case",
                         "~ and the case of letters make no other name",
                     )
-            return NamedSource(sources)
+            return NamedSource(found)
         case _:
             hint = (
                 'write for example dt.ecl(text, "data") or dt.ecl(text, {"a": frame})'
@@ -246,7 +249,10 @@ def input_frames(
     sizes = {one.name: source.size(one) for one in spec.givens_of(program)}
     refuse_too_large(spark, program, sizes)
     with plain_rules(spark):
-        return {one.name: source.frame(spark, one) for one in spec.givens_of(program)}
+        return {
+            one.name: pinned(source.frame(spark, one))
+            for one in spec.givens_of(program)
+        }
 
 
 def refuse_too_large(

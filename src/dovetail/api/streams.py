@@ -391,7 +391,7 @@ def _given(
     if spark is None:
         hint = "SparkSession.builder.getOrCreate() before it"
         raise SpecError("a topic without a session of Spark", "one", hint)
-    return given.frame(spark), given.columns(Schema(())), given.riders
+    return pinned(given.frame(spark)), given.columns(Schema(())), given.riders
 
 
 @arguments.public
@@ -528,7 +528,7 @@ def _files(
     ).items():
         with plain_rules(spark):
             frame = tuples.coming_tuples(spark, one.file, one.path)
-        found[name] = stream(frame, sequence=one.sequence)
+            found[name] = stream(frame, sequence=one.sequence)
     return found
 
 

@@ -2,7 +2,8 @@
 
 What cannot be computed is null, and an hour is an hour in UTC. A session has rules of
 its own, so these are set around the making of a DataFrame, when Spark reads them.
-Spark Connect reads them when rows are asked for: there only a view keeps its own.
+Spark Connect reads them when rows, or only a schema, are first asked for: there a view
+alone keeps the rules under which it was made.
 """
 
 from __future__ import annotations

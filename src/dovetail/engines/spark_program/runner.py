@@ -48,10 +48,8 @@ def frames(
         name: frozenset(column.lower() for column in frame.columns)
         for name, frame in inputs.items()
     }
-    # What the user computed before keeps the user's rules.
-    own = {name: rules.pinned(frame) for name, frame in inputs.items()}
     disk = kept if isinstance(kept, shelf.NoShelf) else _Disk(spark, kept)
-    runner = _Runner(spark, own, disk)
+    runner = _Runner(spark, inputs, disk)
     shelved: Shelved = shelf.NoShelf()
     with rules.plain_rules(spark):
         if isinstance(kept, shelf.Shelf):

@@ -532,7 +532,7 @@ class RowTimeQuery:
 
     def _lines(self, layout: Layout) -> DataFrame:
         """Returns the lines of the stream."""
-        # Connect keeps a plan as it first reads it, be it for a schema alone.
+        # Connect reads a plan as soon as somebody asks for its schema.
         with plain_rules(self.inputs.spark):
             frame = self.inputs.lines(self.step, layout).frame
             layout.checkpoint.refuse_other(*layout.joins)
