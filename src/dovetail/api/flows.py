@@ -259,11 +259,22 @@ class Flow:
         if told := self.program.anew:
             for names in self.together:
                 running.refuse_begun(self._spark, f"{how.checkpoint}/{names[0]}", told)
+        return self._all_started(known, how, partitions=wanted, late=late)
+
+    def _all_started(
+        self,
+        sinks: Mapping[str, Sink],
+        how: running.Start,
+        *,
+        partitions: int,
+        late: str,
+    ) -> tuple[StreamingQuery, ...]:
+        """Returns all queries, running, or none of them."""
         begun: list[StreamingQuery] = []
         try:
             # Connect reads a plan as soon as somebody asks for its schema.
             with plain_rules(self._spark):
-                begun += self._started(known, how, partitions=wanted, late=late)
+                begun += self._started(sinks, how, partitions=partitions, late=late)
         except Exception:
             # What one query of a program cannot do, no other should do without it.
             for one in begun:
