@@ -32,7 +32,6 @@ from dovetail.engines.kernel_settings import reads_all, stream_settings
 from dovetail.engines.spark.rules import pinned, plain_rules
 from dovetail.engines.spark.values import as_json
 from dovetail.engines.spark_stream import query as running
-from dovetail.engines.spark_stream import ways
 from dovetail.engines.spark_stream.checkpoint import NO_CHECKPOINT
 from dovetail.engines.spark_stream.dataflow import (
     Frames,
@@ -47,6 +46,13 @@ from dovetail.engines.spark_stream.outlets import AnyOutlet, LateTogether
 from dovetail.engines.spark_stream.row_time import (
     Layout,
     RowTimeQuery,
+)
+from dovetail.engines.spark_stream.ways import (
+    Riders,
+    Sql,
+    by_sql,
+    gathered,
+    in_sql,
 )
 from dovetail.errors import SpecError
 from dovetail.kernels.arrays.names import CLOCK, PLACE, TURN, LineKind, reserved
@@ -210,7 +216,7 @@ class Flow:
                 streaming = self._streaming(query)
                 rows = streaming.frame(out.outlet)
                 with plain_rules(streaming.spark):
-                    return _leaving(rows, out)
+                    return _leaving(out).rows(rows)
 
     @arguments.public
     def write(
@@ -335,7 +341,7 @@ class Flow:
                     outlets: dict[AnyOutlet, Sink] = {
                         outlet: _Exits(
                             tuple(
-                                (one, sinks[one.name])
+                                (_leaving(one), sinks[one.name])
                                 for one in exits
                                 if one.outlet is outlet
                             )
@@ -504,13 +510,13 @@ class Flow:
                 raise FlowLimit.NO_ORDER.refused()
             # Operators that keep rows see lines: what each is, and when it came.
             columns = (*columns, *_LINES)
-        riders = ways.Riders(columns, place, ranks)
+        riders = Riders(columns, place, ranks)
 
         def given(path: Path) -> DataFrame:
             rows = self._given(path.input, columns)
             return rows if ends is None else _ending(rows, ranks, ends=ends)
 
-        every = ways.gathered(given, paths, riders)
+        every = gathered(given, paths, riders)
         # Marks and ends are no rows: they have told operators all that they can.
         alone = rows_alone(every)
         if ends is not None:
@@ -686,17 +692,32 @@ def _reads_all(plan: StreamPlan) -> str:
     return stream_settings(plan, ordered=True).reads_all
 
 
-def _leaving(rows: DataFrame, out: planned.Exit) -> DataFrame:
-    """Returns the rows of an outlet as they come out of the program."""
-    every = [_shown(out.schema, ways.changed(rows, one.changes)) for one in out.onwards]
-    return reduce(DataFrame.unionAll, every)
+@dataclass(frozen=True, slots=True)
+class _Leaving:
+    """How the rows of an outlet come out of the program: some ways, as SQL."""
+
+    columns: tuple[str, ...]
+    ways: tuple[tuple[Sql, ...], ...]
+
+    def rows(self, outlet: DataFrame) -> DataFrame:
+        """Returns the rows of an outlet as they come out."""
+        own = [quoted(name) for name in self.columns]
+        return reduce(
+            DataFrame.unionAll, [by_sql(outlet, one).select(*own) for one in self.ways]
+        )
+
+
+def _leaving(out: planned.Exit) -> _Leaving:
+    """Returns how the rows of an outlet come out of the program."""
+    ways = tuple(in_sql(one.changes) for one in out.onwards)
+    return _Leaving(out.schema.names, ways)
 
 
 @dataclass(frozen=True, slots=True)
 class _Exits:
     """A sink for an outlet from which several streams come out, each into its own."""
 
-    parts: tuple[tuple[planned.Exit, Sink], ...]
+    parts: tuple[tuple[_Leaving, Sink], ...]
 
     @property
     def place(self) -> str:
@@ -711,12 +732,12 @@ class _Exits:
     def prepare(self, rows: DataFrame, *, is_new: bool) -> None:
         """Refuses rows that one of the sinks cannot take."""
         for out, sink in self.parts:
-            sink.prepare(_leaving(rows, out), is_new=is_new)
+            sink.prepare(out.rows(rows), is_new=is_new)
 
     def write(self, rows: DataFrame, batch: int, *, is_empty: bool) -> None:
         """Writes a batch into each of the sinks."""
         for out, sink in self.parts:
-            sink.write(_leaving(rows, out), batch, is_empty=is_empty)
+            sink.write(out.rows(rows), batch, is_empty=is_empty)
 
 
 def flow_of(program: spec.Program, sources: Mapping[str, Rows]) -> Flow:

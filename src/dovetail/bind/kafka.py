@@ -18,14 +18,17 @@ from enum import Enum
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
-from dovetail import schema, spec
-from dovetail.bind import schemas
 from dovetail.bind.files.frames import Scan, said
+from dovetail.bind.schemas import schema_of
 from dovetail.errors import SchemaError, SpecError
 from dovetail.expression.sql import text_of
 from dovetail.kernels.arrays.names import reserved
-from dovetail.schema import AtomicType, Schema
+from dovetail.schema import AtomicType, Schema, quoted
+from dovetail.schema import Column as SchemaColumn
 from dovetail.spec import arguments
+
+# Single nodes: a sink goes to a Connect server, and modules go along whole.
+from dovetail.spec.program import Given
 
 PARTITION, OFFSET, DELETED = map(reserved, ("partition", "offset", "deleted"))
 """What goes along with a row, beside its columns."""
@@ -227,12 +230,12 @@ class Part:
                 )
 
 
-def _quoted(column: schema.Column) -> str:
+def _quoted(column: SchemaColumn) -> str:
     """Returns the name of a column in SQL."""
-    return schema.quoted(column.name)
+    return quoted(column.name)
 
 
-def _named(sql: str, column: schema.Column) -> str:
+def _named(sql: str, column: SchemaColumn) -> str:
     """Returns a value in SQL as a column of its type."""
     return f"CAST({sql} AS {column.type}) AS {_quoted(column)}"
 
@@ -248,7 +251,7 @@ def _whole(digits: str) -> str:
     return f"CAST(conv({digits}, 16, -10) AS BIGINT)"
 
 
-def _moments(key: Part) -> tuple[tuple[schema.Column, int], ...]:
+def _moments(key: Part) -> tuple[tuple[SchemaColumn, int], ...]:
     """Returns the columns of a key's window, and how far from the end each begins."""
     count = key.window.columns
     own = key.schema.columns[len(key.schema.columns) - count :]
@@ -256,13 +259,13 @@ def _moments(key: Part) -> tuple[tuple[schema.Column, int], ...]:
     return tuple((one, 8 * (at + 1)) for at, one in enumerate(own))
 
 
-def _moment(millis: str, column: schema.Column) -> str:
+def _moment(millis: str, column: SchemaColumn) -> str:
     """Returns milliseconds as the type of a column has them."""
     is_number = column.type is AtomicType.BIGINT
     return millis if is_number else f"timestamp_millis({millis})"
 
 
-def _milliseconds(column: schema.Column) -> str:
+def _milliseconds(column: SchemaColumn) -> str:
     """Returns a moment of a row as milliseconds."""
     name = _quoted(column)
     return name if column.type is AtomicType.BIGINT else f"unix_millis({name})"
@@ -319,7 +322,7 @@ class Topic:
     def riders(self) -> Mapping[str, str]:
         """Returns what goes along with each row, by what it is for."""
         riders = {"order": OFFSET, "deletes": DELETED, "part": PARTITION}
-        return {use: schema.quoted(name) for use, name in riders.items()}
+        return {use: quoted(name) for use, name in riders.items()}
 
     def columns(self, declared: Schema) -> Schema:
         """Returns the columns of the rows: those of the key, the value, of Kafka."""
@@ -344,7 +347,7 @@ class Topic:
         own = (one for one in declared.columns if one.name not in others)
         return replace(self, value=replace(self.value, schema=Schema(tuple(own))))
 
-    def scans(self, given: spec.Given, *, streams: bool) -> tuple[Scan, ...]:
+    def scans(self, given: Given, *, streams: bool) -> tuple[Scan, ...]:
         """Returns how Spark reads the topic, by its columns or those of the text."""
         fails, value = self.misfits == FAIL, self.filled(given.schema).value
         keys = self.key.schema
@@ -353,7 +356,7 @@ class Topic:
             *self.key.read(fails=fails),
             *(text for one, text in read if one.name not in keys),
             *(
-                f"CAST({what} AS {_META[what]}) AS {schema.quoted(name)}"
+                f"CAST({what} AS {_META[what]}) AS {quoted(name)}"
                 for name, what in self.meta.items()
             ),
         ]
@@ -366,9 +369,9 @@ class Topic:
             # Only of a first start: later the checkpoint says from where.
             options["startingOffsets"] = self.start
             found += [
-                f"CAST(partition AS BIGINT) AS {schema.quoted(PARTITION)}",
-                f"offset AS {schema.quoted(OFFSET)}",
-                f"value IS NULL AS {schema.quoted(DELETED)}",
+                f"CAST(partition AS BIGINT) AS {quoted(PARTITION)}",
+                f"offset AS {quoted(OFFSET)}",
+                f"value IS NULL AS {quoted(DELETED)}",
             ]
         else:
             # Who reads once all that is there has no use for what is gone.
@@ -378,7 +381,7 @@ class Topic:
 
     def frame(self, spark: SparkSession) -> DataFrame:
         """Returns the rows as a stream, with what goes along."""
-        given = spec.Given(self.topic, self.columns(Schema(())))
+        given = Given(self.topic, self.columns(Schema(())))
         (scan,) = self.scans(given, streams=True)
         return scan.frame(spark, streams=True)
 
@@ -432,7 +435,7 @@ class Topic:
                     " or ".join(_WRITTEN),
                     "Spark's connector writes no other of them",
                 )
-        found = schemas.schema_of(rows)
+        found = schema_of(rows)
         wanted = [*self.key.schema.columns, *self.value.schema.columns]
         names = [one.name for one in wanted] + [*self.meta]
         for name in (*names, *([CHANGE] if self.upsert else [])):
@@ -462,7 +465,7 @@ class Topic:
         # Of no rows Spark would ask the broker all the same.
         if is_empty:
             return
-        found = schemas.schema_of(rows)
+        found = schema_of(rows)
         if self.upsert:
             # What comes before a change is no record of its own: the key is the same.
             rows = rows.where(f"{CHANGE} <> 'update_before'")
@@ -483,7 +486,7 @@ class Topic:
         record = {"value": written}
         if self.key.schema.columns:
             record["key"] = self.key.written()
-        record |= {what: schema.quoted(name) for name, what in self.meta.items()}
+        record |= {what: quoted(name) for name, what in self.meta.items()}
         return [F.expr(sql).alias(name) for name, sql in record.items()]
 
 

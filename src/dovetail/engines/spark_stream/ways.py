@@ -53,12 +53,8 @@ def changed(
                 if has_lines:
                     holds = F.when(is_row, holds).otherwise(F.lit(1) == 1)
                 frame = seen.where(holds)
-            case Reshaped(select, schema):
-                # What Spark computes may be wider than what the program declares.
-                values = [
-                    (name, F.expr(f"CAST({text} AS {schema[name].type})"))
-                    for name, text in select.columns
-                ]
+            case Reshaped():
+                values = [(name, F.expr(text)) for name, text in _cast(change)]
                 # Nor is anything computed of it that must have a value.
                 if has_lines:
                     values = [(name, F.when(is_row, one)) for name, one in values]
@@ -66,6 +62,46 @@ def changed(
                     *(one.alias(name) for name, one in values), *riding.columns
                 )
     return frame
+
+
+Sql = str | tuple[tuple[str, str], ...]
+"""A change of rows that stay nowhere: a condition, or columns by their names."""
+
+
+def in_sql(changes: Sequence[Change]) -> tuple[Sql, ...]:
+    """Returns changes of rows that stay nowhere as texts, which travel light."""
+    found = list[Sql]()
+    for change in changes:
+        match change:
+            case Kept(condition):
+                found.append(condition.text)
+            case Reshaped():
+                found.append(_cast(change))
+            case Punctuated(has_marks=False):
+                pass
+            case _:
+                raise TypeError(change)
+    return tuple(found)
+
+
+def by_sql(frame: DataFrame, changes: Sequence[Sql]) -> DataFrame:
+    """Returns rows as changes in SQL make them."""
+    for change in changes:
+        seen = frame.alias("l")
+        if isinstance(change, str):
+            frame = seen.where(F.expr(change))
+        else:
+            frame = seen.select(*(F.expr(text).alias(name) for name, text in change))
+    return frame
+
+
+def _cast(change: Reshaped) -> tuple[tuple[str, str], ...]:
+    """Returns columns by their names, of the types that a program declares."""
+    # What Spark computes may be wider.
+    return tuple(
+        (name, f"CAST({text} AS {change.schema[name].type})")
+        for name, text in change.select.columns
+    )
 
 
 def _punctuated(rows: DataFrame, change: Punctuated) -> DataFrame:
