@@ -1,9 +1,11 @@
 """One Spark session for every test of this folder, as our own commands start it."""
 
 import io
+import sys
 from contextlib import suppress
 from pathlib import Path
 from random import Random
+from types import FunctionType, ModuleType
 
 import pytest
 from pyspark import cloudpickle
@@ -56,8 +58,20 @@ def spark(request, tmp_path_factory):
 STARTS = DataStreamWriter.foreachBatch
 
 
+AT_A_SERVER = {"dovetail", "numpy", "pandas", "pyarrow", "pyspark"}
+
+
 class Travelling(cloudpickle.Pickler):
     """Sends what a server of Spark Connect gets, but for functions of the tests."""
+
+    def reducer_override(self, one):
+        name = getattr(one, "__module__", None)
+        if isinstance(one, ModuleType):
+            name = one.__name__
+        # Of what is loaded there by name the server has only what Spark needs.
+        if name in sys.modules and isinstance(one, ModuleType | FunctionType | type):
+            assert name.partition(".")[0] in sys.stdlib_module_names | AT_A_SERVER, one
+        return super().reducer_override(one)
 
     def persistent_id(self, one):
         return "a function" if isinstance(one, Calling) else None
@@ -65,8 +79,8 @@ class Travelling(cloudpickle.Pickler):
 
 def as_behind_connect(writer, write):
     """Starts what writes batches, if it could go to a server of Spark Connect too."""
-    # A method knows its module by its class.
-    if getattr(write, "__module__", "").startswith("dovetail.engines"):
+    # A method knows its module by its class; a function of a page has none.
+    if str(write.__module__).startswith("dovetail.engines"):
         Travelling(io.BytesIO()).dump(write)
     return STARTS(writer, write)
 
