@@ -56,10 +56,8 @@ def spark(request, tmp_path_factory):
 
 
 STARTS = DataStreamWriter.foreachBatch
-
-
 AT_A_SERVER = {"dovetail", "numpy", "pandas", "pyarrow", "pyspark", "tests"}
-"""What may be loaded by name, beside functions of tests, which stand for a user's."""
+"""What may be loaded by name; what is of the tests stands for a user's own."""
 
 
 class Travelling(cloudpickle.Pickler):

@@ -129,7 +129,7 @@ def looked_up(spark, folder):
     return sorted([row.id, row.name or ""] for row in rows), last.right.fetched > 0
 
 
-def told(spark, folder):
+def of_a_text(spark, folder):
     """What comes out of a text, with late rows and with values that are none.
 
     The times of the rows are read by the rules of the session, those of the text not.
@@ -233,7 +233,7 @@ def main(url, folder):
         "stream": stream,
         "finished": finished,
         "told": [last, at_end],
-        "texts": told(spark, Path(folder)),
+        "texts": of_a_text(spark, Path(folder)),
         "parted": parted(spark, Path(folder)),
         "refused": refused(spark, Path(folder)),
         "looked_up": looked_up(spark, Path(folder)),

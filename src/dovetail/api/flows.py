@@ -47,13 +47,7 @@ from dovetail.engines.spark_stream.row_time import (
     Layout,
     RowTimeQuery,
 )
-from dovetail.engines.spark_stream.ways import (
-    Riders,
-    Sql,
-    by_sql,
-    gathered,
-    in_sql,
-)
+from dovetail.engines.spark_stream.ways import Riders, Sql, by_sql, gathered, in_sql
 from dovetail.errors import SpecError
 from dovetail.kernels.arrays.names import CLOCK, PLACE, TURN, LineKind, reserved
 from dovetail.kernels.firing import KIND, NOW
@@ -214,9 +208,7 @@ class Flow:
                 # here.
                 (out,) = (one for one in exits if one.name == name)
                 streaming = self._streaming(query)
-                rows = streaming.frame(out.outlet)
-                with plain_rules(streaming.spark):
-                    return _leaving(out).rows(rows)
+                return _leaving(out).rows(streaming.frame(out.outlet))
 
     @arguments.public
     def write(
