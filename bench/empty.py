@@ -36,6 +36,7 @@ from bench.data import Stretch
 from bench.interval import FORMAT, PLAN, ROCKSDB, Source, dovetail, native, session
 from bench.measure import cpu_seconds
 from dovetail.bind.sinks import folder
+from dovetail.engines.spark_session import BY_NAME, MANAGER
 from dovetail.engines.spark_stream.query import (
     NOW,
     PER_PARTITION,
@@ -82,6 +83,15 @@ def spark_written(source: Source, place: str) -> StreamingQuery:
     return writer.trigger(availableNow=True).start(f"{place}/matched")
 
 
+def spark_by_name(source: Source, place: str) -> StreamingQuery:
+    """Starts Spark's own join into a folder, files renamed as ours are."""
+    source.spark.conf.set(MANAGER, BY_NAME)
+    try:
+        return spark_written(source, place)
+    finally:
+        source.spark.conf.unset(MANAGER)
+
+
 def _dropped(frame: DataFrame, place: str) -> StreamingQuery:
     """Starts a frame into nothing."""
     writer = frame.writeStream.format("noop")
@@ -91,7 +101,7 @@ def _dropped(frame: DataFrame, place: str) -> StreamingQuery:
 
 Leg = Callable[[Source, str], StreamingQuery]
 LEGS: dict[str, Leg] = {
-    leg.__name__: leg for leg in (written, noop, spark, spark_written)
+    leg.__name__: leg for leg in (written, noop, spark, spark_written, spark_by_name)
 }
 
 

@@ -31,7 +31,7 @@ from bench import flink
 from bench.data import SCHEMA, Stretch, as_csv, made
 from bench.measure import Sample, figures, in_turns, median_rate, show
 from dovetail.engines.kernel_settings import stream_settings
-from dovetail.engines.spark_session import FOR_MANY_ROWS, local_session
+from dovetail.engines.spark_session import FOR_MANY_ROWS, MANAGER, local_session
 from dovetail.engines.spark_stream.dataflow import Layout, as_lines, lay
 from dovetail.engines.spark_stream.feeds import Buckets, Packing, packings
 from dovetail.engines.spark_stream.labels import balanced_labels
@@ -212,6 +212,8 @@ def session() -> SparkSession:
     # The HDFS-backed store keeps all state on the heap, twice.
     os.environ["PYSPARK_SUBMIT_ARGS"] = "--driver-memory 3g pyspark-shell"
     spark = local_session(**FOR_MANY_ROWS)
+    # Spark's own joins keep their files as Spark comes; a query of ours says how.
+    spark.conf.unset(MANAGER)
     # Spark's own joins run one more batch without data, which costs and gives nothing.
     spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", "false")
     spark.conf.set("spark.sql.shuffle.partitions", PARTITIONS)

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import dovetail as dt
+from dovetail.engines.spark_session import BY_NAME, MANAGER
 from dovetail.engines.spark_stream.checkpoint import read_checkpoint
 
 NOW = {"availableNow": True}
@@ -142,6 +143,26 @@ def test_a_session_that_cannot_run_an_outlet_is_told_the_line_that_it_lacks(
 
 
 @pytest.mark.timeout(900)
+def test_files_of_a_checkpoint_on_a_disk_are_renamed_without_a_process(
+    spark, streams, tmp_path
+):
+    """But the session's own word counts."""
+    # What a query goes by only its own session knows, inside of Java.
+    theirs = BY_NAME.replace("FileSystem", "FileContext")
+    said = {}
+    for name, own in {"none": "", "own": theirs}.items():
+        spark.conf.unset(MANAGER)
+        if own:
+            spark.conf.set(MANAGER, own)
+        query = join(*streams).write(**sinks(tmp_path / name), trigger=NOW)
+        kept = query._jsq.streamingQuery().sparkSessionForStream().conf()  # noqa: SLF001
+        said[name] = kept.get(MANAGER)
+        query.awaitTermination()
+        assert spark.conf.get(MANAGER, "") == own
+    spark.conf.set(MANAGER, BY_NAME)
+    assert said == {"none": BY_NAME, "own": theirs}
+
+
 def test_several_joins_stand_in_one_query(streams, tmp_path):
     whole = join(*streams)
     some = join(*streams, where="l.n > 15")

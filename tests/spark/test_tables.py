@@ -15,7 +15,7 @@ from dovetail import spec
 from dovetail.conformance import oracle
 from dovetail.engines.spark.rules import plain_rules
 from dovetail.engines.spark.sizes import LIMIT
-from dovetail.engines.spark_stream.query import PROVIDER, ROCKS_DB
+from dovetail.engines.spark_stream.settings import PROVIDER, ROCKS_DB
 from tests.spark.rows import bag
 
 NOW = {"availableNow": True}

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
@@ -187,8 +187,20 @@ def refuse_shared(sinks: Iterable[Sink]) -> None:
 
 def path_exists(spark: SparkSession, path: str) -> bool:
     """Tells whether any file or folder is called so; `*` stands for any letters."""
+    return _seen(_is_there, spark, path)
+
+
+def is_on_disk(spark: SparkSession, path: str) -> bool:
+    """Tells whether a path is surely one of a local file system."""
+    return _seen(_is_local, spark, path)
+
+
+def _seen(
+    look: Callable[[SparkSession, str], bool], spark: SparkSession, path: str
+) -> bool:
+    """Returns what a look at a path tells; Spark may not reach it."""
     try:
-        return _is_there(spark, path)
+        return look(spark, path)
     except Exception as error:
         raise EngineError(
             f'Spark cannot look at "{path}": {cause(error)}',
@@ -204,8 +216,22 @@ def _is_there(spark: SparkSession, path: str) -> bool:
         return _listed(spark, path) is not None
     # Reading says that nothing is there by an error, which takes 60 ms to hand over.
     place = java.org.apache.hadoop.fs.Path(path)
+    return bool(_file_system(spark, place).globStatus(place))
+
+
+def _is_local(spark: SparkSession, path: str) -> bool:
+    """Asks Spark's file system; of a client's path only its own words say it."""
+    java = getattr(spark, "_jvm", None)
+    if java is None:
+        return path.startswith("file:")
+    files = _file_system(spark, java.org.apache.hadoop.fs.Path(path))
+    return bool(files.getUri().getScheme() == "file")
+
+
+def _file_system(spark: SparkSession, place: Any) -> Any:  # noqa: ANN401 - Java's
+    """Returns the file system of a path, an object of Java."""
     settings = spark._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
-    return bool(place.getFileSystem(settings).globStatus(place))
+    return place.getFileSystem(settings)
 
 
 def files_in(spark: SparkSession, folder: str) -> list[str]:

@@ -31,6 +31,13 @@ BRIEF = (
     "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 )
 """What a Java is told that lives for minutes."""
+MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
+BY_NAME = (
+    "org.apache.spark.sql.execution.streaming.checkpointing."
+    "FileSystemBasedCheckpointFileManager"
+)
+"""What renames the files of a checkpoint. Spark's own choice asks of each path whether
+it is a link: on a local disk that is a process of its own, `readlink`."""
 _STATE = "spark.sql.streaming.stateStore"
 _SETTINGS: dict[str, bool | float | int | str | None] = {
     # Two cores are the least on which tasks can meet in the wrong order.
@@ -46,6 +53,8 @@ _SETTINGS: dict[str, bool | float | int | str | None] = {
     ),
     # A batch uploads what changed, not a snapshot: a third less time for every batch.
     f"{_STATE}.rocksdb.changelogCheckpointing.enabled": "true",
+    # Files are on this disk, where Spark's own choice starts thirty processes a batch.
+    MANAGER: BY_NAME,
     # Has checksums, and is what we ask users to run with.
     f"{_STATE}.checkpointFormatVersion": "2",
     # Spark's own lz4 is so slow that a query looks hung.

@@ -26,7 +26,7 @@ from dovetail.engines.kernel_settings import keyed_settings
 from dovetail.engines.spark.rules import plain_rules
 from dovetail.engines.spark_stream import checkpoint as checkpoints
 from dovetail.engines.spark_stream.fingerprint import read_identity
-from dovetail.engines.spark_stream.query import STORE
+from dovetail.engines.spark_stream.settings import STORE
 from dovetail.engines.spark_stream.worker import inspection as looking
 from dovetail.errors import EngineError, SpecError
 from dovetail.kernels.arrays.blobs import read_batch

@@ -23,7 +23,7 @@ from dovetail.bind.tick import ENDED, NO_BEAT, SECONDS, ticks
 from dovetail.bind.travel import travel_by_value
 from dovetail.engines.kernel_settings import stream_manner, stream_settings
 from dovetail.engines.spark.rules import pinned, plain_rules
-from dovetail.engines.spark_session import BY_THOUSANDS, cores
+from dovetail.engines.spark_session import cores
 from dovetail.engines.spark_stream.checkpoint import (
     NO_CHECKPOINT,
     Checkpoint,
@@ -43,6 +43,12 @@ from dovetail.engines.spark_stream.fingerprint import Identity
 from dovetail.engines.spark_stream.labels import balanced_labels
 from dovetail.engines.spark_stream.native import native_identity, native_results
 from dovetail.engines.spark_stream.outlets import AnyOutlet, Outlets, Results
+from dovetail.engines.spark_stream.settings import (
+    PARTITIONS,
+    STORE,
+    refuse_other_store,
+    settings_of_query,
+)
 from dovetail.engines.spark_stream.tables import Pin, Table, tables, with_tables
 from dovetail.engines.spark_stream.writing import (
     Batches,
@@ -58,19 +64,6 @@ from dovetail.plan.stream import StreamPlan
 from dovetail.spec.inputs import Outlet
 from dovetail.spec.spans import NO_TIME
 
-STATE = "spark.sql.streaming.stateStore"
-PARTITIONS = "spark.sql.shuffle.partitions"
-PROVIDER = f"{STATE}.providerClass"
-ROCKS_DB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-STORE = {
-    PROVIDER: ROCKS_DB,
-    # A batch writes what it has changed, and not all of the state.
-    f"{STATE}.rocksdb.changelogCheckpointing.enabled": "true",
-    # Python is on the same machine: to pack what goes there costs more than it saves.
-    "spark.sql.execution.arrow.compression.codec": "none",
-    # Spark's own choice, INT96, ends in 2262 and is read as nanoseconds elsewhere.
-    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
-}
 PER_PARTITION = 4
 """Buckets of a state partition: each is woken in every batch, and so many times as wide
 can the state be spread later."""
@@ -499,7 +492,7 @@ def start_plain(
     """
     spark = frame.sparkSession
     travel_by_value()
-    confs = {**STORE, **_by_thousands(spark), PARTITIONS: str(partitions)}
+    confs = {**settings_of_query(spark, how.checkpoint), PARTITIONS: str(partitions)}
     with plain_rules(spark, **confs):
         is_new = not path_exists(spark, f"{how.checkpoint}/offsets")
         sink.prepare(frame, is_new=is_new)
@@ -530,7 +523,7 @@ def start_outlets(
         rows = batches.frame(frame, outlet)
         return start_plain(rows, sink, how, partitions=partitions)
     travel_by_value()
-    confs = {**STORE, **_by_thousands(spark), PARTITIONS: str(partitions)}
+    confs = {**settings_of_query(spark, how.checkpoint), PARTITIONS: str(partitions)}
     with plain_rules(spark, **confs):
         is_new = not path_exists(spark, f"{how.checkpoint}/offsets")
         for outlet, sink in sinks.items():
@@ -576,7 +569,7 @@ def _started(
     has_heartbeat |= checkpoint.has_heartbeat
     ticks = streaming.ticks(ends=bool(how.finish)) if has_heartbeat else ()
     frame, results = streaming.lay(checkpoint, ticks)
-    confs = {**STORE, **_by_thousands(spark)}
+    confs = settings_of_query(spark, how.checkpoint)
     # Without state the session's own number holds: Spark may shuffle a large table.
     if not streaming.plan.way.is_native:
         partitions = checkpoint.partitions or streaming.state_partitions()
@@ -624,22 +617,3 @@ def _refresh(streaming: Streaming, checkpoint: Checkpoint) -> None:
             checkpoint.refuse_other(same.text)
         for table in due:
             table.copy(path, f"from-{checkpoint.batch + 1}")
-
-
-def _by_thousands(spark: SparkSession) -> Mapping[str, str]:
-    """Returns how rows go to Python, unless the session has a limit of its own."""
-    is_set = any(spark.conf.get(name, None) for name in BY_THOUSANDS)
-    return {} if is_set else BY_THOUSANDS
-
-
-def refuse_other_store(spark: SparkSession) -> None:
-    """Refuses a session whose store a stateful operator in Python cannot use."""
-    found = spark.conf.get(PROVIDER)
-    if found != ROCKS_DB:
-        raise EngineError(
-            f"the session keeps state in {found}, which Spark does not let Python's "
-            "stateful operators use",
-            "before the outlet is asked for: "
-            f'spark.conf.set("{PROVIDER}", "{ROCKS_DB}")',
-            "joined.write(...) needs no setting: it makes it for its own query",
-        )
