@@ -18,14 +18,18 @@ from pyspark import cloudpickle
 from pyspark.sql.types import StructField, TimestampType
 
 import dovetail
+from dovetail.bind.files.tuples import make_tuples
+from dovetail.bind.lookups.tables import make_lookup
 from dovetail.bind.sinks import folder
 from dovetail.conformance.spark_stream.replay import Replay
 from dovetail.conformance.spark_stream.together import Join, make_shared_operator
 from dovetail.engines.kernel_settings import Manner, kernel_settings
 from dovetail.engines.spark_stream.outlets import Reading, Results, Shown
 from dovetail.engines.spark_stream.worker.bucket import make_unpack
+from dovetail.engines.spark_stream.worker.firing import make_lines, make_rows
 from dovetail.engines.spark_stream.worker.operator import JoinOperator, make_operator
 from dovetail.engines.spark_stream.worker.pack import make_heartbeat, make_pack
+from dovetail.engines.spark_stream.worker.relay import make_late_rows, make_relay
 from dovetail.engines.spark_stream.writing import Writing
 from dovetail.expression import lower, parse
 from dovetail.plan.stream import Feed, plan_stream
@@ -140,6 +144,12 @@ def packed(sent):
         make_pack,
         make_heartbeat,
         make_unpack,
+        make_relay,
+        make_late_rows,
+        make_lines,
+        make_rows,
+        make_tuples,
+        make_lookup,
         Replay,
     ],
     ids=lambda sent: getattr(sent, "__name__", type(sent).__name__),

@@ -10,7 +10,7 @@ import sys
 import zlib
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -32,6 +32,8 @@ def travel_by_value() -> None:
 
 
 T = TypeVar("T")
+Function = Callable[["Iterator[RecordBatch]"], "Iterator[RecordBatch]"]
+_MAKERS = "dovetail_pickled"
 MOST_OPENED, MOST_FUNCTIONS = 4, 32
 """Queries come and go: a worker keeps the code of so many, and so many functions."""
 _BY_NAME = (
@@ -73,10 +75,7 @@ class Carried:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """A function that has travelled: its data, in which our code stands by name.
-
-    Where there is no code, the data has what of it the function needs.
-    """
+    """A function that has travelled: its data, in which our code stands by name."""
 
     code: bytes
     data: bytes
@@ -88,22 +87,61 @@ class Closed:
 
     def opened(self) -> Callable[..., Any]:
         """Returns the function."""
-        named = kept_here("code", self.code, self.opened_code) if self.code else {}
+        named = kept_here("code", self.code, self.opened_code)
         reading = pickle.Unpickler(io.BytesIO(zlib.decompress(self.data)))  # noqa: S301
         # Set on one reader and not in a class of readers: that would travel as well.
         reading.persistent_load = named.__getitem__  # type: ignore[method-assign]
         function: Callable[..., Any] = reading.load()
-        # With its first array pyarrow loads pandas, which stays: so it does it now, but
-        # not where a query is set up, which opens nothing.
-        import pyarrow as pa  # noqa: PLC0415
-
-        pa.array([])
+        _load_pandas()
         return function
 
     def opened_code(self) -> Mapping[str, object]:
         """Returns our functions and classes by their names."""
         named: Mapping[str, object] = cloudpickle.loads(bz2.decompress(self.code))
         return named
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A function that is made where it is called: by whom, and of what.
+
+    Who makes it does so for many queries: pickled once, and opened once in a worker.
+    """
+
+    maker: bytes
+    given: bytes
+
+    def __call__(self, *given: object) -> Any:  # noqa: ANN401 - as the function
+        """Calls the function."""
+        key = self.maker, self.given
+        return kept_here("functions", key, self.made, most=MOST_FUNCTIONS)(*given)
+
+    def made(self) -> Callable[..., Any]:
+        """Returns the function."""
+        maker, (some, named) = (
+            kept_here(
+                "makers", self.maker, lambda: _opened(self.maker), most=MOST_FUNCTIONS
+            ),
+            _opened(self.given),
+        )
+        _load_pandas()
+        function: Callable[..., Any] = maker(*some, **named)
+        return function
+
+
+def _opened(data: bytes) -> Any:  # noqa: ANN401 - whatever was pickled
+    """Returns what has been pickled and compressed."""
+    return cloudpickle.loads(zlib.decompress(data))
+
+
+def _load_pandas() -> None:
+    """Lets pyarrow load pandas, which it does with its first array, and which stays.
+
+    So it does it now, but not where a query is set up, which opens nothing.
+    """
+    import pyarrow as pa  # noqa: PLC0415
+
+    pa.array([])
 
 
 def kept_here(
@@ -171,17 +209,24 @@ class _Naming(cloudpickle.Pickler):
 
 
 def over_batches(
-    rows: DataFrame,
-    function: Callable[[Iterator[RecordBatch]], Iterator[RecordBatch]],
-    types: StructType | str,
+    rows: DataFrame, made: partial[Function], types: StructType | str
 ) -> DataFrame:
     """Returns what a function of ours makes of the rows of a frame, batch by batch.
 
-    It travels closed, with no more of our code than it needs.
+    It is `made` where it is called, and travels with no more of our code than it needs.
     """
     travel_by_value()
-    data = cloudpickle.dumps(function)  # type: ignore[no-untyped-call]
-    return rows.mapInArrow(Closed(b"", zlib.compress(data)), types)
+    # Pickling code takes longest: a process does it once for whoever makes functions.
+    makers: dict[Callable[..., Function], bytes] = vars(sys).setdefault(_MAKERS, {})
+    if made.func not in makers:
+        makers[made.func] = _pickled(made.func)
+    given = _pickled((made.args, made.keywords))
+    return rows.mapInArrow(Made(makers[made.func], given), types)
+
+
+def _pickled(one: object) -> bytes:
+    """Returns something as it travels, compressed."""
+    return zlib.compress(cloudpickle.dumps(one))  # type: ignore[no-untyped-call]
 
 
 def register(spark: SparkSession, source: type[DataSource]) -> None:

@@ -30,7 +30,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from dovetail import schema, spec
-from dovetail.bind.travel import over_batches
+from dovetail.bind.travel import Function, over_batches
 from dovetail.dialects import spl
 
 # What of this travels to workers names single classes.
@@ -108,7 +108,7 @@ def coming_tuples(spark: SparkSession, file: spl.TextFile, path: Path) -> DataFr
     misfit = schema.quoted(_MISFIT)
     ddl = f"{own}, {schema.quoted(NUMBER)} BIGINT NOT NULL, {misfit} STRING"
     kinds = to_arrow_schema(cast("StructType", StructType.fromDDL(ddl)))
-    read = partial(_tuples, TupleReader(file, str(path)), kinds)
+    read = partial(make_tuples, TupleReader(file, str(path)), kinds)
     # Spark takes what is no pattern for a folder: the last letter is made one.
     odd = re.sub(r"([\[\]{}*?\\])", r"\\\1", str(path.absolute())[:-1])
     contents = spark.readStream.format("binaryFile").schema(_FILE)
@@ -126,15 +126,17 @@ def coming_tuples(spark: SparkSession, file: spl.TextFile, path: Path) -> DataFr
     return rows.selectExpr(*values, schema.quoted(NUMBER))
 
 
-def _tuples(
-    reader: TupleReader, kinds: pa.Schema, batches: Iterator[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
-    """Yields the tuples of files, some thousand at a time."""
-    for batch in batches:
-        for content in batch.column(0).to_pylist():
-            rows = reader.told(content)
-            while some := [*islice(rows, _MANY)]:
-                yield pa.RecordBatch.from_pylist(some, kinds)
+def make_tuples(reader: TupleReader, kinds: pa.Schema) -> Function:
+    """Returns the function of batches that reads files, some thousand at a time."""
+
+    def tuples(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for content in batch.column(0).to_pylist():
+                rows = reader.told(content)
+                while some := [*islice(rows, _MANY)]:
+                    yield pa.RecordBatch.from_pylist(some, kinds)
+
+    return tuples
 
 
 class MisfitError(ValueError):

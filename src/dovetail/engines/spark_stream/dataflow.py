@@ -21,7 +21,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
@@ -30,7 +30,7 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import ArrayType, StructField, StructType
 
 from dovetail import spec
-from dovetail.bind.travel import over_batches, travel_by_value
+from dovetail.bind.travel import Function, over_batches, travel_by_value
 from dovetail.engines.spark_stream import outlets
 from dovetail.engines.spark_stream.feeds import Buckets, Packing, packings
 from dovetail.engines.spark_stream.firing import Riding, rows_alone
@@ -262,7 +262,7 @@ def _with_late_inside(
     """
     for number, reading in enumerate(readings[1:], 1):
         read = _with_passed(
-            rows, relay.make_late_rows(reading.schema, number), reading.fields
+            rows, partial(relay.make_late_rows, reading.schema, number), reading.fields
         ).selectExpr(*reading.shown(), _LINE, f"{_LINE}.{relay.MOMENT}")
         late = outlets.Outlets(plan.joins[number]).with_late(read)
         said = late.withColumn(relay.EVENT, F.lit(int(LineKind.LATE)))
@@ -274,13 +274,14 @@ def _with_late_in_front(rows: DataFrame) -> DataFrame:
     """Returns rows of a join beside what steps in front of it have let go by."""
     own = StructType().add(relay.EVENT, "integer").add(relay.MOMENT, "long")
     own = own.add(CAME, "string")
-    read = relay.make_late_rows(to_arrow_schema(own), IN_FRONT, as_they_are=True)
+    schema = to_arrow_schema(own)
+    read = partial(relay.make_late_rows, schema, IN_FRONT, as_they_are=True)
     return _lines_or_late(_with_passed(rows, read, own.fields), rows.columns)
 
 
 def _with_passed(
     rows: DataFrame,
-    read: Callable[[relay.Batches], relay.Batches],
+    read: partial[Function],
     fields: Sequence[StructField],
 ) -> DataFrame:
     """Returns lines whole, and beside them late rows as they are read."""
@@ -358,7 +359,7 @@ def _operated(
     # Only a join that is packed knows what its state is made of.
     settings = layout.identified(plan, sides, settings)
     # Every bucket hears the time, those in front of the join's too.
-    beat = make_heartbeat((*buckets.labels, *buckets.lives))
+    beat = partial(make_heartbeat, (*buckets.labels, *buckets.lives))
     beats = [over_batches(tick, beat, bucket.LINE_DDL) for tick in layout.ticks]
     lines = reduce(DataFrame.unionAll, [*map(as_lines, sides), *beats])
     schemas = sides[0].schema, sides[1].schema
@@ -413,7 +414,8 @@ def _handed_on(
     # Of several ports the first has marks.
     port = spec.Outlet.MATCHED if plan.join.ports > 1 else None
     tells_late = layout.tells_late and not number
-    hand_on = relay.make_relay(
+    hand_on = partial(
+        relay.make_relay,
         reading.schema,
         number,
         scopes,
@@ -440,5 +442,5 @@ def as_lines(packing: Packing) -> DataFrame:
     """Returns a side's lines; PySpark itself reads a name with a dot as two."""
     names = tuple(packing.frame.columns)
     numbered = packing.frame.toDF(*(f"c{number}" for number in range(len(names))))
-    pack = make_pack(packing.settings, names)
+    pack = partial(make_pack, packing.settings, names)
     return over_batches(numbered, pack, bucket.LINE_DDL)

@@ -109,7 +109,7 @@ def _staged(
     known = {field.name: field.dataType for field in lines.schema}
     # By places: PySpark itself reads a name with a dot as two.
     numbered = lines.toDF(*(f"c{number}" for number in range(len(names))))
-    write = firing.make_lines(names, scope)
+    write = partial(firing.make_lines, names, scope)
     blobs = over_batches(numbered, write, firing.LINE_DDL)
     results = blobs.groupBy("bucket").transformWithStateInPandas(
         JoinOperator(Carried(partial(firing.run, stage))),
@@ -124,7 +124,8 @@ def _staged(
             for number, kind in enumerate(out.values())
         ]
     )
-    return over_batches(results, firing.make_rows(tuple(out)), types).toDF(*out)
+    read = partial(firing.make_rows, tuple(out))
+    return over_batches(results, read, types).toDF(*out)
 
 
 def _types(

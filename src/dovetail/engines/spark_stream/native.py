@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
@@ -166,7 +167,7 @@ def _with_found(side: StreamSide, wanted: lookups.Asked, rows: DataFrame) -> Dat
     more = [spark.StructField(reserved(one), spark.LongType()) for one in tables.COUNTS]
     return over_batches(
         asking,
-        tables.make_lookup(table, how, names),
+        partial(tables.make_lookup, table, how, names),
         spark.StructType(
             [
                 *fields,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
 from operator import or_
 from typing import NamedTuple
 
@@ -161,7 +161,8 @@ class Reading:
             for one in self.fields
         ]
         names = [one.name for one in fields]
-        unpack = make_unpack(self.schema, names, [code(one) for one in outlets])
+        leaving = [code(one) for one in outlets]
+        unpack = partial(make_unpack, self.schema, names, leaving)
         blobs = lines.where(f"{quoted(JOIN)} = {number}").select(BLOB)
         rows = over_batches(blobs, unpack, StructType(fields))
         return rows.selectExpr(*self.shown())
@@ -202,6 +203,16 @@ class Results:
     def every(self) -> tuple[AnyOutlet, ...]:
         """Returns the outlets of the join, and of those inside it."""
         return Outlets(self.plan).every
+
+    def refuse_select(self, results: DataFrame) -> None:
+        """Refuses what Spark refuses of the output columns of the join.
+
+        Where they are no more than columns of the sides there is nothing to ask for.
+        """
+        outlets = Outlets(self.plan)
+        told = {one.name for reading in self.readings[:1] for one in reading.told}
+        if CHANGE in told or outlets.computes:
+            outlets.refuse_select(self.whole(results))
 
     def has_rows(self) -> list[str]:
         """Returns whether there are rows for each outlet, as SQL for all results.
@@ -338,6 +349,17 @@ class Outlets:
         known, told = self._known(raw), self.plan.onward.told
         changes = [one.alias(told) for one in _changes(known) if told]
         return known.select(*self._shown(), *changes, time, *self.extra)
+
+    @property
+    def computes(self) -> bool:
+        """Tells whether an output column is more than a column of a side."""
+        own = {
+            f"{hand.letter}.{text}".lower()
+            for hand in HANDS
+            for name in self._schema(hand).names
+            for text in (quoted(name), *([name] if name.isidentifier() else []))
+        }
+        return any(text.lower() not in own for _, text in self._columns())
 
     def refuse_select(self, raw: DataFrame) -> None:
         """Refuses an output column that is not one value for each row.

@@ -170,13 +170,14 @@ class Streaming:
             if self.plan.way.is_native:
                 checkpoint.refuse_other(native_identity(self.plan, frames).text)
                 rows = native_results(self.plan, frames, ticks, counters)
-                self.outlets.refuse_select(rows)
-                return rows, Results(self.plan)
+                results = Results(self.plan)
+                results.refuse_select(rows)
+                return rows, results
             whole, how, identities = self._layout(checkpoint, ticks, counters)
             lines, results = lay(whole, frames, how)
             # What joins are is known only once they are laid out: their columns count.
             checkpoint.refuse_other(*(identities[id(one)] for one in whole.joins))
-            self.outlets.refuse_select(results.whole(lines))
+            results.refuse_select(lines)
             return lines, results
 
     def rows(self, checkpoint: Checkpoint = NO_CHECKPOINT) -> DataFrame:
