@@ -33,10 +33,18 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.data import Stretch
-from bench.interval import FORMAT, PLAN, ROCKSDB, Source, dovetail, native, session
+from bench.interval import (
+    FORMAT,
+    PLAN,
+    ROCKSDB,
+    SPARK_ROCKSDB,
+    Source,
+    dovetail,
+    native,
+    session,
+)
 from bench.measure import cpu_seconds
 from dovetail.bind.sinks import folder
-from dovetail.engines.spark_session import BY_NAME, MANAGER
 from dovetail.engines.spark_stream.query import (
     NOW,
     PER_PARTITION,
@@ -83,15 +91,6 @@ def spark_written(source: Source, place: str) -> StreamingQuery:
     return writer.trigger(availableNow=True).start(f"{place}/matched")
 
 
-def spark_by_name(source: Source, place: str) -> StreamingQuery:
-    """Starts Spark's own join into a folder, files renamed as ours are."""
-    source.spark.conf.set(MANAGER, BY_NAME)
-    try:
-        return spark_written(source, place)
-    finally:
-        source.spark.conf.unset(MANAGER)
-
-
 def _dropped(frame: DataFrame, place: str) -> StreamingQuery:
     """Starts a frame into nothing."""
     writer = frame.writeStream.format("noop")
@@ -99,19 +98,24 @@ def _dropped(frame: DataFrame, place: str) -> StreamingQuery:
     return writer.trigger(availableNow=True).start()
 
 
-Leg = Callable[[Source, str], StreamingQuery]
+Leg = tuple[Callable[[Source, str], StreamingQuery], dict[str, str]]
 LEGS: dict[str, Leg] = {
-    leg.__name__: leg for leg in (written, noop, spark, spark_written, spark_by_name)
+    "written": (written, ROCKSDB),
+    "noop": (noop, ROCKSDB),
+    "spark": (spark, SPARK_ROCKSDB),
+    "spark_written": (spark_written, SPARK_ROCKSDB),
+    "spark_by_name": (spark_written, {**ROCKSDB, FORMAT: "4"}),
 }
 
 
 def ran(leg: Leg, source: Source) -> Ran:
     """Runs a leg to its end."""
-    for name, value in {**ROCKSDB, FORMAT: "4"}.items():
+    begin, settings = leg
+    for name, value in settings.items():
         source.spark.conf.set(name, value)
     place = tempfile.mkdtemp(prefix="dovetail-bench-")
     began = time.monotonic()
-    query = leg(source, place)
+    query = begin(source, place)
     while not query.lastProgress and query.isActive:
         time.sleep(0.01)
     first, used = time.monotonic() - began, cpu_seconds()
@@ -142,10 +146,10 @@ def over_partitions(counts: list[int]) -> None:
     batches = SETTLED + 3
     stretch = Stretch(files=batches, rows=ROWS, keys=100, seconds=20 * batches)
     source = Source(session(), stretch, 1, batches)
-    ran(written, replace(source, files=2))
+    ran(LEGS["written"], replace(source, files=2))
     lines = []
     for count in counts:
-        told = ran(partial(written, partitions=count), source)
+        told = ran((partial(written, partitions=count), ROCKSDB), source)
         lines.append(
             {
                 "partitions": count,

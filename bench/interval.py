@@ -31,7 +31,12 @@ from bench import flink
 from bench.data import SCHEMA, Stretch, as_csv, made
 from bench.measure import Sample, figures, in_turns, median_rate, show
 from dovetail.engines.kernel_settings import stream_settings
-from dovetail.engines.spark_session import FOR_MANY_ROWS, MANAGER, local_session
+from dovetail.engines.spark_session import (
+    BY_NAME,
+    FOR_MANY_ROWS,
+    MANAGER,
+    local_session,
+)
 from dovetail.engines.spark_stream.dataflow import Layout, as_lines, lay
 from dovetail.engines.spark_stream.feeds import Buckets, Packing, packings
 from dovetail.engines.spark_stream.labels import balanced_labels
@@ -50,8 +55,13 @@ STATE = "spark.sql.streaming.stateStore"
 PROVIDER = "org.apache.spark.sql.execution.streaming.state.{}StateStoreProvider"
 VERSION = f"{STATE}.checkpointFormatVersion"
 FORMAT = "spark.sql.streaming.join.stateFormatVersion"
-ROCKSDB = {f"{STATE}.providerClass": PROVIDER.format("RocksDB"), VERSION: "2"}
-HDFS = {f"{STATE}.providerClass": PROVIDER.format("HDFSBacked"), VERSION: "1"}
+_ROCKSDB = {f"{STATE}.providerClass": PROVIDER.format("RocksDB"), VERSION: "2"}
+_ON_HEAP = {f"{STATE}.providerClass": PROVIDER.format("HDFSBacked"), VERSION: "1"}
+_AS_SPARK = {MANAGER: BY_NAME.replace("FileSystem", "FileContext")}
+"""How Spark renames files where nobody says another way; `write` does."""
+ROCKSDB = {**_ROCKSDB, MANAGER: BY_NAME}
+SPARK_ROCKSDB = {**_ROCKSDB, **_AS_SPARK, FORMAT: "4"}
+SPARK_HDFS = {**_ON_HEAP, **_AS_SPARK, FORMAT: "2"}
 _SIDE = {"kind": "stream", "schema": SCHEMA, "time": "ts", "lateness": "5 seconds"}
 INPUTS = read_inputs({"L": _SIDE, "R": _SIDE})
 USUAL = Settings()
@@ -165,8 +175,8 @@ def legs(files: int, rocksdb_files: int) -> dict[str, Leg]:
     near = partial(dovetail, plan=planned("inner", "1 millisecond"))
     return {
         "dovetail": Leg(dovetail, ROCKSDB, files),
-        "rocksdb": Leg(native, {**ROCKSDB, FORMAT: "4"}, rocksdb_files),
-        "hdfs": Leg(native, {**HDFS, FORMAT: "2"}, files),
+        "rocksdb": Leg(native, SPARK_ROCKSDB, rocksdb_files),
+        "hdfs": Leg(native, SPARK_HDFS, files),
         "floor": Leg(floor, ROCKSDB, files, apart=True),
         "outer": Leg(outer, ROCKSDB, files, apart=True),
         "near": Leg(near, ROCKSDB, files, apart=True),
@@ -212,8 +222,6 @@ def session() -> SparkSession:
     # The HDFS-backed store keeps all state on the heap, twice.
     os.environ["PYSPARK_SUBMIT_ARGS"] = "--driver-memory 3g pyspark-shell"
     spark = local_session(**FOR_MANY_ROWS)
-    # Spark's own joins keep their files as Spark comes; a query of ours says how.
-    spark.conf.unset(MANAGER)
     # Spark's own joins run one more batch without data, which costs and gives nothing.
     spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", "false")
     spark.conf.set("spark.sql.shuffle.partitions", PARTITIONS)
