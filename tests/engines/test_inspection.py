@@ -104,3 +104,16 @@ def test_the_keys_of_most_rows_are_told_with_their_values():
     assert [one.values for one in yes] == [["true"]]
     assert hot_keys(whole, [rows.take(codes == 4)]) == []
     assert hot_keys(whole, [rows.take(slice(0))]) == hot_keys(whole, []) == []
+
+
+def test_of_many_rows_those_keys_are_told_that_have_a_thousandth():
+    chance = np.random.default_rng(7)
+    # Codes in large steps: the lowest bits of all are alike.
+    rare = chance.integers(-(2**40), 2**40, 30_000) << 16
+    often = np.repeat(np.array([5, -7, 1 << 50]) << 8, [500, 31, 29])
+    codes = chance.permutation(np.concatenate((rare, often)))
+    payload = pa.record_batch({"n": codes})
+    rows = make_rows(codes, codes, codes, flags_of(has_key=codes < 2**63 - 1), payload)
+    settings = replace(settings_of(side(RANGE), side(RANGE)), key_type="bigint")
+    found = hot_keys(settings, [rows])
+    assert found == [(500, [str(5 << 8)]), (31, [str(-7 << 8)])]

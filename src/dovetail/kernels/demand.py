@@ -22,6 +22,7 @@ from functools import reduce
 import numpy as np
 
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Rows, Whole
+from dovetail.kernels.arrays.sort import distinct
 from dovetail.kernels.arrival import arrival
 from dovetail.kernels.arrival.admission import Present, hold_of
 from dovetail.kernels.candidates import nearest
@@ -170,7 +171,7 @@ class Coming:
         elif not self.settings.sides[hand].is_intrinsic:
             # ... and whom rows of their own side may end.
             codes += [rows.code for rows in self.rows[hand]]
-        return np.unique(np.concatenate(codes))
+        return distinct(np.concatenate(codes))
 
 
 def leaves_unseen(settings: JoinSettings, hand: int) -> bool:

@@ -2,6 +2,9 @@
 
     sorted codes   3 3 3 7 9 9      runs   3: 3 rows   9: 2 rows
 
+Of many rows only those are sorted whose keys may have a thousandth of them: codes fall
+into cells, and a key has no more rows than its cell.
+
 A key that is hashed stands beside its row in hidden columns, so that no code need be
 undone: one row of the key tells it.
 """
@@ -15,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail.kernels.arrays.names import hidden
-from dovetail.kernels.arrays.rows import Rows
+from dovetail.kernels.arrays.rows import Rows, Whole
 from dovetail.kernels.lifetimes.successors import starts_of
 from dovetail.kernels.settings import JoinSettings
 
@@ -26,6 +29,12 @@ _TIMES = {"date": pa.date32(), "timestamp": pa.timestamp("us")}
 
 
 _NO_CODES = np.empty(0, np.int64)
+_SHARE = 1000
+"""A key is told if it has one of so many rows, and more than one."""
+_BITS = 16
+_MIXED = np.uint64(0x9E3779B97F4A7C15)
+"""Times this odd number near codes, and codes in steps, are far apart in their highest
+bits: which cell a code falls into."""
 
 
 class HotKey(NamedTuple):
@@ -36,24 +45,38 @@ class HotKey(NamedTuple):
 
 
 def hot_keys(settings: JoinSettings, parts: Sequence[Rows]) -> list[HotKey]:
-    """Returns the keys that the most rows have, from the most; none of one row.
+    """Returns the keys that the most rows have, from the most.
 
-    The rows of one side may come in parts.
+    None has one row alone, or less than a thousandth of all. The rows of one side may
+    come in parts.
     """
     if not (settings.key_type or settings.key_columns):
         return []  # without a key all rows have one
     having = [rows.code[rows.has_key] for rows in parts]
-    ordered = np.sort(np.concatenate(having or [_NO_CODES]))
+    codes = np.concatenate(having or [_NO_CODES])
+    least = max(2, len(codes) // _SHARE)
+    ordered = np.sort(_in_full_cells(codes, least))
     starts = np.flatnonzero(starts_of(ordered))
     counts = np.diff(np.append(starts, len(ordered)))
-    # Few keys have more than one row in most batches: only those are compared.
-    often = np.flatnonzero(counts > 1)
+    # Few keys have so many rows in most batches: only those are compared.
+    often = np.flatnonzero(counts >= least)
     # Most rows first; of equals the lower code, so that a replay tells the same.
     most = often[np.lexsort((starts[often], -counts[often]))[:MOST]]
     return [
         HotKey(int(counts[run]), _values(settings, parts, int(ordered[starts[run]])))
         for run in most
     ]
+
+
+def _in_full_cells(codes: Whole, least: int) -> Whole:
+    """Returns the codes without most of those that have fewer rows than the least."""
+    cells = 1 << _BITS
+    if len(codes) < cells // 8:
+        return codes  # to count cells would cost more than to sort all
+    cell = (codes.view(np.uint64) * _MIXED) >> np.uint64(64 - _BITS)
+    rows_of = np.bincount(cell.view(np.int64), minlength=cells)
+    there: Whole = codes[rows_of[cell] >= least]
+    return there
 
 
 def _values(settings: JoinSettings, parts: Sequence[Rows], code: int) -> list[str]:

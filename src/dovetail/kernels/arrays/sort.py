@@ -1,8 +1,8 @@
 """Sorting by several numbers at once, with as few looks at them as can be.
 
-What stands in order needs no look: a last key that never falls, rows that came in a few
-rising runs. The rest is sorted by sixteen bits at a time from the lowest on, and each
-look leaves equals as they are:
+What stands in order needs no look: rows that stand by the last keys, or that came in a
+few rising runs. The rest is sorted by sixteen bits at a time from the lowest on, and
+each look leaves equals as they are:
 
     rows            (2, 7) (1, 9) (2, 3)
     by 7, 9, 3      (2, 3) (2, 7) (1, 9)
@@ -13,6 +13,8 @@ Numbers that fit beside each other into 62 bits are folded into one before.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -22,6 +24,8 @@ _ROOM = 2**62
 _DIGIT = 16
 _FEW = 256
 """So few rows are sorted key by key: folding would cost more."""
+_DENSE = 8
+"""In so many times the room that they take numbers lie close together."""
 _RUNS = 16
 """So many rising runs are merged as quickly as they are sorted."""
 
@@ -33,10 +37,10 @@ def sorted_by(*keys: Whole) -> Whole:
     if len(keys[0]) < _FEW:
         by_keys: Whole = np.lexsort(keys[::-1])
         return by_keys
-    wanted = list(keys)
-    # Sorts are stable: rows that already stand by the last key keep that order.
-    while len(wanted) > 1 and never_falls(wanted[-1]):
-        wanted.pop()
+    # Sorts are stable: rows that already stand by the last keys keep that order.
+    wanted = keys[: _unsorted(keys)]
+    if not wanted:
+        return np.arange(len(keys[0]))
     folded = _folded(wanted)
     order = _order(*folded.pop())
     # The last key first: each later sort keeps the order of its equals.
@@ -48,6 +52,31 @@ def sorted_by(*keys: Whole) -> Whole:
 def never_falls(numbers: Whole) -> bool:
     """Tells whether no number is below the one before it."""
     return bool((numbers[1:] >= numbers[:-1]).all())
+
+
+def _unsorted(keys: Sequence[Whole]) -> int:
+    """Returns by how many of the keys rows do not stand yet: by the rest they do."""
+    count, stands = len(keys), np.ones(len(keys[0]) - 1, bool)
+    for number in reversed(range(len(keys))):
+        before, behind = keys[number][:-1], keys[number][1:]
+        stands = (before < behind) | ((before == behind) & stands)
+        if stands.all():
+            count = number
+    return count
+
+
+def distinct(numbers: Whole) -> Whole:
+    """Returns each number once, in order."""
+    if not len(numbers):
+        return numbers
+    least = int(numbers.min())
+    room = int(numbers.max()) - least + 1
+    if room > _DENSE * len(numbers):
+        return np.unique(numbers)
+    # Numbers that lie close together are ticked off, which takes no sort.
+    there = np.zeros(room, bool)
+    there[numbers - least] = True
+    return np.flatnonzero(there) + least
 
 
 def _order(number: Distance, room: int) -> Whole:
@@ -62,7 +91,7 @@ def _order(number: Distance, room: int) -> Whole:
     return order
 
 
-def _folded(keys: list[Whole]) -> list[tuple[Distance, int]]:
+def _folded(keys: Sequence[Whole]) -> list[tuple[Distance, int]]:
     """Returns the keys in as few numbers as can be, and below what room each is."""
     distances = []
     for key in keys:
