@@ -1,6 +1,8 @@
 """One Spark session for every test of this folder, as our own commands start it."""
 
 import io
+import socket
+import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +18,7 @@ from dovetail.bind.jars import AVRO, CONNECTOR, jars
 from dovetail.bind.sinks import Calling
 from dovetail.engines.spark_session import local_session
 from dovetail.errors import EngineError
+from tests.spark.processes import BROKER, start_broker
 
 HERE = Path(__file__).parent
 LONGEST = {
@@ -53,6 +56,19 @@ def spark(request, tmp_path_factory):
         patched.setattr(DataStreamWriter, "foreachBatch", as_behind_connect)
         yield session
     session.stop()
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory):
+    """A broker of this module: its folder and its address."""
+    jars(CONNECTOR)  # raises why where they cannot be had
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port = one.getsockname()[1]
+    folder = tmp_path_factory.mktemp("broker")
+    start_broker(folder, port)
+    yield folder, f"127.0.0.1:{port}"
+    subprocess.run([BROKER, "stop", folder], check=True)
 
 
 STARTS = DataStreamWriter.foreachBatch

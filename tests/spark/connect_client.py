@@ -1,7 +1,7 @@
 """Joins through a Connect server; prints what came out as one line of JSON.
 
-Run as `python connect_client.py URL FOLDER`: a process of its own, because one process
-is a Classic client or a Connect client, never both.
+Run as `python connect_client.py URL FOLDER BROKER`: a process of its own, because one
+process is a Classic client or a Connect client, never both.
 """
 
 import json
@@ -48,6 +48,16 @@ CREATE STREAM hours (h VARCHAR(19), total INTEGER);
 CREATE PUMP h AS INSERT INTO hours
   SELECT STREAM CAST(FLOOR(ROWTIME TO HOUR) AS VARCHAR(19)), SUM(CAST(v AS INTEGER))
   FROM texts GROUP BY FLOOR(ROWTIME TO HOUR);
+"""
+PARTED = """
+stream<int32 k, int64 id> L = Beacon() {}
+stream<int32 k, int64 id> R = Beacon() {}
+stream<int32 k, int64 id, int64 other> Met = Join(L; R) {
+  window L : sliding, count(9); R : sliding, count(0);
+  param match : L.k == R.k;
+  output Met : k = L.k, id = L.id, other = R.id;
+}
+(stream<Met> First; stream<Met> Rest) = Filter(Met) { param filter : k == 1; }
 """
 WINDOW = {"preceding": "10 seconds"}
 COLUMNS = {"id": "l.id", "price": "r.price", "word": "upper(l.word)"}
@@ -168,6 +178,42 @@ def of_a_text(spark, folder):
     }
 
 
+def several_ways(spark, folder):
+    """What leaves a join of a text in SPL by two ways."""
+    orders = "k int, id bigint, word string, at timestamp"
+    frame = streams_of(spark)(folder / "orders", orders).where("k IS NOT NULL")
+    numbered = (frame.selectExpr("k", "id", f"2 * id + {n} AS n") for n in (0, 1))
+    sides = zip("LR", (dt.stream(one, sequence="n") for one in numbered), strict=True)
+    flow = dt.spl(PARTED, dict(sides))
+    targets = {name: folder / f"way_{name}" for name in flow.outputs}
+    sinks = {name: dt.folder(target) for name, target in targets.items()}
+    now = {"availableNow": True}
+    for query in flow.write(sinks, checkpoint=folder / "ways", trigger=now):
+        list(dt.follow(query))
+    found = (spark.read.parquet(str(target)) for target in targets.values())
+    return [sorted([row.id, row.other] for row in rows.collect()) for rows in found]
+
+
+def through_topics(spark, folder, servers):
+    """What a join of a topic has written into another one."""
+    columns, key = {"id": "bigint", "at": "timestamp"}, {"k": "int"}
+    topic = dt.kafka("orders", servers=servers, columns=columns, key=key)
+    orders = spark.read.parquet(str(folder / "orders")).where("k IS NOT NULL")
+    topic.write(orders.select("k", "id", "at").coalesce(1), 0, is_empty=False)
+    _, trades = sides(folder, streams_of(spark))
+    of_topic = dt.stream(topic, time="at").window(dt.range(**WINDOW))
+    select = {"id": "l.id", "price": "r.price"}
+    query = of_topic.join(trades, on="k", select=select).write(
+        matched=dt.kafka("prices", servers=servers),
+        checkpoint=folder / "topics",
+        trigger={"availableNow": True},
+    )
+    list(dt.follow(query))
+    reader = spark.read.format("kafka").option("subscribe", "prices")
+    found = reader.option("kafka.bootstrap.servers", servers).load()
+    return sorted(row[0] for row in found.selectExpr("string(value)").collect())
+
+
 def refused(spark, folder):
     """What is said of a sink that breaks, on the server."""
 
@@ -225,7 +271,7 @@ def rows(frame):
     )
 
 
-def main(url, folder):
+def main(url, folder, servers):
     spark = SparkSession.builder.remote(url).getOrCreate()
     stream, last = streamed(spark, Path(folder), finish=False)
     finished, at_end = streamed(spark, Path(folder), finish=True)
@@ -235,6 +281,8 @@ def main(url, folder):
         "told": [last, at_end],
         "texts": of_a_text(spark, Path(folder)),
         "parted": parted(spark, Path(folder)),
+        "several_ways": several_ways(spark, Path(folder)),
+        "topics": through_topics(spark, Path(folder), servers),
         "refused": refused(spark, Path(folder)),
         "looked_up": looked_up(spark, Path(folder)),
         "batch": rows(batched(spark, Path(folder))),

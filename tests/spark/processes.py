@@ -20,6 +20,13 @@ SETTINGS = f"""\
 """
 """What a job file says, of which the Spark is to start soon."""
 
+BROKER = Path(__file__).parents[2] / "scripts/broker"
+
+
+def start_broker(folder, port):
+    """Starts the broker of a folder."""
+    subprocess.run([BROKER, "start", folder, str(port)], check=True)
+
 
 class Process:
     """`dovetail run job.toml` in a folder, with all that it starts."""

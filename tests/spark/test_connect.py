@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 import pyspark
 import pytest
 
+from dovetail.bind.jars import CONNECTOR, jars
 from dovetail.conformance import oracle
 from dovetail.engines.spark_session import BRIEF
 from dovetail.expression import Expression
@@ -100,6 +101,7 @@ def server(tmp_path):
         "spark.sql.shuffle.partitions": 2,
         "spark.sql.session.timeZone": "America/New_York",
         "spark.sql.warehouse.dir": tmp_path / "warehouse",
+        "spark.jars": ",".join(jars(CONNECTOR)),
     }
     told = [
         part for name, value in confs.items() for part in ("--conf", f"{name}={value}")
@@ -185,11 +187,11 @@ def rows_of_the_oracle(*, ends):
 
 @pytest.mark.wide
 @pytest.mark.timeout(3 * PATIENCE)
-def test_joins_run_on_a_server_without_our_package(server, tmp_path):
+def test_joins_run_on_a_server_without_our_package(server, broker, tmp_path):
     write(tmp_path / "orders", LEFT, ORDERS)
     write(tmp_path / "trades", RIGHT, TRADES)
     client = subprocess.run(
-        [sys.executable, CLIENT, server, tmp_path],
+        [sys.executable, CLIENT, server, tmp_path, broker[1]],
         cwd=ROOT, capture_output=True, text=True, timeout=2 * PATIENCE, check=False,
     )  # fmt: skip
     assert client.returncode == 0, client.stderr[:6000]
@@ -215,6 +217,15 @@ def test_joins_run_on_a_server_without_our_package(server, tmp_path):
         ("hours", "late", "c"),
     ]
     assert found["parted"] == [matched, unmatched, []]
+    assert found["several_ways"] == [[[1, 1], [1, 3], [3, 3]], [[2, 2], [5, 5], [6, 6]]]
+    assert found["topics"] == [
+        '{"id":1,"price":5.50}',
+        '{"id":2,"price":null}',
+        '{"id":3,"price":0.50}',
+        '{"id":3,"price":5.50}',
+        '{"id":5,"price":7.00}',
+        '{"id":6,"price":1.00}',
+    ]
     told, last = found["told"]
     assert told.startswith("batch 2: 11 rows in, ")
     assert last.startswith("batch 3: 0 rows in, ")

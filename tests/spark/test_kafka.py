@@ -2,7 +2,6 @@
 
 import json
 import signal
-import socket
 import struct
 import subprocess
 from pathlib import Path
@@ -14,15 +13,13 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 import dovetail as dt
 from dovetail.api import jobs
 from dovetail.bind.document import Document
-from dovetail.bind.jars import CONNECTOR, jars
 from dovetail.bind.jobs import read_document, read_job
 from dovetail.errors import SpecError
 from dovetail.schema import Schema
 from dovetail.spec import Given
-from tests.spark.processes import SETTINGS, Process, ran
+from tests.spark.processes import BROKER, SETTINGS, Process, ran, start_broker
 
 ROOT = Path(__file__).parents[2]
-SCRIPT = ROOT / "scripts/broker"
 KEY = {"id": "bigint"}
 COLUMNS = {"id": "bigint", "at": "timestamp"}
 JOB = """\
@@ -89,24 +86,6 @@ kafka = "{sink}"
 key = {{ id = "bigint" }}
 upsert = true
 """
-
-
-@pytest.fixture(scope="module")
-def broker(tmp_path_factory):
-    """A broker of this module: its folder and its address."""
-    jars(CONNECTOR)  # raises why where they cannot be had
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port = one.getsockname()[1]
-    folder = tmp_path_factory.mktemp("broker")
-    started(folder, port)
-    yield folder, f"127.0.0.1:{port}"
-    subprocess.run([SCRIPT, "stop", folder], check=True)
-
-
-def started(folder, port):
-    """Starts the broker of a folder."""
-    subprocess.run([SCRIPT, "start", folder, str(port)], check=True)
 
 
 def send(spark, topic, servers, rows, **more):
@@ -526,8 +505,8 @@ def test_nothing_is_lost_or_doubled_where_either_end_dies(
             running.die()
         with Process(tmp_path) as running:
             wait_for_a_batch(running)
-            subprocess.run([SCRIPT, "kill", folder], check=True)
-            started(folder, int(servers.partition(":")[2]))
+            subprocess.run([BROKER, "kill", folder], check=True)
+            start_broker(folder, int(servers.partition(":")[2]))
             wait_for_a_batch(running)
             assert running.stopped_by(signal.SIGTERM) == 0, running.told
     assert running.told.count("stopped: a later run goes on from there") == rounds
