@@ -110,7 +110,7 @@ def parted(spark, folder):
     targets = {outlet: folder / f"only_{outlet}" for outlet in outlets}
     query = joined(folder, streams_of(spark), unmatched="outlet").write(
         **{outlet: dt.folder(target) for outlet, target in targets.items()},
-        checkpoint=folder / "parted",
+        checkpoint=f"file:{folder / 'parted'}",
         trigger={"availableNow": True},
     )
     list(dt.follow(query))

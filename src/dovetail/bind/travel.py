@@ -33,7 +33,6 @@ def travel_by_value() -> None:
 
 T = TypeVar("T")
 Function = Callable[["Iterator[RecordBatch]"], "Iterator[RecordBatch]"]
-_MAKERS = "dovetail_pickled"
 MOST_OPENED, MOST_FUNCTIONS = 4, 32
 """Queries come and go: a worker keeps the code of so many, and so many functions."""
 _BY_NAME = (
@@ -118,12 +117,9 @@ class Made:
 
     def made(self) -> Callable[..., Any]:
         """Returns the function."""
-        maker, (some, named) = (
-            kept_here(
-                "makers", self.maker, lambda: _opened(self.maker), most=MOST_FUNCTIONS
-            ),
-            _opened(self.given),
-        )
+        opened = partial(_opened, self.maker)
+        maker = kept_here("makers", self.maker, opened, most=MOST_FUNCTIONS)
+        some, named = _opened(self.given)
         _load_pandas()
         function: Callable[..., Any] = maker(*some, **named)
         return function
@@ -217,11 +213,13 @@ def over_batches(
     """
     travel_by_value()
     # Pickling code takes longest: a process does it once for whoever makes functions.
-    makers: dict[Callable[..., Function], bytes] = vars(sys).setdefault(_MAKERS, {})
-    if made.func not in makers:
-        makers[made.func] = _pickled(made.func)
+    # At a Connect server we are no module, where that could be kept.
+    known: dict[Callable[..., Function], bytes]
+    known = vars(sys).setdefault("dovetail_makers_pickled", {})
+    if made.func not in known:
+        known[made.func] = _pickled(made.func)
     given = _pickled((made.args, made.keywords))
-    return rows.mapInArrow(Made(makers[made.func], given), types)
+    return rows.mapInArrow(Made(known[made.func], given), types)
 
 
 def _pickled(one: object) -> bytes:
