@@ -8,7 +8,8 @@ each look leaves equals as they are:
     by 7, 9, 3      (2, 3) (2, 7) (1, 9)
     by 2, 2, 1      (1, 9) (2, 3) (2, 7)
 
-Numbers that fit beside each other into 62 bits are folded into one before.
+Numbers that fit beside each other into 62 bits are folded into one before. Where the
+first of these decides but for few rows, only those are sorted by the others.
 """
 
 from __future__ import annotations
@@ -29,7 +30,12 @@ _DENSE = 8
 _RUNS = 16
 """So many rising runs are merged as quickly as they are sorted."""
 
+_RARE = 4
+"""Where fewer than one of so many rows is equal to others by the first number, only
+those are looked at again."""
+
 Distance = npt.NDArray[np.uint64]
+Folded = list[tuple[Distance, int]]
 
 
 def sorted_by(*keys: Whole) -> Whole:
@@ -42,9 +48,34 @@ def sorted_by(*keys: Whole) -> Whole:
     if not wanted:
         return np.arange(len(keys[0]))
     folded = _folded(wanted)
-    order = _order(*folded.pop())
-    # The last key first: each later sort keeps the order of its equals.
-    for number, room in reversed(folded):
+    if len(folded) == 1:
+        return _order(*folded[0])
+    return _by_the_first(folded) if folded[0][1] > len(keys[0]) else _by_all(folded)
+
+
+def _by_the_first(folded: Folded) -> Whole:
+    """Returns the order by several numbers, of which the first mostly decides."""
+    number, room = folded[0]
+    order = _order(number, room)
+    ordered = number[order]
+    is_same = ordered[1:] == ordered[:-1]
+    tied = np.append(is_same, False) | np.append(False, is_same)
+    if np.count_nonzero(tied) * _RARE > len(tied):
+        return _by_all(folded)
+    # Only rows that are equal by it are looked at by the others.
+    rows = order[tied]
+    order[tied] = rows[sorted_by(*(one[rows].view(np.int64) for one, _ in folded))]
+    return order
+
+
+def _by_all(folded: Folded) -> Whole:
+    """Returns the order by several numbers, the last first.
+
+    Each later sort keeps the order of its equals.
+    """
+    *others, last = folded
+    order = _order(*last)
+    for number, room in reversed(others):
         order = order[_order(number[order], room)]
     return order
 
@@ -91,7 +122,7 @@ def _order(number: Distance, room: int) -> Whole:
     return order
 
 
-def _folded(keys: Sequence[Whole]) -> list[tuple[Distance, int]]:
+def _folded(keys: Sequence[Whole]) -> Folded:
     """Returns the keys in as few numbers as can be, and below what room each is."""
     distances = []
     for key in keys:

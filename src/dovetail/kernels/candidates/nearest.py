@@ -381,8 +381,11 @@ def _reach_on(
 
 def _in_order(code: Whole, time: np.ndarray, first: Whole) -> Whole:
     """Returns the order by code, then time; equals stay in the order `first`."""
-    by_time = first[np.argsort(time[first], kind="stable")]
-    order: Whole = by_time[sorted_by(code[by_time])]
+    if time.dtype.kind == "f":
+        first = first[np.argsort(time[first], kind="stable")]
+        order: Whole = first[sorted_by(code[first])]
+    else:
+        order = first[sorted_by(code[first], time[first])]
     return order
 
 
