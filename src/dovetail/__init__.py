@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from dovetail.bind.lookups.postgres import postgres
     from dovetail.bind.lookups.tables import LookupTable
     from dovetail.bind.replay import replay
-    from dovetail.bind.sinks import Folder, Sink, folder
+    from dovetail.bind.sinks import Current, Folder, Sink, current, folder
     from dovetail.draw.picture import Picture
     from dovetail.engines.spark_session import local_session
     from dovetail.errors import (
@@ -69,6 +69,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AnyPath",
     "AsOf",
+    "Current",
     "DialectError",
     "DovetailError",
     "EngineError",
@@ -96,6 +97,7 @@ __all__ = [
     "Window",
     "asof",
     "between",
+    "current",
     "dataset",
     "delta",
     "ecl",
@@ -152,7 +154,7 @@ _ROOMS = {
     "bind.lookups.postgres": ("postgres",),
     "bind.lookups.tables": ("LookupTable",),
     "bind.replay": ("replay",),
-    "bind.sinks": ("Folder", "Sink", "folder"),
+    "bind.sinks": ("Current", "Folder", "Sink", "current", "folder"),
     "draw.picture": ("Picture",),
     "engines.spark_session": ("local_session",),
     "spec.arguments": ("AnyPath", "Length"),

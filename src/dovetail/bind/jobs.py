@@ -461,6 +461,12 @@ def _folder_sink(reading: _Reading, known: fields.Fields) -> sinks.Sink:
     return sinks.folder(place, known.take("format", fields.text, "parquet"))
 
 
+def _current(reading: _Reading, known: fields.Fields) -> sinks.Sink:
+    """Reads a folder that has a result which changes as it stands."""
+    place = reading.path(known, "current")
+    return sinks.current(place, known.take("parts", fields.whole, 16))
+
+
 _TOPIC = (
     *("servers", "format", "key", "key_format", "meta", "start", "misfits"),
     *("avro", "key_avro", "options"),
@@ -540,6 +546,7 @@ _SINKS: Mapping[
     str, tuple[tuple[str, ...], Callable[[_Reading, fields.Fields], sinks.Sink]]
 ] = {
     "folder": (("format",), _folder_sink),
+    "current": (("parts",), _current),
     "kafka": ((*_TOPIC, "columns", "upsert"), _topic),
 }
 """Where rows go, likewise."""

@@ -20,6 +20,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.bind.files.frames import Scan, said
 from dovetail.bind.schemas import schema_of
+from dovetail.bind.sinks import CHANGE
 from dovetail.errors import SchemaError, SpecError
 from dovetail.expression.sql import text_of
 from dovetail.kernels.arrays.names import reserved
@@ -35,8 +36,6 @@ PARTITION, OFFSET, DELETED = map(reserved, ("partition", "offset", "deleted"))
 FAIL = "fail"
 _START = "earliest"
 _NOTHING: Mapping[str, str] = {}
-CHANGE = "change"
-"""The column of a changelog that says what becomes of its row."""
 _META = {
     "topic": "string",
     "partition": "int",

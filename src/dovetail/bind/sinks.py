@@ -18,11 +18,13 @@ from typing import Any, Protocol
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.types import ArrayType, MapType, StructType
 
-from dovetail.bind.failures import cause
+from dovetail.bind.failures import cause, said
 from dovetail.errors import EngineError, SpecError
-from dovetail.spec.arguments import AnyPath, public, word
+from dovetail.schema import quoted
+from dovetail.spec.arguments import AnyPath, public, whole, word
 from dovetail.spec.arguments import path as path_of
 
 # Spark writes milliseconds into texts, and leaves out what is null, unless told not to.
@@ -36,6 +38,13 @@ _FORMATS: Mapping[str, Mapping[str, str]] = {
 }
 BATCH = "batch"
 """The column that a folder's own folders are when it is read."""
+CHANGE = "change"
+"""The column that says what a row does to a result that changes."""
+_PART, _SLOT = "part", "slot"
+_ONE = "1 AS count"
+_TIMES = """array_repeat(row, CAST(IF(count < 0, raise_error(
+    'a row is taken back that is not there: ' || to_json(row)), count) AS INT))"""
+"""A row as often as it stands in a result, by what has been added up of it."""
 _NESTED = (ArrayType, MapType, StructType)
 
 
@@ -99,12 +108,8 @@ class Folder:
                     'rename it, as with select={"lot": "l.batch"} or in the frame '
                     "before the join",
                 )
-        if is_new and path_exists(rows.sparkSession, f"{self.path}/{BATCH}=*"):
-            raise SpecError(
-                f'the folder "{self.path}" has rows of another query, '
-                "whose batches this one would replace",
-                "a folder without batches, or the checkpoint that belongs to it",
-            )
+        if is_new:
+            _refuse_others(rows.sparkSession, self.path, BATCH)
 
     def write(self, rows: DataFrame, batch: int, *, is_empty: bool) -> None:
         """Writes the batch into its own folder.
@@ -121,6 +126,120 @@ class Folder:
         writer = rows.write.option("partitionOverwriteMode", "static")
         writer = writer.options(**_FORMATS[self.format]).format(self.format)
         writer.mode("overwrite").save(target)
+
+
+def _refuse_others(spark: SparkSession, path: str, column: str) -> None:
+    """Refuses a folder in which another query has written."""
+    if path_exists(spark, f"{path}/{column}=*"):
+        raise SpecError(
+            f'the folder "{path}" has rows of another query, '
+            "whose batches this one would replace",
+            "a folder without batches, or the checkpoint that belongs to it",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Current:
+    """A folder with the rows of a result as it stands, which changes go into.
+
+        part=3/slot=0    all rows of part 3 as batch 7 has left them
+        part=3/slot=1    the same as batch 9 has left them: the newest batch counts
+
+    Rows lie in parts by their hash. A batch adds up what is taken back and what comes,
+    in whatever order it came, and writes each part that it changes into the slot that
+    is not the newest of those before it: so a batch that was cut off finds what was
+    there, and writes the same again. `Current.read` gives the rows.
+    """
+
+    path: str
+    parts: int = 16
+
+    @property
+    def place(self) -> str:
+        """Returns the folder."""
+        return f'the folder "{self.path}"'
+
+    @property
+    def reads_once(self) -> bool:
+        """Returns that rows are read twice: once for the parts that they change."""
+        return False
+
+    def prepare(self, rows: DataFrame, *, is_new: bool) -> None:
+        """Refuses rows that only come, and another query's or other columns' folder."""
+        spark = rows.sparkSession
+        if CHANGE not in rows.columns:
+            raise SpecError(
+                f'the rows for {self.place} have no column "{CHANGE}"',
+                "rows that may be taken back, as of a join of two tables that change",
+                f'dt.folder("{self.path}") keeps rows that stay',
+            )
+        try:
+            _ = _as_changes(rows, self.parts).groupBy("row").count().schema
+        except AnalysisException as error:
+            raise SpecError(
+                f"the rows for {self.place} cannot be told apart: {said(error)}",
+                "columns whose values can be compared: no maps",
+            ) from error
+        if is_new:
+            _refuse_others(spark, self.path, _PART)
+        elif path_exists(spark, f"{self.path}/{_PART}=*"):
+            wanted = rows.drop(CHANGE).dtypes
+            found = spark.read.parquet(self.path).select("row.*").dtypes
+            if found != wanted:
+                raise SpecError(
+                    f"{self.place} has the columns {dict(found)}, and the rows "
+                    f"{dict(wanted)}",
+                    "the columns of its start: rows that are taken back lie there so",
+                    "a new folder and a new checkpoint",
+                )
+
+    def write(self, rows: DataFrame, batch: int, *, is_empty: bool) -> None:
+        """Writes the parts that a batch changes; the first shows the columns."""
+        if is_empty and batch:
+            return
+        spark, changes = rows.sparkSession, _as_changes(rows, self.parts)
+        touched = {row[_PART] for row in changes.select(_PART).distinct().collect()}
+        parts = sorted(touched or {0})
+        # A part without rows has a line all the same, which says that it has none.
+        nothing = F.lit(None).cast(changes.schema["row"].dataType).alias("row")
+        lines = spark.createDataFrame([(part,) for part in parts], f"{_PART} int")
+        every = changes.unionByName(lines.select(nothing, F.expr(_ONE), _PART))
+        slots: dict[int, int] = {}
+        if path_exists(spark, f"{self.path}/{_PART}=*"):
+            before = spark.read.parquet(self.path).where(F.col(_PART).isin(parts))
+            before = before.where(F.col(BATCH) < batch)
+            newest = before.groupBy(_PART).agg(F.max_by(_SLOT, BATCH).alias(_SLOT))
+            slots = {row[_PART]: row[_SLOT] for row in newest.collect()}
+            there = before.join(F.broadcast(newest), [_PART, _SLOT])
+            there = there.where("row IS NOT NULL")
+            every = every.unionByName(there.selectExpr("row", _ONE, _PART))
+        others = [part for part in parts if slots.get(part) == 0]
+        summed = every.repartition(_PART).groupBy(_PART, "row").agg({"count": "sum"})
+        lying = summed.withColumnRenamed("sum(count)", "count").selectExpr(
+            f"explode({_TIMES}) AS row", _PART, f"CAST({batch} AS BIGINT) AS {BATCH}"
+        )
+        slot = F.col(_PART).isin(others).cast("int")
+        writer = lying.withColumn(_SLOT, slot).write.partitionBy(_PART, _SLOT)
+        writer = writer.option("partitionOverwriteMode", "dynamic").mode("overwrite")
+        writer.parquet(self.path)
+
+    def read(self, spark: SparkSession) -> DataFrame:
+        """Returns the rows as the newest batch has left them."""
+        lying = spark.read.parquet(self.path)
+        newest = lying.groupBy(_PART).agg(F.max(BATCH).alias(BATCH))
+        known = lying.join(F.broadcast(newest), [_PART, BATCH])
+        return known.where("row IS NOT NULL").select("row.*")
+
+
+def _as_changes(rows: DataFrame, parts: int) -> DataFrame:
+    """Returns rows as structs with what they add to the result, and their parts."""
+    own = [F.col(quoted(one)) for one in rows.columns if one != CHANGE]
+    known = rows.select(F.struct(*own).alias("row"), quoted(CHANGE))
+    return known.selectExpr(
+        "row",
+        f"IF({quoted(CHANGE)} IN ('delete', 'update_before'), -1, 1) AS count",
+        f"CAST(pmod(xxhash64(row), {parts}) AS INT) AS {_PART}",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +282,22 @@ def folder(
     return Folder(place.rstrip("/") or "/", word("format", format, _FORMATS))
 
 
+@public
+def current(path: AnyPath, parts: int = 16) -> Current:
+    """Returns the sink that keeps a result that changes as it stands.
+
+    It is for joins of tables that change, and for rows that may be taken back: inserts,
+    updates and deletes go into the folder, in so many `parts`, of which a batch writes
+    anew those that it changes. `Current.read` gives the rows.
+    """
+    place = path_of("path", path, 'dt.current("out/result")')
+    count = whole("parts", parts, "parts=16", least=1)
+    return Current(place.rstrip("/") or "/", count)
+
+
 def how_often(sink: Sink) -> str:
     """Returns how often a row is there after a crash."""
-    if isinstance(sink, Folder):
+    if isinstance(sink, Folder | Current):
         return "each row once"
     return "each row at least once: a batch that was cut off is written again"
 
@@ -175,7 +307,7 @@ def refuse_shared(sinks: Iterable[Sink]) -> None:
     # By paths alone: two functions or topics do no harm to each other.
     seen: set[str] = set()
     for sink in sinks:
-        if isinstance(sink, Folder):
+        if isinstance(sink, Folder | Current):
             if sink.path in seen:
                 raise SpecError(
                     f'two outlets write into the folder "{sink.path}"',

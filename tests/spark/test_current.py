@@ -1,0 +1,168 @@
+"""A folder with a result that changes as it stands: what it holds, and over crashes."""
+
+import os
+from collections import Counter
+from random import Random
+from threading import Event
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.errors import PySparkException
+
+import dovetail as dt
+from dovetail.api import jobs
+from dovetail.bind.jobs import read_job
+
+DDL = "k int, word string, x double, change string"
+TAKES = ("delete", "update_before")
+
+
+def rows_of(sink, spark):
+    return Counter(map(tuple, sink.read(spark).collect()))
+
+
+def test_it_holds_what_changes_add_up_to_whatever_is_written_twice(spark, tmp_path):
+    """A batch comes again as it was, or was cut off when some parts were written."""
+    chance = Random(11)
+    sink = dt.current(tmp_path / "out", parts=3)
+    there, before = Counter(), Counter()
+    for number in range(8):
+        before = there.copy()
+        changes = []
+        for _ in range(chance.randrange(12)):
+            if there and chance.random() < 0.45:
+                row = chance.choice(sorted(there.elements(), key=repr))
+                there[row] -= 1
+                there += Counter()
+                changes.append((*row, chance.choice(TAKES)))
+            else:
+                word = chance.choice([None, "", "a", "b"])
+                row = (chance.randrange(3), word, chance.choice([None, 0.0, 1.5]))
+                there[row] += 1
+                changes.append((*row, chance.choice(["insert", "update_after"])))
+        # Within a batch nobody knows which of them came first.
+        chance.shuffle(changes)
+        frame = spark.createDataFrame(changes, DDL)
+        if number == 3:
+            # As a crash leaves it: of this batch one part is written, the rest is not.
+            some = frame.where("pmod(xxhash64(struct(k, word, x)), 3) = 1")
+            sink.write(some, number, is_empty=False)
+        for _ in range(1 + number % 2):
+            sink.write(frame, number, is_empty=not changes)
+        assert rows_of(sink, spark) == there, number
+    assert there
+    assert there != before
+    gone = [(*row, "delete") for row in there.elements()]
+    sink.write(spark.createDataFrame(gone, DDL), 8, is_empty=False)
+    assert not rows_of(sink, spark)
+    # Two slots a part, however many batches.
+    assert len(list((tmp_path / "out").glob("part=*/slot=*"))) <= 6
+
+
+def test_a_row_that_is_taken_back_and_was_not_there_is_told(spark, tmp_path):
+    sink = dt.current(tmp_path / "out")
+    frame = spark.createDataFrame([(1, "a", 0.5, "delete")], DDL)
+    with pytest.raises(PySparkException, match=r'not there: \{"k":1,"word'):
+        sink.write(frame, 0, is_empty=False)
+
+
+def versions(spark, folder, batches):
+    """A table whose rows, a key and a number, come in batches."""
+    folder.mkdir()
+    for number, rows in enumerate(batches):
+        keys, numbers = zip(*rows, strict=True)
+        path = folder / f"{number}.parquet"
+        pq.write_table(pa.table({"k": keys, folder.name: numbers}), path)
+        os.utime(path, (number, number))
+    files = spark.readStream.schema(f"k BIGINT, {folder.name} BIGINT")
+    read = files.option("maxFilesPerTrigger", 1).parquet(str(folder))
+    return dt.table(read, key="k", order=folder.name)
+
+
+def written(joined, sink, folder):
+    query = joined.write(
+        matched=sink, checkpoint=folder / "state", trigger={"availableNow": True}
+    )
+    query.awaitTermination()
+
+
+def test_a_join_of_two_tables_stands_there_and_goes_on(spark, tmp_path):
+    stock = [[(1, 10), (2, 20), (3, 30)], [(1, 11)], [(4, 40), (2, 21)]]
+    price = [[(1, 5)], [(2, 6), (1, 7)], [(4, 8)]]
+    sides = [
+        versions(spark, tmp_path / name, rows)
+        for name, rows in (("stock", stock), ("price", price))
+    ]
+    select = {"k": "l.k", "stock": "l.stock", "price": "r.price"}
+    joined = sides[0].join(sides[1], on="k", how="left", select=select)
+    sink = dt.current(tmp_path / "out")
+    written(joined, sink, tmp_path)
+    expected = {(1, 11, 7): 1, (2, 21, 6): 1, (3, 30, None): 1, (4, 40, 8): 1}
+    assert rows_of(sink, spark) == expected
+    late = tmp_path / "stock" / "9.parquet"
+    pq.write_table(pa.table({"k": [3], "stock": [31]}), late)
+    os.utime(late, (9, 9))
+    written(joined, sink, tmp_path)
+    del expected[3, 30, None]
+    assert rows_of(sink, spark) == {**expected, (3, 31, None): 1}
+    with pytest.raises(dt.SpecError, match="has rows of another query"):
+        written(joined, sink, tmp_path / "elsewhere")
+    wider = sides[0].join(sides[1], on="k", how="left", select={**select, "x": "1"})
+    with pytest.raises(dt.SpecError, match="the columns of its start"):
+        written(wider, sink, tmp_path)
+
+
+def test_what_does_not_fit_is_refused(spark, tmp_path):
+    sink = dt.current(tmp_path / "out")
+    plain = spark.createDataFrame([(1,)], "k int")
+    with pytest.raises(dt.SpecError, match='no column "change"'):
+        sink.prepare(plain, is_new=True)
+    maps = plain.selectExpr("map(k, k) AS m", "'insert' AS change")
+    with pytest.raises(dt.SpecError, match="no maps"):
+        sink.prepare(maps, is_new=True)
+    with pytest.raises(dt.SpecError, match="a whole number, 1 or more"):
+        dt.current("out", parts=0)
+
+
+JOB = """\
+checkpoint = "state"
+[join]
+type = "inner"
+clock = "arrival"
+hard = [["l.id", "r.id"]]
+select = { id = "l.id", a = "l.a", b = "r.b" }
+left = { from = "Left", window = { latest = ["id"] } }
+right = { from = "Right", window = { latest = ["id"] } }
+
+[tables.Left]
+file = "left.csv"
+columns = { n = "int", id = "int", a = "int" }
+key = ["id"]
+order = "n"
+streams = true
+
+[tables.Right]
+file = "right.csv"
+columns = { n = "int", id = "int", b = "int" }
+key = ["id"]
+order = "n"
+streams = true
+
+[sinks.matched]
+current = "out"
+parts = 2
+"""
+
+
+def test_a_job_and_its_script_write_it(spark, tmp_path):
+    (tmp_path / "left.csv").write_text("n,id,a\n1,1,5\n3,2,6\n5,1,7\n")
+    (tmp_path / "right.csv").write_text("n,id,b\n2,1,8\n4,2,9\n6,2,10\n")
+    path = tmp_path / "job.toml"
+    path.write_text(JOB)
+    whole = jobs.prepared(read_job(path))
+    with jobs.outcome_of(spark, whole) as outcome:
+        outcome.run(lambda *_: None, Event())
+    sink = dt.current(tmp_path / "out", parts=2)
+    assert rows_of(sink, spark) == {(1, 7, 8): 1, (2, 6, 10): 1}
+    assert f"dt.current({str(tmp_path / 'out')!r}, 2)" in jobs.script_of(whole)
