@@ -194,6 +194,25 @@ def several_ways(spark, folder):
     return [sorted([row.id, row.other] for row in rows.collect()) for rows in found]
 
 
+def changing(spark, folder):
+    """What a result that changes has come to."""
+    read = streams_of(spark)
+    orders = read(folder / "orders", "k int, id bigint, word string, at timestamp")
+    trades = read(folder / "trades", "k int, price decimal(9,2), at timestamp")
+    bought = dt.table(orders.where("k IS NOT NULL"), key="id", order="id")
+    paid = dt.table(trades, key="k", order="CAST(at AS BIGINT)")
+    result = dt.current(folder / "result", parts=2)
+    select = {"id": "l.id", "price": "r.price"}
+    query = bought.join(paid, on="k", select=select).write(
+        matched=result,
+        checkpoint=folder / "changing",
+        trigger={"availableNow": True},
+    )
+    list(dt.follow(query))
+    found = result.read(spark).collect()
+    return sorted([row.id, row.price and str(row.price)] for row in found)
+
+
 def through_topics(spark, folder, servers):
     """What a join of a topic has written into another one."""
     columns, key = {"id": "bigint", "at": "timestamp"}, {"k": "int"}
@@ -282,6 +301,7 @@ def main(url, folder, servers):
         "texts": of_a_text(spark, Path(folder)),
         "parted": parted(spark, Path(folder)),
         "several_ways": several_ways(spark, Path(folder)),
+        "changing": changing(spark, Path(folder)),
         "topics": through_topics(spark, Path(folder), servers),
         "refused": refused(spark, Path(folder)),
         "looked_up": looked_up(spark, Path(folder)),

@@ -218,6 +218,10 @@ def test_joins_run_on_a_server_without_our_package(server, broker, tmp_path):
     ]
     assert found["parted"] == [matched, unmatched, []]
     assert found["several_ways"] == [[[1, 1], [1, 3], [3, 3]], [[2, 2], [5, 5], [6, 6]]]
+    last = {1: "0.50", 2: None, 3: "7.00", 9: "1.00"}
+    assert found["changing"] == [
+        [row["id"], last[row["k"]]] for rows in LEFT for row in rows if row["k"]
+    ]
     assert found["topics"] == [
         '{"id":1,"price":5.50}',
         '{"id":2,"price":null}',
