@@ -13,6 +13,7 @@ from pyspark.errors import PySparkException
 import dovetail as dt
 from dovetail.api import jobs
 from dovetail.bind.jobs import read_job
+from tests.spark.test_api import versions
 
 DDL = "k int, word string, x double, change string"
 TAKES = ("delete", "update_before")
@@ -67,19 +68,6 @@ def test_a_row_that_is_taken_back_and_was_not_there_is_told(spark, tmp_path):
         sink.write(frame, 0, is_empty=False)
 
 
-def versions(spark, folder, batches):
-    """A table whose rows, a key and a number, come in batches."""
-    folder.mkdir()
-    for number, rows in enumerate(batches):
-        keys, numbers = zip(*rows, strict=True)
-        path = folder / f"{number}.parquet"
-        pq.write_table(pa.table({"k": keys, folder.name: numbers}), path)
-        os.utime(path, (number, number))
-    files = spark.readStream.schema(f"k BIGINT, {folder.name} BIGINT")
-    read = files.option("maxFilesPerTrigger", 1).parquet(str(folder))
-    return dt.table(read, key="k", order=folder.name)
-
-
 def written(joined, sink, folder):
     query = joined.write(
         matched=sink, checkpoint=folder / "state", trigger={"availableNow": True}
@@ -91,7 +79,7 @@ def test_a_join_of_two_tables_stands_there_and_goes_on(spark, tmp_path):
     stock = [[(1, 10), (2, 20), (3, 30)], [(1, 11)], [(4, 40), (2, 21)]]
     price = [[(1, 5)], [(2, 6), (1, 7)], [(4, 8)]]
     sides = [
-        versions(spark, tmp_path / name, rows)
+        versions(spark, tmp_path / name, *rows)
         for name, rows in (("stock", stock), ("price", price))
     ]
     select = {"k": "l.k", "stock": "l.stock", "price": "r.price"}
