@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from dovetail.conformance import oracle
 from dovetail.schema import from_microseconds
-from dovetail.spec.inputs import Arrive, Finish
+from dovetail.spec.inputs import Arrive, Change, Finish
 from dovetail.spec.join import Play
 from dovetail.spec.spans import SECOND
 
@@ -24,6 +24,7 @@ COLUMNS = {
 }
 EACH = 8
 """Rows a file and side: a batch reads one file of each side."""
+TAKES = {Change.DELETE, Change.UPDATE_BEFORE}
 
 
 def columns(letter):
@@ -81,12 +82,19 @@ def write(folder, letters, files, seed):
 
 
 def expected(joined, letters, files, seed, *, finished=False):
-    """What the definition gives for the same rows, by outlet."""
+    """What the definition gives for the same rows, by outlet.
+
+    Of rows that are taken back those that are left.
+    """
     names = dict(zip(letters, joined.inputs, strict=True))
     events = [Arrive(names[letter], row) for letter, row in rows(letters, files, seed)]
     ends = [Finish(name) for name in names.values()] if finished else []
-    found = oracle.play(Play(joined.request, joined.inputs, (*events, *ends)))
+    every = (*events, *ends)
+    play = Play(joined.request, joined.inputs, every, settings=joined.settings)
     told = defaultdict(list)
-    for one in found:
-        told[one.outlet].append(one.row)
+    for one in oracle.play(play):
+        if one.change in TAKES:
+            told[one.outlet].remove(one.row)
+        else:
+            told[one.outlet].append(one.row)
     return told

@@ -3,10 +3,11 @@
     python -m tests.chaos.query FOLDER
 
 reads FOLDER/l, FOLDER/r and so on, keeps its state in FOLDER/checkpoint, and writes a
-folder for each outlet of the join that FOLDER/shape names. Where FOLDER/between says so
-it dies by its own hand, with Spark and all workers, after the first outlet of a batch
-is written. Where there is FOLDER/finish the streams end with what is there. It runs on
-the Spark that FOLDER/master names, by default on one of its own.
+folder for each outlet of the join that FOLDER/shape names: all rows, or how they stand.
+Where FOLDER/between says so it dies by its own hand, with Spark and all workers, after
+the first outlet of a batch is written. Where there is FOLDER/finish the streams end
+with what is there. It runs on the Spark that FOLDER/master names, by default on one of
+its own.
 """
 
 import sys
@@ -73,6 +74,12 @@ def kept(left, right):
     return left.join(right, on=["k"], how="left", keep=2, suffixes=("_l", "_r"))
 
 
+def taken_back(left, right):
+    """Null rows at once, which a match takes back."""
+    joined = left.join(right, on=["k"], how="left", suffixes=("_l", "_r"))
+    return joined.emit(null_rows="eager", retract=True)
+
+
 def nested(left, right, more):
     """A join of a join's rows: two operators in one query."""
     chosen = {"k": "l.k", "l_n": "l.l_n", "r_n": "r.r_n"}
@@ -89,16 +96,21 @@ def nested(left, right, more):
 
 @dataclass(frozen=True)
 class Shape:
-    """A join, its inputs by their letters, and the outlets that are written."""
+    """A join, its inputs by their letters, and the outlets that are written.
+
+    The first one changes where it `stands`: then its folder has what is left of it.
+    """
 
     join: Callable
     letters: str
     outlets: tuple
+    stands: bool = False
 
 
 SHAPES = {
     "outer": Shape(outer, "lr", ("matched", "left_unmatched", "late")),
     "kept": Shape(kept, "lr", ("matched", "late")),
+    "taken_back": Shape(taken_back, "lr", ("matched", "late"), stands=True),
     "nested": Shape(nested, "lrm", ("matched", "late", "left_late")),
 }
 
@@ -112,9 +124,17 @@ def join(spark, folder):
     return shape.join(*sides(spark, folder, shape.letters))
 
 
+def standing(folder):
+    """The first outlet of a join whose rows are taken back."""
+    return dt.current(folder / shape_of(folder).outlets[0], every=2)
+
+
 def write(joined, folder, *, finish=None):
-    names = shape_of(folder).outlets
-    sinks = {name: dt.folder(str(folder / name)) for name in names}
+    shape = shape_of(folder)
+    names = shape.outlets
+    sinks = {name: dt.folder(folder / name) for name in names}
+    if shape.stands:
+        sinks[names[0]] = standing(folder)
     sinks[names[1]] = Between(sinks[names[1]], folder / "between")
     return joined.write(
         checkpoint=str(folder / "checkpoint"),

@@ -201,7 +201,7 @@ def changing(spark, folder):
     trades = read(folder / "trades", "k int, price decimal(9,2), at timestamp")
     bought = dt.table(orders.where("k IS NOT NULL"), key="id", order="id")
     paid = dt.table(trades, key="k", order="CAST(at AS BIGINT)")
-    result = dt.current(folder / "result", parts=2)
+    result = dt.current(folder / "result", every=2)
     select = {"id": "l.id", "price": "r.price"}
     query = bought.join(paid, on="k", select=select).write(
         matched=result,

@@ -73,6 +73,13 @@ def test_options_of_joins_end_with_one_line_of_what_they_cost():
 
 
 @pytest.mark.long
+def test_results_that_change_hold_what_rewriting_them_does():
+    line = last_line("current")
+    assert line["checked"] == 4000
+    assert {"current", "always", "rewrite", "append"} == line["batches"].keys()
+
+
+@pytest.mark.long
 def test_asof_joins_end_with_one_line_of_ratios():
     line = last_line("asof")
     assert {"vs_spark", "vs_duckdb"} <= line.keys()

@@ -225,8 +225,8 @@ def _sink(sink: sinks.Sink | None) -> str:
             return "show"
         case sinks.Folder(path, written):
             return f"dt.folder({path!r}, {written!r})"
-        case sinks.Current(path, parts):
-            return f"dt.current({path!r}, {parts})"
+        case sinks.Current(path, every):
+            return f"dt.current({path!r}, {every})"
         case Topic():
             return sink.call
         case _:

@@ -464,7 +464,7 @@ def _folder_sink(reading: _Reading, known: fields.Fields) -> sinks.Sink:
 def _current(reading: _Reading, known: fields.Fields) -> sinks.Sink:
     """Reads a folder that has a result which changes as it stands."""
     place = reading.path(known, "current")
-    return sinks.current(place, known.take("parts", fields.whole, 16))
+    return sinks.current(place, known.take("every", fields.whole, 16))
 
 
 _TOPIC = (
@@ -546,7 +546,7 @@ _SINKS: Mapping[
     str, tuple[tuple[str, ...], Callable[[_Reading, fields.Fields], sinks.Sink]]
 ] = {
     "folder": (("format",), _folder_sink),
-    "current": (("parts",), _current),
+    "current": (("every",), _current),
     "kafka": ((*_TOPIC, "columns", "upsert"), _topic),
 }
 """Where rows go, likewise."""

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
-from pyspark.sql.types import ArrayType, MapType, StructType
+from pyspark.sql.types import ArrayType, IntegerType, LongType, MapType, StructType
 
 from dovetail.bind.failures import cause, said
 from dovetail.errors import EngineError, SpecError
@@ -40,11 +40,12 @@ BATCH = "batch"
 """The column that a folder's own folders are when it is read."""
 CHANGE = "change"
 """The column that says what a row does to a result that changes."""
-_PART, _SLOT = "part", "slot"
-_ONE = "1 AS count"
-_TIMES = """array_repeat(row, CAST(IF(count < 0, raise_error(
-    'a row is taken back that is not there: ' || to_json(row)), count) AS INT))"""
-"""A row as often as it stands in a result, by what has been added up of it."""
+_SLOT = "slot"
+_WHOLE = 2
+"""So many slots, the first ones, have all rows of a result: by turns."""
+_IS_LEFT = """IF(count < 0, raise_error(
+    'a row is taken back that is not there: ' || to_json(row)), count) > 0"""
+_TIMES = "array_repeat(row, CAST(count AS INT))"
 _NESTED = (ArrayType, MapType, StructType)
 
 
@@ -142,17 +143,19 @@ def _refuse_others(spark: SparkSession, path: str, column: str) -> None:
 class Current:
     """A folder with the rows of a result as it stands, which changes go into.
 
-        part=3/slot=0    all rows of part 3 as batch 7 has left them
-        part=3/slot=1    the same as batch 9 has left them: the newest batch counts
+        slot=0    all rows as batch 15 has left them
+        slot=1    all rows as batch 31 has left them: the newer slot of the two counts
+        slot=2    the changes of batch 32, which come on top
+        slot=3    the changes of batch 17: older than all rows, so in them
 
-    Rows lie in parts by their hash. A batch adds up what is taken back and what comes,
-    in whatever order it came, and writes each part that it changes into the slot that
-    is not the newest of those before it: so a batch that was cut off finds what was
-    there, and writes the same again. `Current.read` gives the rows.
+    A batch writes its changes into the first slot that nobody needs, and where there
+    would be too many, all rows into that one of the first two which does not count. It
+    goes by what those before it have left: so one that was cut off writes the same
+    again. `Current.read` gives the rows.
     """
 
     path: str
-    parts: int = 16
+    every: int = 16
 
     @property
     def place(self) -> str:
@@ -161,8 +164,8 @@ class Current:
 
     @property
     def reads_once(self) -> bool:
-        """Returns that rows are read twice: once for the parts that they change."""
-        return False
+        """Returns that all rows are written, or added to what is there."""
+        return True
 
     def prepare(self, rows: DataFrame, *, is_new: bool) -> None:
         """Refuses rows that only come, and another query's or other columns' folder."""
@@ -174,15 +177,15 @@ class Current:
                 f'dt.folder("{self.path}") keeps rows that stay',
             )
         try:
-            _ = _as_changes(rows, self.parts).groupBy("row").count().schema
+            _ = _summed(_as_changes(rows)).schema
         except AnalysisException as error:
             raise SpecError(
                 f"the rows for {self.place} cannot be told apart: {said(error)}",
-                "columns whose values can be compared: no maps",
+                "columns whose values can be compared: no variants",
             ) from error
         if is_new:
-            _refuse_others(spark, self.path, _PART)
-        elif path_exists(spark, f"{self.path}/{_PART}=*"):
+            _refuse_others(spark, self.path, _SLOT)
+        elif path_exists(spark, f"{self.path}/{_SLOT}=*"):
             wanted = rows.drop(CHANGE).dtypes
             found = spark.read.parquet(self.path).select("row.*").dtypes
             if found != wanted:
@@ -194,52 +197,77 @@ class Current:
                 )
 
     def write(self, rows: DataFrame, batch: int, *, is_empty: bool) -> None:
-        """Writes the parts that a batch changes; the first shows the columns."""
+        """Writes what a batch changes, or all rows; the first shows the columns."""
         if is_empty and batch:
             return
-        spark, changes = rows.sparkSession, _as_changes(rows, self.parts)
-        touched = {row[_PART] for row in changes.select(_PART).distinct().collect()}
-        parts = sorted(touched or {0})
-        # A part without rows has a line all the same, which says that it has none.
-        nothing = F.lit(None).cast(changes.schema["row"].dataType).alias("row")
-        lines = spark.createDataFrame([(part,) for part in parts], f"{_PART} int")
-        every = changes.unionByName(lines.select(nothing, F.expr(_ONE), _PART))
-        slots: dict[int, int] = {}
-        if path_exists(spark, f"{self.path}/{_PART}=*"):
-            before = spark.read.parquet(self.path).where(F.col(_PART).isin(parts))
+        spark, lines = rows.sparkSession, _as_changes(rows)
+        there, slot = _Slots(), 0
+        if path_exists(spark, f"{self.path}/{_SLOT}=*"):
+            # Told the columns, Spark looks into no file for them.
+            known = StructType([*lines.schema])
+            known = known.add(BATCH, LongType()).add(_SLOT, IntegerType())
+            before = spark.read.schema(known).parquet(self.path)
             before = before.where(F.col(BATCH) < batch)
-            newest = before.groupBy(_PART).agg(F.max_by(_SLOT, BATCH).alias(_SLOT))
-            slots = {row[_PART]: row[_SLOT] for row in newest.collect()}
-            there = before.join(F.broadcast(newest), [_PART, _SLOT])
-            there = there.where("row IS NOT NULL")
-            every = every.unionByName(there.selectExpr("row", _ONE, _PART))
-        others = [part for part in parts if slots.get(part) == 0]
-        summed = every.repartition(_PART).groupBy(_PART, "row").agg({"count": "sum"})
-        lying = summed.withColumnRenamed("sum(count)", "count").selectExpr(
-            f"explode({_TIMES}) AS row", _PART, f"CAST({batch} AS BIGINT) AS {BATCH}"
-        )
-        slot = F.col(_PART).isin(others).cast("int")
-        writer = lying.withColumn(_SLOT, slot).write.partitionBy(_PART, _SLOT)
+            there = _slots(before)
+            slot = _WHOLE + len(there.changes)
+            if there.whole < 0 or len(there.changes) + 1 >= self.every:
+                lines = lines.unionByName(there.lines(before))
+                slot = int(there.whole == 0)
+        if slot < _WHOLE:
+            lines = _summed(lines)
+        # A line without a row says of which batch they are. It is in a file of its own,
+        # so that who looks for it reads no other.
+        mark = spark.range(1).select(F.lit(None).cast(lines.schema["row"].dataType))
+        lines = lines.union(mark.select("*", F.lit(0).cast("bigint")))
+        named = {BATCH: F.lit(batch).cast("bigint"), _SLOT: F.lit(slot)}
+        writer = lines.withColumns(named).write.partitionBy(_SLOT)
+        # So a folder is put into its place in one step, when all of it is written.
         writer = writer.option("partitionOverwriteMode", "dynamic").mode("overwrite")
         writer.parquet(self.path)
 
     def read(self, spark: SparkSession) -> DataFrame:
         """Returns the rows as the newest batch has left them."""
         lying = spark.read.parquet(self.path)
-        newest = lying.groupBy(_PART).agg(F.max(BATCH).alias(BATCH))
-        known = lying.join(F.broadcast(newest), [_PART, BATCH])
-        return known.where("row IS NOT NULL").select("row.*")
+        known = _summed(_slots(lying).lines(lying))
+        return known.selectExpr(f"explode({_TIMES}) AS row").select("row.*")
 
 
-def _as_changes(rows: DataFrame, parts: int) -> DataFrame:
-    """Returns rows as structs with what they add to the result, and their parts."""
+@dataclass(frozen=True, slots=True)
+class _Slots:
+    """The slot that has all rows, and those of the changes since."""
+
+    whole: int = -1
+    changes: tuple[int, ...] = ()
+
+    def lines(self, lying: DataFrame) -> DataFrame:
+        """Returns the rows of all of them, and how often each is there or goes."""
+        mine = lying.where(F.col(_SLOT).isin(self.whole, *self.changes))
+        return mine.where("count <> 0").select("row", "count")
+
+
+def _slots(lying: DataFrame) -> _Slots:
+    """Returns what counts of what lies in a folder."""
+    marks = lying.where("count = 0").select(_SLOT, BATCH).collect()
+    newest = {int(slot): int(batch) for slot, batch in marks}
+    known = [slot for slot in newest if slot < _WHOLE]
+    whole = max(known, key=newest.__getitem__, default=-1)
+    full = newest.get(whole, -1)
+    since = (it for it in newest if it >= _WHOLE and newest[it] > full)
+    return _Slots(whole, tuple(since))
+
+
+def _as_changes(rows: DataFrame) -> DataFrame:
+    """Returns rows as structs, with what they add to the result."""
     own = [F.col(quoted(one)) for one in rows.columns if one != CHANGE]
     known = rows.select(F.struct(*own).alias("row"), quoted(CHANGE))
-    return known.selectExpr(
-        "row",
-        f"IF({quoted(CHANGE)} IN ('delete', 'update_before'), -1, 1) AS count",
-        f"CAST(pmod(xxhash64(row), {parts}) AS INT) AS {_PART}",
-    )
+    takes = f"{quoted(CHANGE)} IN ('delete', 'update_before')"
+    return known.selectExpr("row", f"CAST(IF({takes}, -1, 1) AS BIGINT) AS count")
+
+
+def _summed(lines: DataFrame) -> DataFrame:
+    """Returns the rows that are left, and how often each is there."""
+    summed = lines.groupBy("row").agg(F.sum("count").alias("count"))
+    return summed.where(_IS_LEFT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,15 +311,15 @@ def folder(
 
 
 @public
-def current(path: AnyPath, parts: int = 16) -> Current:
+def current(path: AnyPath, every: int = 16) -> Current:
     """Returns the sink that keeps a result that changes as it stands.
 
-    It is for joins of tables that change, and for rows that may be taken back: inserts,
-    updates and deletes go into the folder, in so many `parts`, of which a batch writes
-    anew those that it changes. `Current.read` gives the rows.
+    It is for joins of tables that change, and for rows that may be taken back: the
+    inserts, updates and deletes of a batch are written beside the rows, and `every` so
+    many batches all rows anew. `Current.read` gives the rows.
     """
     place = path_of("path", path, 'dt.current("out/result")')
-    count = whole("parts", parts, "parts=16", least=1)
+    count = whole("every", every, "every=16", least=1)
     return Current(place.rstrip("/") or "/", count)
 
 
