@@ -9,13 +9,13 @@ equals something of the right one; functions are looked into, KEYED is looked th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from dovetail import spec
 from dovetail.dialects.ecl import syntax, trees, types
 from dovetail.dialects.ecl.context import Context, is_total, is_word, refusal
-from dovetail.dialects.ecl.names import routine_of
+from dovetail.dialects.ecl.names import routine_of, value_inside
 from dovetail.dialects.ecl.scalars import compared, met
 from dovetail.dialects.ecl.transforms import parameters_of
 
@@ -64,7 +64,18 @@ class Soft:
 
     node: syntax.Node
     holds: trees.Node
-    hands: frozenset[spec.Hand]
+    is_keyed: bool = False
+
+    @property
+    def hands(self) -> frozenset[spec.Hand]:
+        """Returns the sides that it looks at."""
+        return hands_of(self.holds)
+
+    def is_answered_by(self, keys: Iterable[str]) -> bool:
+        """Tells whether an index of such keys gives only rows of which it holds."""
+        fields = {one.name.lower() for one in trees.columns_of(self.holds)}
+        is_of_index = self.hands == {spec.Hand.RIGHT} and fields <= {*keys}
+        return self.is_keyed and is_of_index
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +112,13 @@ def terms(
         case syntax.Call() if found := [*routine_of(context, node)]:
             inner, body = parameters_of(context, node, found[0])
             yield from terms(inner, body, is_keyed=is_keyed)
+        case syntax.Name() if defined := [*value_inside(context, node)]:
+            [(scope, definition)] = defined
+            # As long as it is bound, its name means what had the name before.
+            scope.pending.add(id(definition))
+            inner = replace(context.without_rows(), scope=scope)
+            yield from terms(inner, definition.body, is_keyed=is_keyed)
+            scope.pending.discard(id(definition))
         case _:
             yield Term(node, context, is_keyed)
 
@@ -124,7 +142,7 @@ def pieces(context: Context, node: syntax.Node) -> tuple[Piece, ...]:
             case syntax.Operation(sign="=") as same:
                 found.extend(_equality(term, same))
             case other:
-                found.extend(_soft(other, term.context.condition(other)))
+                found.extend(_soft(term, other, term.context.condition(other)))
     return tuple(found)
 
 
@@ -153,13 +171,13 @@ def _equality(term: Term, node: syntax.Operation) -> Iterator[Piece]:
     elif hands == [{spec.Hand.RIGHT}, {spec.Hand.LEFT}]:
         yield Hard(other, one, term.is_keyed)
     else:
-        yield from _soft(node, compared(node, mine, its))
+        yield from _soft(term, node, compared(node, mine, its))
 
 
-def _soft(node: syntax.Node, holds: trees.Node) -> Iterator[Soft]:
+def _soft(term: Term, node: syntax.Node, holds: trees.Node) -> Iterator[Soft]:
     """Yields a condition, unless it is just true."""
     if holds != trees.TRUE:
-        yield Soft(node, holds, hands_of(holds))
+        yield Soft(node, holds, term.is_keyed)
 
 
 def hands_of(tree: trees.Node) -> frozenset[spec.Hand]:

@@ -194,10 +194,13 @@ def sorted_groups(step: spec.Step, by: tuple[spec.By, ...]) -> spec.Grouped:
 @_verb("choosen")
 def _choosen(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns CHOOSEN: so many rows, from a place on."""
-    first, number, *rest = node.arguments
+    # FEW says that they are few: it changes no rows.
+    given = [one for one in node.arguments if not is_word(one, "few")]
+    first, number, *rest = given if len(given) > 1 else node.arguments
     source = context.dataset(first)
     place = context.count(rest[0], 1) if rest else 1
-    return replace(source, step=spec.Chosen(source.step, place, context.count(number)))
+    count = _EVERY if is_word(number, "all") else context.count(number)
+    return replace(source, step=spec.Chosen(source.step, place, count))
 
 
 # Such as TOPN(rows, 3, -price)

@@ -65,7 +65,7 @@ _TAKES: Mapping[str, tuple[int, int]] = {
     "combine": (2, _MANY),
     "regroup": (2, _MANY),
     "power": (2, 2),
-    "choosen": (2, 3),
+    "choosen": (2, 4),
     "dictionary": (1, 2),
     "limit": (2, _MANY),
     "mergejoin": (2, _MANY),
@@ -482,7 +482,10 @@ def _row(context: Context, node: syntax.Call) -> types.Scalar:
 FUNCTIONS |= {
     # Blanks at the end of a STRINGn count.
     "length": spark(types.STRING, types.INTEGER, "CAST(length(x) AS BIGINT)"),
-    "roundup": spark(types.REAL, types.INTEGER, "CAST(ceil(x) AS BIGINT)"),
+    # Away from zero, on both sides of it.
+    "roundup": spark(
+        types.REAL, types.INTEGER, "CAST(IF(x < 0, floor(x), ceil(x)) AS BIGINT)"
+    ),
     # Spark casts towards zero, as TRUNCATE does.
     "truncate": spark(types.REAL, types.INTEGER, "CAST(x AS BIGINT)"),
     **{

@@ -50,12 +50,14 @@ _KEEPS_GROUPS = {
 class Demands:
     """What pairs of rows must fulfil: equalities, and the rest.
 
-    `left_only` is what a keyed join asks of the left row before it looks for others.
+    `left_only` is what a keyed join asks of the left row before it looks for others,
+    `of_index` what an index asks of its rows before they are counted.
     """
 
     hard: tuple[conditions.Hard, ...]
     soft: trees.Node
     left_only: trees.Node
+    of_index: tuple[trees.Node, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +136,19 @@ class Parts:
         # of a payload field is a filter behind it, which LIMIT and ATMOST do not see.
         soft = [one.holds for one in equalities if one not in hard]
         first: list[trees.Node] = []
+        of_index: list[trees.Node] = []
+        keys = index.keys if isinstance(index, values.Index) else ()
         for one in self.pieces:
             if isinstance(one, conditions.Soft):
+                if is_keyed and one.is_answered_by(keys):
+                    of_index.append(one.holds)
+                    continue
                 # Asked of the left row before it looks anything up: where it fails
                 # there are no candidates to be counted.
                 of_left = is_keyed and one.hands == {spec.Hand.LEFT}
                 (first if of_left else soft).append(one.holds)
-        return Demands(tuple(hard), trees.all_of(soft), trees.all_of(first))
+        known = trees.all_of(soft), trees.all_of(first), tuple(of_index)
+        return Demands(tuple(hard), *known)
 
 
 def read_join(context: Context, node: syntax.Call) -> values.DatasetValue:
@@ -234,6 +242,9 @@ def judged(parts: Parts) -> tuple[Parts, Demands, options.Counts]:
         replace(side, step=widened(side, totals))
         for side, totals in zip((parts.left, parts.right), parts.totals, strict=True)
     )
+    if demands.of_index:
+        of_row = trees.on_side(trees.all_of(demands.of_index), "l")
+        right = replace(right, step=spec.Filtered(right.step, trees.expressed(of_row)))
     wide = replace(parts, left=left, right=right)
     return wide, demands, replace(counts, lines=lines, skew=skew)
 

@@ -193,6 +193,27 @@ def _evaluated(
             return value
 
 
+def value_inside(
+    context: Context, node: syntax.Name
+) -> Iterator[tuple[values.Scope, syntax.Definition]]:
+    """Gives what a FUNCTION around a name defines as its value, and where, if it does.
+
+    What names a side or a field of a row at hand is no such name.
+    """
+    rows = (row.record.find(node.word) for row in context.rows)
+    if node.word in context.sides or any(any(found) for found in rows):
+        return
+    for here in context.scope.around:
+        if node.word in here.known:
+            return
+        for definition in _chosen(here, node, node.word):
+            is_value = isinstance(head_of(definition)[-1], syntax.Name)
+            is_routine = isinstance(definition.body, syntax.Transform | syntax.Function)
+            if here.outer and is_value and not is_routine:
+                yield here, definition
+            return
+
+
 def _known(context: Context) -> set[str]:
     """Returns all names that could stand at a place."""
     names = set(context.world.inputs.names()) | set(context.sides)

@@ -160,7 +160,7 @@ def _by_condition(context: Context, along: aggregates.Along, node: Node) -> _Sam
     """
     record = along.coming.record
     left, right = datasets.row_at(record), datasets.row_at(record, "r")
-    if not _names_sides(node):
+    if not _names_sides(node) and not is_word(node, "true", "false"):
         return _by_fields(context, along, (node,))
     found = pieces(context.of_sides({"left": left, "right": right}), node)
     # Both rows have the same of one value, which so is a key.

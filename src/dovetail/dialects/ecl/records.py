@@ -161,6 +161,9 @@ def _taken(context: Context, name: str, node: syntax.Node) -> types.Field:
     match context.value(node):
         case types.Scalar(tree, kind):
             return _valued(types.Field(name, kind), tree)
+        case values.Total() as total if context.totals:
+            found = context.gathered(node, total)
+            return _valued(types.Field(name, found.type), found.tree)
         case values.RowValue(record=record):
             return types.Field(name, record)
         case values.RowsValue(record=record) | values.DatasetValue(record=record):
