@@ -93,7 +93,7 @@ class Check:
                 ) as whole:
                     yield self._of_whole(case, whole)
                 case error:
-                    yield self._judged(case, error)
+                    yield self._unplayed(case, error)
         # All at once: to start is dear, and a stream plays many in one query.
         if plays:
             for name, outcome in outcomes(self.engine, plays, self.split):
@@ -102,6 +102,13 @@ class Check:
         for name, lines in texts.streamed(flows, self.split):
             case, _ = by_name[name]
             yield self._of_lines(case, lines)
+
+    def _unplayed(self, case: Case, error: Exception) -> Verdict:
+        """Returns the verdict on a case of which there is nothing to play."""
+        if isinstance(error, DovetailError):
+            return self._judged(case, error)
+        # A mistake of ours is no refusal, whatever error the case expects.
+        return Verdict(case, self.engine, Status.FAIL, _told(error))
 
     def _of_whole(self, case: Case, whole: Whole) -> Verdict:
         """Returns the verdict on what the engine makes of a text of several steps."""
@@ -174,11 +181,11 @@ def _looks_at_order(case: Case) -> bool:
     return isinstance(case.expect, Rows) and case.expect.order is not Order.BAG
 
 
-def _prepared(case: Case) -> AnyPlay | DovetailError:
+def _prepared(case: Case) -> AnyPlay | Exception:
     """Returns the play of a case, or why there is none; no engine is asked."""
     try:
         return play_of(case.join)
-    except DovetailError as error:
+    except Exception as error:  # noqa: BLE001 - one case must not hide the others
         return error
 
 
@@ -188,6 +195,6 @@ def _wanted(expected: Refusal) -> str:
     return f"expected {expected.kind.__name__}{says}"
 
 
-def _told(error: DovetailError) -> str:
+def _told(error: Exception) -> str:
     """Returns an error with the name of its kind."""
     return f"{type(error).__name__}: {error}"

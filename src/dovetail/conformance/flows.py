@@ -303,9 +303,11 @@ def _result(
     if join is not None:
         settings = given.settings(lenses.usual_settings(join, inputs))
         return JoinPlay(given.play(join, inputs, settings), program)
-    if spec.takes_changes(output.step) and spec.whole_join(output.step) is not None:
+    whole = spec.whole_join(output.step)
+    if whole is not None and spec.takes_changes(output.step):
         events = read_events(given.events_data, inputs)
-        return TableChain.of(output, inputs, events, given.settings())
+        settings = given.settings(lenses.usual_settings(whole, inputs))
+        return TableChain.of(output, inputs, events, settings)
     emptied, opening = given.arrivals(inputs, is_timed=True)
     events = read_events(given.events_data, inputs)
 

@@ -129,6 +129,17 @@ def with_data_sets(
     return join, inputs, known
 
 
+def inner_settings(join: spec.JoinSpec, settings: spec.Settings) -> spec.Settings:
+    """Returns the switches of the joins inside another one.
+
+    Early null rows and orders are asked of the whole. In row time the null row of a
+    late row would be late again.
+    """
+    is_late = settings.late_null_rows and join.clock is spec.Clock.ARRIVAL
+    waits = settings.late_table_rows
+    return spec.Settings(late_table_rows=waits, late_null_rows=is_late)
+
+
 def missing_inside(
     join: spec.JoinSpec,
     source: spec.Nested,
@@ -142,7 +153,7 @@ def missing_inside(
     is over has no place among the rows of another side.
     """
     usual = spec.Settings()
-    switches = replace(settings, order=usual.order)
+    switches = replace(settings, order=usual.order, late_null_rows=usual.late_null_rows)
     waits = settings.late_table_rows == spec.EmitLateTableRows()
     if waits and join.clock is spec.Clock.ARRIVAL:
         switches = replace(switches, late_table_rows=usual.late_table_rows)

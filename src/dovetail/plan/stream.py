@@ -404,7 +404,7 @@ def _inside(
                 if isinstance(one := source.join.side(side).source, spec.Named)
             )
         STREAM.refuse_together(what for what, is_found in missing.items() if is_found)
-        waits = spec.Settings(late_table_rows=settings.late_table_rows)
+        waits = nested.inner_settings(join, settings)
         plan = plan_stream(source.join, inputs, own, settings=waits, changes=changes)
         inner = within(plan, Onward(replaced=is_table))
         inherited = join.side(hand).window.is_inherited

@@ -7,7 +7,7 @@ with each row as whole numbers. So do the two moments between which a row lives.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 
 import numpy as np
@@ -39,7 +39,7 @@ def hidden_columns(
         values = _values(window.by, schema, columns)
         # What has no exact numbers is ranked among all rows, which a stream cannot do.
         measured = measures if fits(values.type) else _ranked
-        yield from zip((MEASURE, REACH), measured(values, window.width), strict=True)
+        yield from measured(values, window.width).items()
 
 
 def bad_intervals(
@@ -93,7 +93,7 @@ def _values(
     return run_program(program, named, columns.num_rows)
 
 
-def _ranked(values: pa.Array, width: Decimal) -> tuple[Whole, Whole]:
+def _ranked(values: pa.Array, width: Decimal) -> Mapping[str, Whole]:
     """Returns as measures the ranks among all rows that ever come, whatever the type.
 
     That is only to be had where all of them are known.
@@ -103,7 +103,7 @@ def _ranked(values: pa.Array, width: Decimal) -> tuple[Whole, Whole]:
     ranks = {value: rank for rank, value in enumerate(known)}
     # The rank of the greatest value that is not too far above.
     reach = {value: bisect_right(known, value + width) - 1 for value in known}
-    return (
-        np.array([ranks.get(value, MISSING) for value in plain], np.int64),
-        np.array([reach.get(value, NEVER) for value in plain], np.int64),
-    )
+    return {
+        MEASURE: np.array([ranks.get(value, MISSING) for value in plain], np.int64),
+        REACH: np.array([reach.get(value, NEVER) for value in plain], np.int64),
+    }

@@ -153,8 +153,7 @@ class _InnerSide:
     ) -> _InnerSide:
         """Returns the side, its join played."""
         refuse_inner(play, join, hand)
-        # Null rows and orders are asked of the whole, not of the joins inside it.
-        waits = spec.Settings(late_table_rows=play.settings.late_table_rows)
+        waits = nested.inner_settings(join, play.settings)
         within = replace(play, join=source.join, settings=waits)
         flat = Flat.of(within)
         inherits = join.side(hand).window.is_inherited

@@ -73,6 +73,15 @@ class ArrivalClock:
                     row = self._row(hand, NewRow(emission.row))
                     yield from self.marked(self._enter(row))
 
+    def late(self, event: spec.Arrive) -> Iterator[spec.Emission]:
+        """Yields the null rows of a late row, and what those of an inner join give."""
+        for hand, inner in self._inner.items():
+            for emission in inner.late(event):
+                if emission.outlet is spec.Outlet.MATCHED:
+                    row = self._row(hand, NewRow(emission.row))
+                    yield from self.marked(self._enter(row))
+        yield from self.marked(self._parts.late_null_rows(event))
+
     def _take(self, hand: spec.Hand, event: spec.Event) -> Iterator[spec.Emission]:
         """Lets in what an event brings to one side, and yields what that gives."""
         name = self._parts.sides[hand].input.name

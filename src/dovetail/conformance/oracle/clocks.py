@@ -20,7 +20,6 @@ from dovetail.conformance.oracle.event import EventClock
 from dovetail.conformance.oracle.parts import IN_TIME, LATE, Parts
 from dovetail.conformance.oracle.refusals import refuse
 from dovetail.conformance.oracle.sets import Sets
-from dovetail.conformance.oracle.sides import LivingRow
 from dovetail.errors import UnsupportedError
 
 
@@ -125,16 +124,9 @@ class Gate:
         is_stream = parts.inputs[event.input].kind is spec.InputKind.STREAM
         # What has no row time, or a bad interval, gives no null row: it is not late.
         if parts.settings.late_null_rows and reason == LATE and is_stream:
-            null_rows = [
-                emission
-                for hand in parts.hands_of(event.input)
-                if parts.kind.preserves(hand)
-                for emission in parts.writer.unmatched(
-                    LivingRow(hand, event.row, 0, None)
-                )
-            ]
-            # In order of arrival a mark stands behind all that one row gave.
+            # In order of arrival a mark stands behind all that one row gave, and what
+            # a join inside gives goes on.
             if isinstance(self._clock, ArrivalClock):
-                yield from self._clock.marked(null_rows)
+                yield from self._clock.late(event)
             else:
-                yield from null_rows
+                yield from parts.late_null_rows(event)

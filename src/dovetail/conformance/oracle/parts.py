@@ -130,6 +130,13 @@ class Parts:
             bounds,
         )
 
+    def late_null_rows(self, event: spec.Arrive) -> Iterator[spec.Emission]:
+        """Yields the null rows of a row that is late, where its side is preserved."""
+        for hand in self.hands_of(event.input):
+            if self.kind.preserves(hand):
+                row = LivingRow(hand, event.row, 0, None)
+                yield from self.writer.unmatched(row)
+
     def waits_for_table(self, hand: spec.Hand) -> bool:
         """Tells whether the unmatched rows of a side wait for a table's row."""
         kinds = [self.sides[one].input.kind for one in (hand, hand.other)]

@@ -319,12 +319,14 @@ def usual_settings(join: spec.JoinSpec, inputs: spec.Inputs) -> spec.Settings:
         if join.kind.preserves(hand) and kinds[hand] is stream
     ]
     waits = any(kinds[hand.other] is table for hand in kept)
-    if inner:
-        # In row time nobody says when a row of a join would wait.
-        if join.clock is not spec.Clock.ARRIVAL:
-            return spec.Settings()
-        usual = (usual_settings(one, inputs) for one in inner)
+    named = (sources[it] for it in kept if isinstance(sources[it], spec.Named))
+    is_late = any(spec.is_timed(one, inputs) for one in named)
+    in_arrival = join.clock is spec.Clock.ARRIVAL
+    if inner and in_arrival:
+        usual = [usual_settings(one, inputs) for one in inner]
         waits |= any(it.late_table_rows != _IGNORED for it in usual)
-    is_late = not inner and any(spec.is_timed(sources[it], inputs) for it in kept)
+        is_late |= any(it.late_null_rows for it in usual)
+    # In row time nobody says when a row of a join would wait.
+    waits &= in_arrival or not inner
     wait = spec.EmitLateTableRows() if waits else _IGNORED
     return spec.Settings(late_table_rows=wait, late_null_rows=is_late)
