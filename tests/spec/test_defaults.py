@@ -43,7 +43,7 @@ def windows(*args, **more):
         ("data", "stream", "event", (Forever(), Rows(0))),
         ("stream", "untimed", "arrival", (Unstated(), Unstated())),
         ("stream", "untimed", "batch", (Forever(), Forever())),
-        ("stream", "table", "batch", (Forever(), KEY)),
+        ("stream", "table", "batch", (Range(), KEY)),
         ("stream", "versions", "batch", (Range(), KEY)),
         ("untimed", "versions", "batch", (Forever(), KEY)),
     ],
@@ -57,7 +57,7 @@ def test_a_window_follows_from_both_sides(left, right, clock, expected):
     [
         ("stream", "stream", "event", (Range(), Forever())),
         ("stream", "stream", "arrival", (Rows(0), Forever())),
-        ("stream", "stream", "batch", (Forever(), Forever())),
+        ("stream", "stream", "batch", (Range(), Forever())),
         ("stream", "data", "event", (Rows(0), Forever())),
         ("data", "stream", "event", (Forever(), Forever())),
     ],

@@ -272,7 +272,7 @@ def _side(
         is_whole=not side.partition_by,
         holds=manner.holds[number],
         has_time=source.is_timed and join.clock is spec.Clock.BATCH,
-        is_state=facts.is_state(join, hand),
+        is_state=facts.is_state(join, hand, timed=source.is_timed),
         eviction=side.partition_evict,
         untimed=is_live and not side.window.interval,
         closing=closing,

@@ -7,8 +7,8 @@
     a stream against a stream       must be written, but for an `asof`
 
 An `asof` keeps what can still be picked: its right stream is `forever`. Its left one is
-`rows: 0` on the arrival clock; on the event clock it lives from its row time on for as
-long as a right row may be nearer: no time looking backward, else the tolerance. That is
+`rows: 0` on the arrival clock; on the others it lives from its row time on for as long
+as a right row may be nearer: no time looking backward, else the tolerance. That is
 known of row times only: an `asof` over other columns is `forever`. On the clock `batch`
 `rows: 0` is written as `range` 0, which is the same life, or as `forever` where the
 rows have no time to be looked up by.
@@ -85,6 +85,11 @@ def _with_window(
             window = spec.Latest(inputs[name].key)
         case spec.InputKind.TABLE, spec.Nested(key=(_, *_) as key):
             window = spec.Latest(tuple(key))
+        # In a batch rows of a data set look up as those of a stream do.
+        case spec.InputKind.DATASET, _ if join.clock is spec.Clock.BATCH and (
+            join.picks.looks_nearest and hand is spec.Hand.LEFT
+        ):
+            window = _asof_window(join, hand, inputs)
         # Nothing says when such a row would end.
         case _:
             window = spec.Forever()
@@ -101,14 +106,11 @@ def _stream_window(
     if join.picks.looks_nearest and (meets_stream or hand is spec.Hand.RIGHT):
         return _asof_window(join, hand, inputs)
     if join.clock is spec.Clock.BATCH:
-        opposite = join.side(hand.other).source
-        # Beside versions with a row time a row meets the one of its own time.
-        is_versioned = (
-            spec.kind_of(opposite, inputs) is spec.InputKind.TABLE
-            and spec.is_timed(opposite, inputs)
-            and spec.is_timed(join.side(hand).source, inputs)
+        # Beside a table a row with a time is there at its own time alone.
+        is_moment = spec.kind_of(other, inputs) is spec.InputKind.TABLE and (
+            spec.is_timed(join.side(hand).source, inputs)
         )
-        return spec.Range() if is_versioned else spec.Forever()
+        return spec.Range() if is_moment else spec.Forever()
     # How long the rows of two streams wait for one another nobody else can know.
     return spec.Unstated() if meets_stream else spec.Rows(0)
 
@@ -120,9 +122,9 @@ def _asof_window(
     asof = join.picks.asof
     if hand is spec.Hand.LEFT and join.clock is spec.Clock.ARRIVAL:
         return spec.Rows(0)
-    # A right row may be the nearest of any left row to come; a batch has all of them.
-    is_open = hand is spec.Hand.RIGHT or join.clock is spec.Clock.BATCH
-    if is_open or isinstance(asof, spec.Unlimited) or not is_by_row_time(join, inputs):
+    # A right row may be the nearest of any left row to come.
+    is_right = hand is spec.Hand.RIGHT
+    if is_right or isinstance(asof, spec.Unlimited) or not is_by_row_time(join, inputs):
         return spec.Forever()
     match asof.direction, asof.tolerance:
         # What comes later is no nearer: at its own time the row is decided.
@@ -138,8 +140,8 @@ def is_by_row_time(join: spec.JoinSpec, inputs: spec.Inputs) -> bool:
     """Tells whether an `asof` looks at the row times of two inputs."""
     match join.picks.asof.compared, join.left.source, join.right.source:
         case ((left, right),), spec.Named(one), spec.Named(other):
-            times = (_column(left), _column(right))
-            return times == (inputs[one].time.lower(), inputs[other].time.lower())
+            known = inputs[one].time.lower(), inputs[other].time.lower()
+            return all(known) and known == (_column(left), _column(right))
         case _:
             return False
 

@@ -148,17 +148,17 @@ def is_timed(source: Source, inputs: Inputs) -> bool:
             assert_never(source)
 
 
-def is_state(join: JoinSpec, hand: Hand) -> bool:
+def is_state(join: JoinSpec, hand: Hand, *, timed: bool) -> bool:
     """Tells whether a side is the newest version of each key, as it is at the end.
 
-    So it is on the clock `batch`; but rows that live in row time meet each version as
-    long as it lives.
+    So it is on the clock `batch`; but rows that live in row time meet each version that
+    is `timed` as long as it lives.
     """
     # On other clocks each version is met while it lives: that is what streams are for.
     is_batch = join.clock is Clock.BATCH
     is_newest = is_batch and isinstance(join.side(hand).window, Latest)
     other = join.side(hand.other).window
-    return is_newest and not (other.is_of_row_time or other.interval)
+    return is_newest and not (timed and (other.is_of_row_time or other.interval))
 
 
 def columns_of(source: Source, inputs: Inputs) -> tuple[str, ...]:

@@ -267,7 +267,7 @@ def sides_of(play: spec.Play, join: spec.JoinSpec, inside: str = "the join") -> 
             join.clock,
             source,
             side.window,
-            is_state(join, hand),
+            is_state(join, hand, timed=source.is_timed),
             tuple(own_row_scalar(part, source) for part in side.partition_by),
             side.partition_evict,
             tuple(own_row_scalar(part, source) for part in side.window.measures),

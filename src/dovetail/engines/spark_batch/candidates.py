@@ -153,14 +153,16 @@ class Meeting:
     def is_by_key(self) -> bool:
         """Tells whether rows of one key are all candidates, and no others are.
 
-        So it is where no window ends a life, and both sides of each equality have one
-        type. Of other types, two right values that differ could both equal one left
-        value.
+        So it is where all lives of a side never end, and both sides of each equality
+        have one type. Of other types, two right values that differ could both equal one
+        left value.
         """
-        for seat in (self.sides[hand].seat for hand in spec.HANDS):
-            is_version = isinstance(seat.window, spec.Latest)
-            if seat.is_timed or is_version or seat.is_met_on_arrival:
-                return False
+        seats = [self.sides[hand].seat for hand in spec.HANDS]
+        if all(seat.is_timed for seat in seats) or any(
+            isinstance(seat.window, spec.Latest) or seat.is_met_on_arrival
+            for seat in seats
+        ):
+            return False
         kinds = []
         for hand in spec.HANDS:
             keys = (key.alias(f"key_{at}") for at, key in enumerate(self.keys(hand)))

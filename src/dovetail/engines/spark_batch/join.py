@@ -229,7 +229,9 @@ def _met(
     for hand in spec.HANDS:
         came = _incoming(plan, hand, known, wanted, f"{hand.value} of {place}")
         of_side = (came.source, join.side(hand), came.arrivals, join.clock)
-        seat = lives.Seat(hand, *of_side, spec.is_state(join, hand))
+        seat = lives.Seat(
+            hand, *of_side, spec.is_state(join, hand, timed=came.source.is_timed)
+        )
         sides[hand] = lives.give_lives(seat, came.admitted)
         late |= came.late
     whole = candidates.Meeting(plan, join, sides, asked.row_time, known.stops.failure)
