@@ -121,6 +121,13 @@ LAWS = [
         changed(EVENT, left__window={"between": ["unheard_of(id)", "NULL"]}),
     ),
     (
+        "delta_type",
+        changed(
+            ARRIVAL, left__window={"delta": {"by": "CAST(id AS STRING)", "width": 1}}
+        ),
+        changed(ARRIVAL, left__window={"delta": {"by": "id", "width": 1}}),
+    ),
+    (
         "latest_key",
         changed(EVENT, left__window={"latest": ["nothing"]}),
         changed(EVENT, left__window={"latest": ["ID"]}),

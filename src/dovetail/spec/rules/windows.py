@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import get_args
 
 from dovetail import spec
 from dovetail.errors import DovetailError
-from dovetail.expression import Scope, parse
-from dovetail.schema import AtomicType
+from dovetail.expression import Expression, Scope, parse
+from dovetail.schema import AtomicType, DecimalType, Type
 from dovetail.spec.rules.rule import Finding, JoinRule
 
-_MOMENTS = (AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ, AtomicType.NULL)
+_MOMENTS = {AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ, AtomicType.NULL}
+_MEASURED = {
+    *_MOMENTS,
+    *(AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BIGINT),
+    *(AtomicType.FLOAT, AtomicType.DOUBLE, AtomicType.DATE),
+}
 
 
 def unstated_windows(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
@@ -142,28 +148,47 @@ def timed_windows_without_time(
 def intervals_of_other_types(
     join: spec.JoinSpec, inputs: spec.Inputs
 ) -> Iterator[Finding]:
-    """Gives the starts and ends of a `between` that are no timestamps.
+    """Gives the starts and ends of a `between` that are no timestamps."""
+    for hand in spec.HANDS:
+        if isinstance(join.side(hand).window, spec.Between):
+            for moment, kind in _measures(join, hand, inputs):
+                if kind not in _MOMENTS:
+                    yield Finding(
+                        f'"{moment}" in between of the {hand.value} side is {kind}',
+                        "a timestamp",
+                        "cast it",
+                    )
+
+
+def deltas_of_other_types(
+    join: spec.JoinSpec, inputs: spec.Inputs
+) -> Iterator[Finding]:
+    """Gives what a delta is measured by and is neither a number nor a timestamp."""
+    for hand in spec.HANDS:
+        if isinstance(join.side(hand).window, spec.Delta):
+            for measure, kind in _measures(join, hand, inputs):
+                if kind not in _MEASURED and not isinstance(kind, DecimalType):
+                    yield Finding(
+                        f'"{measure}" of the {hand.value} delta is {kind}',
+                        "a number or a timestamp",
+                        "cast it",
+                    )
+
+
+def _measures(
+    join: spec.JoinSpec, hand: spec.Hand, inputs: spec.Inputs
+) -> Iterator[tuple[Expression, Type]]:
+    """Gives what a window looks at of its side's rows, with its type.
 
     What the room of expressions does not know is left to the engine.
     """
-    for hand in spec.HANDS:
-        side = join.side(hand)
-        columns = spec.columns_of(side.source, inputs)
-        if not isinstance(side.window, spec.Between) or not columns:
-            continue
+    side = join.side(hand)
+    if spec.columns_of(side.source, inputs):
         schema = spec.input_of(side.source, inputs, hand.value).schema
-        for moment in (side.window.start, side.window.end):
+        for one in side.window.measures:
             # Not of what only an engine knows.
-            try:
-                kind = parse(moment, Scope.row(schema)).type
-            except DovetailError:
-                continue
-            if kind not in _MOMENTS:
-                yield Finding(
-                    f'"{moment}" in between of the {hand.value} side is {kind}',
-                    "a timestamp",
-                    "cast it",
-                )
+            with suppress(DovetailError):
+                yield one, parse(one, Scope.row(schema)).type
 
 
 def latest_of_unknown_columns(
@@ -244,6 +269,11 @@ RULES = (
         "between_type",
         "a row lives between two timestamps",
         intervals_of_other_types,
+    ),
+    JoinRule(
+        "delta_type",
+        "a delta is measured by a number or a timestamp",
+        deltas_of_other_types,
     ),
     JoinRule(
         "latest_key",
