@@ -29,7 +29,7 @@ from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState
 from dovetail.kernels.unmatched.outcome import stays
 
-_SEEN = (names.BAD, names.CLOCK, KEYLESS, measures.MEASURE, measures.REACH, names.TURN)
+_SEEN = (names.BAD, names.CLOCK, KEYLESS, *measures.NAMES, names.TURN)
 """The hidden columns by which lives are found, and the order of rows of a join."""
 
 

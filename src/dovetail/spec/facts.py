@@ -44,7 +44,7 @@ from dovetail.spec.join import (
     SetJoinSpec,
     Side,
 )
-from dovetail.spec.windows import Forever, Latest
+from dovetail.spec.windows import Forever, Latest, Range
 
 Source = Named | Nested
 ROW_TIME = "row_time"
@@ -151,14 +151,15 @@ def is_timed(source: Source, inputs: Inputs) -> bool:
 def is_state(join: JoinSpec, hand: Hand, *, timed: bool) -> bool:
     """Tells whether a side is the newest version of each key, as it is at the end.
 
-    So it is on the clock `batch`; but rows that live in row time meet each version that
-    is `timed` as long as it lives.
+    So it is on the clock `batch`; but rows that live in row time meet each version as
+    long as it lives. At one moment alone they meet what is not `timed` as it is.
     """
     # On other clocks each version is met while it lives: that is what streams are for.
     is_batch = join.clock is Clock.BATCH
     is_newest = is_batch and isinstance(join.side(hand).window, Latest)
     other = join.side(hand.other).window
-    return is_newest and not (timed and (other.is_of_row_time or other.interval))
+    lives_on = timed or other != Range()
+    return is_newest and not (lives_on and (other.is_of_row_time or other.interval))
 
 
 def columns_of(source: Source, inputs: Inputs) -> tuple[str, ...]:

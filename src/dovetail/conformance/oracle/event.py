@@ -24,6 +24,7 @@ from dovetail.conformance.oracle import lives
 from dovetail.conformance.oracle.emission import late_row
 from dovetail.conformance.oracle.horizon import Horizon, Judge
 from dovetail.conformance.oracle.parts import IN_TIME, Parts
+from dovetail.conformance.oracle.picks import Nearest
 from dovetail.conformance.oracle.results import EarlyRow, Known, Result, Role
 from dovetail.conformance.oracle.sides import (
     NEVER,
@@ -314,6 +315,11 @@ class Frontier:
         horizon, kind = self.known.horizon, self.known.parts.kind
         if not horizon.can_meet(row):
             return False
+        nearest = self.known.parts.picker.nearest
+        if row.hand is spec.Hand.RIGHT and isinstance(nearest, Nearest):
+            bound = horizon.bound(spec.Hand.LEFT)
+            if not nearest.can_be_taken(nearest.right(row.values), bound):
+                return False
         if row in self.known.judgements:
             # Of such a left row the picks want no more, whatever comes. But in a right
             # semi join what comes may still match one that is over its limit.

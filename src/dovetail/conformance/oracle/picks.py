@@ -24,6 +24,7 @@ from typing import Self, assert_never
 
 from dovetail import spec
 from dovetail.conformance.oracle import sides
+from dovetail.expression import Expression
 from dovetail.schema import to_microseconds
 
 Optional = Callable[
@@ -166,6 +167,15 @@ DAY = 86_400 * spec.SECOND
 EPOCH = date(1970, 1, 1)
 
 
+def _is_column(expression: Expression, name: str) -> bool:
+    """Tells whether an expression is a column and nothing else."""
+    match spec.plain_reference(expression):
+        case spec.Reference(column=column):
+            return column.lower() == name.lower()
+        case _:
+            return False
+
+
 @dataclass(frozen=True, slots=True)
 class Nearest:
     """How the time of each side is told, and which right time is the best.
@@ -177,20 +187,17 @@ class Nearest:
     left: sides.Scalar
     right: sides.Scalar
     is_row_time: bool
+    is_left_row_time: bool
 
     @classmethod
     def of_pick(cls, pick: spec.AsOf, left: spec.Input, right: spec.Input) -> Nearest:
         """Returns the pick with its expressions as functions."""
-        match spec.plain_reference(pick.right):
-            case spec.Reference(column=column):
-                is_row_time = column.lower() == right.time.lower()
-            case _:
-                is_row_time = False
         scalars = (
             sides.side_scalar(pick.left, "l", left),
             sides.side_scalar(pick.right, "r", right),
         )
-        return cls(pick, *scalars, is_row_time)
+        is_left = _is_column(pick.left, left.time)
+        return cls(pick, *scalars, _is_column(pick.right, right.time), is_left)
 
     def of(self, pairs: Sequence[sides.Pair]) -> list[sides.Pair]:
         """Returns the pair of the best right row, of pairs of one left row in order."""
@@ -222,6 +229,18 @@ class Nearest:
             edges.add(Fraction(bound))
         coming = [time for time in edges if time >= bound and self._fits(base, time)]
         return any(known is None or self._beats(base, time, known) for time in coming)
+
+    def can_be_taken(self, right: object, bound: sides.Moment) -> bool:
+        """Tells whether a left row to come, from the bound on, may take a right one."""
+        time = measure(right)
+        if time is None:
+            return False
+        if not (self.is_row_time and self.is_left_row_time):
+            return True
+        edges = {time - 1, time, time + 1}
+        if math.isfinite(bound):
+            edges.add(Fraction(bound))
+        return any(base >= bound and self._fits(base, time) for base in edges)
 
     def _beats(self, base: Time, time: Time, known: Time) -> bool:
         """Tells whether a later row of this time takes the place of a known one.

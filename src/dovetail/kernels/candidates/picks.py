@@ -80,6 +80,11 @@ class Picked:
     open_over: Whole = field(default_factory=_nobody)
     judged: Matches = NO_MATCHES
 
+    def are_outdated(self, horizon: Horizon) -> Mask:
+        """Tells which right rows no left row to come takes."""
+        outdated: Mask = self.outdated_by <= min(horizon.bound(0), NEVER - 1)
+        return outdated
+
     def count_met(self, present: Present) -> tuple[int, int]:
         """Returns how many rows of each side have met somebody, each counted once."""
         left, right = (

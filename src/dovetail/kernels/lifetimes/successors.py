@@ -65,8 +65,8 @@ def birth_of_farther(rows: Rows, old: int) -> Whole:
     starts[:old], stops[:old] = runs.of_partitions(rows.partition[:old])
     starts[old:][order] = np.arange(1, len(order) + 1)
     stops[old:][order] = np.repeat(runs.bounds[1:], np.diff(runs.bounds))
-    measure = rows.hidden(measures.MEASURE)[old:][order]
-    found = search.first_above(measure, starts, stops, rows.hidden(measures.REACH))
+    measure, reach = measures.compared(rows, old)
+    found = search.first_above(measure[order], starts, stops, reach)
     ended = found != search.NOWHERE
     result = np.full(len(rows), NEVER)
     result[ended] = fresh.birth[order][found[ended]]

@@ -64,7 +64,7 @@ def frontier(
             times.extend(_of_waiting(horizon, hand, NEVER))
         return min(times, default=NEVER)
     left, right = _wanting(horizon, open_rows)
-    wanting = (left & ~picked.settled, right)
+    wanting = (left & ~picked.settled, right & ~picked.are_outdated(horizon))
     for hand in (0, 1):
         other = 1 - hand
         is_used = horizon.can_come(other) or len(horizon.present.rows[other]) > 0

@@ -83,8 +83,7 @@ def outcome(horizon: Horizon, present: Present, hand: int, picked: Picked) -> Ou
     needed = np.zeros(len(rows), bool)
     needed[(picked.held.left, picked.held.right)[hand]] = True
     if hand == 1:
-        is_outdated = picked.outdated_by <= min(horizon.bound(0), NEVER - 1)
-        done = done | (is_outdated & ~needed)
+        done = done | (picked.are_outdated(horizon) & ~needed)
     unmatched = _unmatched(settings, hand, rows)
     lonely = unmatched & done & ~needed & horizon.know_ends(hand)
     # Who is past meets nobody any more, though rows with earlier times may come.
