@@ -92,8 +92,11 @@ class Check:
                     | TableChain()
                 ) as whole:
                     yield self._of_whole(case, whole)
+                case DovetailError() as error:
+                    yield self._judged(case, error)
                 case error:
-                    yield self._unplayed(case, error)
+                    # A mistake of ours is no refusal, whatever a case expects.
+                    yield Verdict(case, self.engine, Status.FAIL, _told(error))
         # All at once: to start is dear, and a stream plays many in one query.
         if plays:
             for name, outcome in outcomes(self.engine, plays, self.split):
@@ -102,13 +105,6 @@ class Check:
         for name, lines in texts.streamed(flows, self.split):
             case, _ = by_name[name]
             yield self._of_lines(case, lines)
-
-    def _unplayed(self, case: Case, error: Exception) -> Verdict:
-        """Returns the verdict on a case of which there is nothing to play."""
-        if isinstance(error, DovetailError):
-            return self._judged(case, error)
-        # A mistake of ours is no refusal, whatever error the case expects.
-        return Verdict(case, self.engine, Status.FAIL, _told(error))
 
     def _of_whole(self, case: Case, whole: Whole) -> Verdict:
         """Returns the verdict on what the engine makes of a text of several steps."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from sqlglot import TokenType, exp, parser, tokens
 from sqlglot.dialects.dialect import Dialect
@@ -24,7 +24,7 @@ from sqlglot.tokenizer_core import Token
 from dovetail import spec
 from dovetail.dialects import trees
 from dovetail.dialects.grammar import Source
-from dovetail.dialects.lenses import functions
+from dovetail.dialects.lenses import functions, neighbours
 from dovetail.errors import DialectError, Place, SpecError, UnsupportedError
 
 LANGUAGE = "Lenses SQL"
@@ -44,8 +44,9 @@ _SETTINGS = re.compile(
     r"defaults\.(topic|streams)(\.\w+)+|commit\.interval\.ms|enable\.auto\.commit"
     r"|auto\.offset\.reset|(processing|poll|max|fetch|session|request)(\.\w+)+"
 )
-_OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE)
-_CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END)
+_QUOTED = (TokenType.IDENTIFIER, TokenType.STRING)
+_NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
+_NEEDED = (TokenType.THEN, TokenType.AND)
 _ENDED = "the end of the text"
 _RESULT = "result"
 """The topic of a query that names none."""
@@ -73,6 +74,19 @@ class LensesSql(Dialect):
             for name, known in parser.Parser.FUNCTION_PARSERS.items()
             if name not in functions.NAMES
         }
+
+        def _match(
+            self,
+            token_type: TokenType,
+            *args: Any,  # noqa: ANN401 - as the base has them
+            **options: Any,  # noqa: ANN401
+        ) -> bool:
+            """Goes past a token; without these words a CASE or BETWEEN ends."""
+            found: bool = super()._match(token_type, *args, **options)
+            # To sqlglot they may be left out.
+            if not found and token_type in _NEEDED:
+                self.raise_error(f"Expecting {token_type.name}")
+            return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +142,12 @@ class Join:
     within: Within | Nothing
     place: Place
 
+    @property
+    def optional(self) -> frozenset[spec.Hand]:
+        """Returns the hands of which a row may lack."""
+        hands = (one.other for one in spec.HANDS if self.kind.preserves(one))
+        return frozenset(hands)
+
 
 @dataclass(frozen=True, slots=True)
 class Lateral:
@@ -149,18 +169,29 @@ class WindowBy:
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """A query, clause by clause; `kind` is STREAM, TABLE or nothing."""
+    """A query, clause by clause; `kind` is STREAM, TABLE or nothing.
+
+    What it joins behind the first join is `more`: only a query of neither may.
+    """
 
     kind: str
     shown: tuple[Shown, ...]
     source: Named
     place: Place
     join: Join | Nothing = NOTHING
+    more: tuple[Join, ...] = ()
     laterals: tuple[Lateral, ...] = ()
     where: exp.Expr | Nothing = NOTHING
     window: WindowBy | Nothing = NOTHING
     groups: tuple[exp.Expr, ...] | Nothing = NOTHING
     having: exp.Expr | Nothing = NOTHING
+
+    @property
+    def aliases(self) -> list[str]:
+        """Returns the names of the sources."""
+        first = [self.join] if isinstance(self.join, Join) else []
+        joined = (one.source.alias for one in (*first, *self.more))
+        return [self.source.alias, *joined]
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,9 +280,8 @@ class _Cursor:
     def words(self, count: int = 1) -> tuple[str, ...]:
         """Returns the next words, in capitals; names in quotes are none."""
         some = self.tokens[self.at : self.at + count]
-        quoted = (TokenType.IDENTIFIER, TokenType.STRING)
         return tuple(
-            "" if one.token_type in quoted else one.text.upper() for one in some
+            "" if one.token_type in _QUOTED else one.text.upper() for one in some
         )
 
     def take(self, *words: str) -> bool:
@@ -292,6 +322,11 @@ class _Cursor:
         name = found[0].rstrip(".-")
         while not self.is_done and self.token.start < start + len(name):
             self.at += 1
+        # A letter that no name has, inside of what sqlglot takes for one.
+        past = start + len(name)
+        if self.tokens[self.at - 1].end >= past:
+            told = f"the letter {self.source.text[past]!a} in a name"
+            raise DialectError(told, "`..` around it", place=self.source.place(past, 1))
         return name, self.source.place(start, len(name))
 
     def length(self) -> spec.Span:
@@ -299,6 +334,9 @@ class _Cursor:
         place = self.place
         # To sqlglot a number and its unit are two tokens.
         some = self.tokens[self.at : self.at + 2]
+        if some and some[0].token_type in _QUOTED:
+            told, hint = "a length of time in quotes", f"{some[0].text}, without them"
+            raise DialectError(told, "a number and a unit", hint, place=place)
         text = "".join(one.text for one in some)
         found = re.fullmatch(r"(\d+)(ms|s|m|h|d)", text.lower())
         if found is None:
@@ -318,7 +356,7 @@ class _Cursor:
             if depth == 0 and not is_inside and any(map(self.begins, ends)):
                 break
             # A comma, or a clause, in brackets is of what stands in them.
-            depth += _nesting(self.tokens, self.at)
+            depth += neighbours.nesting(self.tokens, self.at)
             between += (kind is TokenType.BETWEEN) - bool(is_inside)
             self.at += 1
         if self.at == start:
@@ -346,6 +384,7 @@ class _Cursor:
         some = [*_whole_names(self.source.text, self.tokens[self.at :], names)]
         if not some:
             raise self.stopped("something")
+        neighbours.check(self.source, some)
         first = some[0]
         # sqlglot reads statements: with a SELECT in front an expression is one.
         select = Token(TokenType.SELECT, "SELECT", first.line, first.col, 0, 0)
@@ -366,15 +405,6 @@ class _Cursor:
         if node.find(exp.Query):
             raise not_yet(trees.place_of(self.source, node), "a query in an expression")
         return node
-
-
-def _nesting(some: Sequence[Token], at: int) -> int:
-    """Returns by how much a token opens or closes what stands in brackets."""
-    # Behind a dot a word is a name: _key.window.end ends no CASE.
-    if at and some[at - 1].token_type is TokenType.DOT:
-        return 0
-    kind = some[at].token_type
-    return (kind in _OPENING) - (kind in _CLOSING)
 
 
 def _whole_names(
@@ -512,10 +542,26 @@ def _select(cursor: _Cursor) -> Select:
     query = Select(kind, (), source, place)
     rest = _Clauses(cursor, query)
     query = rest.read()
-    names = [source.alias]
-    if isinstance(query.join, Join):
-        names.append(query.join.source.alias)
-    return replace(query, shown=tuple(_shown(one, names) for one in listed.parts()))
+    shown = tuple(_shown(one, query.aliases) for one in listed.parts())
+    return replace(query, shown=shown)
+
+
+def _with(query: Select, join: Join) -> Select:
+    """Returns a query with one more join."""
+    if query.join == NOTHING:
+        return replace(query, join=join)
+    return replace(query, more=(*query.more, join))
+
+
+def third_source(place: Place) -> SpecError:
+    """Returns the refusal of a third source where a query may have two."""
+    return SpecError(
+        "a third source in one query",
+        "two",
+        "WITH x AS (SELECT .. FROM a JOIN b ON ..); joins x with the third",
+        rule="lenses_sources",
+        place=place,
+    )
 
 
 def _named(cursor: _Cursor) -> Named:
@@ -531,10 +577,7 @@ def _named(cursor: _Cursor) -> Named:
     # The next clause is not another name of the source.
     ends = (*_JOINS, *_BEHIND, *_UNKNOWN, "ON", "STORE")
     follows = not cursor.is_done and not any(cursor.begins(one) for one in ends)
-    is_name = follows and cursor.token.token_type in (
-        TokenType.VAR,
-        TokenType.IDENTIFIER,
-    )
+    is_name = follows and cursor.token.token_type in _NAMES
     if has_word or is_name:
         alias, _ = cursor.name("another name of the source")
     return Named(name, alias, place)
@@ -547,19 +590,12 @@ class _Clauses:
     cursor: _Cursor
     query: Select
 
-    @property
-    def names(self) -> list[str]:
-        """Returns the names of the sources."""
-        join = self.query.join
-        more = [join.source.alias] if isinstance(join, Join) else []
-        return [self.query.source.alias, *more]
-
     def read(self) -> Select:
         """Returns the query with all its clauses."""
         cursor = self.cursor
         while cursor.take("LATERAL"):
             place, inner = cursor.place, cursor.until("AS")
-            node = inner.expression(self.names)
+            node = inner.expression(self.query.aliases)
             cursor.need("AS")
             name, _ = cursor.name("a name for each element")
             one = Lateral(node, name, place)
@@ -571,7 +607,7 @@ class _Clauses:
         self._window()
         if cursor.take("GROUP", "BY"):
             inner = cursor.until("WINDOW BY", "HAVING", *_UNKNOWN)
-            groups = tuple(one.expression(self.names) for one in inner.parts())
+            groups = tuple(one.expression(self.query.aliases) for one in inner.parts())
             self.query = replace(self.query, groups=groups)
         self._window()
         if cursor.take("HAVING"):
@@ -583,10 +619,10 @@ class _Clauses:
     def _condition(self, word: str) -> exp.Expr:
         """Returns the condition behind a word."""
         ends = [one for one in (*_BEHIND, *_UNKNOWN, *_JOINS) if one != word]
-        return self.cursor.until(*ends).expression(self.names)
+        return self.cursor.until(*ends).expression(self.query.aliases)
 
     def _join(self) -> None:
-        """Reads the second source, if there is one."""
+        """Reads the second source, if there is one, and those behind it."""
         cursor, place = self.cursor, self.cursor.place
         if cursor.words(1) == (",",):
             raise cursor.stopped("LEFT, RIGHT, INNER or OUTER JOIN")
@@ -597,13 +633,16 @@ class _Clauses:
             cursor.need("JOIN", hint="kinds of joins are LEFT, RIGHT, INNER and OUTER")
         elif not cursor.take("JOIN"):
             return
+        if self.query.join != NOTHING and self.query.kind:
+            raise third_source(place)
+        before = self.query
         join = Join(kind, _named(cursor), NOTHING, NOTHING, place)
         # Already here: what ON says may have names of the second source.
-        self.query = replace(self.query, join=join)
+        self.query = _with(before, join)
         if cursor.take("ON"):
-            ends = (*_BEHIND, *_UNKNOWN, *_JOINS)
-            parts = cursor.until(*ends).parts("AND")
-            join = replace(join, on=tuple(one.expression(self.names) for one in parts))
+            parts = cursor.until(*_BEHIND, *_UNKNOWN, *_JOINS).parts("AND")
+            on = tuple(one.expression(self.query.aliases) for one in parts)
+            join = replace(join, on=on)
         if not cursor.is_done and cursor.words(1) == ("WITHIN",):
             place = cursor.place
             cursor.at += 1
@@ -613,15 +652,8 @@ class _Clauses:
             raise DialectError(
                 "ON behind WITHIN", "WITHIN behind ON", hint, place=cursor.place
             )
-        if any(cursor.begins(one) for one in _JOINS):
-            raise SpecError(
-                "a third source in one query",
-                "two",
-                "WITH x AS (SELECT .. FROM a JOIN b ON ..); joins x with the third",
-                rule="lenses_sources",
-                place=cursor.place,
-            )
-        self.query = replace(self.query, join=join)
+        self.query = _with(before, join)
+        self._join()
 
     def _window(self) -> None:
         """Reads how rows of a group stand together in time, if that is said."""
@@ -647,19 +679,28 @@ class _Clauses:
         self.query = replace(self.query, window=window)
 
 
+def is_star(node: exp.Expr) -> bool:
+    """Tells whether SELECT lists all fields by it: `*`, `a.*`."""
+    whole = node.this if isinstance(node, exp.Column) else node
+    return isinstance(whole, exp.Star)
+
+
 def _shown(cursor: _Cursor, names: Sequence[str]) -> Shown:
     """Returns one of the things that SELECT lists, with its name and facet."""
     place, depth, named = cursor.place, 0, 0
     # The last AS outside of brackets names it: CAST(x AS y) has one of its own.
     for number, one in enumerate(cursor.tokens):
-        depth += _nesting(cursor.tokens, number)
+        depth += neighbours.nesting(cursor.tokens, number)
         if depth == 0 and one.token_type is TokenType.ALIAS:
             named = number
     if not named:
         node = cursor.expression(names)
-        if isinstance(node, exp.Alias):
-            return Shown(node.this, node.alias, "", place)
-        return Shown(node, "", "", place)
+        if not isinstance(node, exp.Alias):
+            return Shown(node, "", "", place)
+        last = _Cursor(cursor.source, cursor.tokens, len(cursor.tokens) - 1)
+        if last.token.token_type not in _NAMES or is_star(node.this):
+            raise last.stopped(", or FROM")
+        return Shown(node.this, node.alias, "", place)
     front = _Cursor(cursor.source, cursor.tokens[:named])
     behind = _Cursor(cursor.source, cursor.tokens, named + 1)
     is_whole = not behind.is_done and behind.token.token_type is TokenType.IDENTIFIER

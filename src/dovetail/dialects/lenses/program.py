@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from dovetail import spec
 from dovetail.dialects.lenses import parser
+from dovetail.dialects.lenses.neighbours import too_deep
 from dovetail.dialects.lenses.parser import Filled, Text, not_yet
 from dovetail.dialects.lenses.query import Query
 from dovetail.dialects.lenses.records import (
@@ -297,7 +298,10 @@ def program(
 
     `is_bounded`: all rows are there from the start, so tables are joined as they are.
     """
-    return Topics(Text.read(text), {**inputs}, is_bounded).program()
+    try:
+        return Topics(Text.read(text), {**inputs}, is_bounded).program()
+    except RecursionError as error:
+        raise too_deep(Place(text, 1, 1)) from error
 
 
 def usual_settings(join: spec.JoinSpec, inputs: spec.Inputs) -> spec.Settings:

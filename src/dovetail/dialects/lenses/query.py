@@ -375,8 +375,25 @@ class Query:
 
     # The join.
 
-    def _joined(self, join: parser.Join) -> Made:
-        """Returns what the join of two sources gives."""
+    def _joined(self, first: parser.Join) -> Made:
+        """Returns what a join of two sources gives, or joins of more in their order."""
+        join, seen = first, self._pair(first)
+        for behind in self.select.more:
+            seen = self._behind(join, seen, behind)
+            join = behind
+        hard, soft = self._on(join, seen)
+        where = [*self._conditions(seen)]
+        if join.kind is spec.Kind.INNER:
+            # What is asked of one source alone is asked in front of the join.
+            soft, where = [*soft, *where], []
+        made = self._made(join, seen, hard=hard, soft=soft)
+        fields, key = self._fields(seen, join.optional)
+        common = self._common_key(join, seen, hard)
+        made = replace(made, fields=fields, key=key or common)
+        return made.filtered(where)
+
+    def _pair(self, join: parser.Join) -> Seen:
+        """Returns the two sources of the first join as it takes them."""
         both = (self.select.source, join.source)
         every = [self.sources.known(one) for one in both]
         records: list[Rows] = []
@@ -403,19 +420,25 @@ class Query:
             what = "a join of what windows give with a table"
             raise not_yet(join.place, what, _NO_ORDER)
         self._check_join(join, seen)
+        return seen
+
+    def _behind(self, join: parser.Join, seen: Seen, behind: parser.Join) -> Seen:
+        """Returns the sources of a join, joined, and that of the one behind it.
+
+        Where all rows are there from the start, a query may have so many.
+        """
+        found = self.sources.known(behind.source)
+        right = found.rows(behind.source.alias) if isinstance(found, Made) else found
+        streams = (it.is_stream for it in (*(it for _, it in seen.sources), right))
+        if not self.sources.is_bounded or any(streams):
+            raise parser.third_source(behind.place)
         hard, soft = self._on(join, seen)
-        where = [*self._conditions(seen)]
-        if join.kind is spec.Kind.INNER:
-            # What is asked of one source alone is asked in front of the join.
-            soft, where = [*soft, *where], []
         made = self._made(join, seen, hard=hard, soft=soft)
-        optional = frozenset(
-            hand.other for hand in spec.HANDS if join.kind.preserves(hand)
-        )
-        fields, key = self._fields(seen, optional)
-        common = self._common_key(join, seen, hard)
-        made = replace(made, fields=fields, key=key or common)
-        return made.filtered(where)
+        made = replace(made, key=self._common_key(join, seen, hard))
+        left = seen.carried(made, join.optional)
+        seen = replace(left, sources=(*left.sources, (behind.source.alias, right)))
+        self._check_join(behind, seen)
+        return seen
 
     def _in_row_time(self, found: Records, named: parser.Named) -> Rows:
         """Returns what a join with a table gives as a stream that meets another one."""
@@ -494,7 +517,8 @@ class Query:
         """Returns the equalities between both sources, and conditions on one."""
         if not isinstance(join.on, tuple):
             keys = [seen.records(hand).key for hand in spec.HANDS]
-            for one, (alias, _) in zip(keys, seen.sources, strict=True):
+            ends = (seen.sources[0], seen.sources[-1])
+            for one, (alias, _) in zip(keys, ends, strict=True):
                 if not one.is_there:
                     raise SpecError(
                         f'a join without ON, and no _key of "{alias}" is known',
@@ -528,8 +552,9 @@ class Query:
 
     def _mixed(self, part: exp.Expr, seen: Seen) -> SpecError:
         """Returns the refusal of a part of ON that looks at both sources."""
-        names = " and ".join(f'"{alias}"' for alias, _ in seen.sources)
-        told = f"{part.sql()} looks at {names}"
+        *left, last = (f'"{alias}"' for alias, _ in seen.sources)
+        names = left[0] if len(left) == 1 else "a source in front of it"
+        told = f"{part.sql()} looks at {names} and {last}"
         hint = "parts between AND: a.x = b.y, or a condition on one source alone"
         return SpecError(
             f"ON: {told}",
@@ -645,9 +670,7 @@ class Query:
         fields, parts = list[Field](), list[Part]()
         for one in self.select.shown:
             star = one.node
-            if isinstance(star, exp.Star) or (
-                isinstance(star, exp.Column) and isinstance(star.this, exp.Star)
-            ):
+            if parser.is_star(star):
                 fields += self._star(star, seen, optional)
                 continue
             kind, called = self.values.type_of(one.node, seen), _called(one)
@@ -673,20 +696,23 @@ class Query:
         self, node: exp.Expr, seen: Seen, optional: frozenset[spec.Hand]
     ) -> Iterator[Field]:
         """Yields all fields of the value, of all sources or of one."""
-        table = node.args.get("table") if isinstance(node, exp.Column) else None
-        name = table.name.lower() if table is not None else ""
+        names = node.parts[:-1] if isinstance(node, exp.Column) else []
+        path = [it.name.lower() for it in names]
+        # `a._value` is all of `a`, and `_value` alone of every source.
+        if path[-1:] == ["_value"]:
+            path.pop()
         is_known = False
-        # Not strict: without a join there is one source, on the left.
-        for hand, (alias, records) in zip(spec.HANDS, seen.sources, strict=False):
-            if name in ("", "_value", alias.lower()):
+        for place, (alias, records) in enumerate(seen.sources):
+            hand = seen.hand(place)
+            if path in ([], [alias.lower()]):
                 is_known = True
                 for one in records.fields:
                     value = sided(one.value, hand) if seen.is_join else one.value
                     may = one.may_be_null or hand in optional
                     yield Field(one.name, value, may)
         if not is_known:
-            names = " or ".join(alias for alias, _ in seen.sources)
-            wrong = self.text.wrong(node, f'no source "{name}"', names)
+            known = " or ".join(alias for alias, _ in seen.sources)
+            wrong = self.text.wrong(node, f'no source "{".".join(path)}"', known)
             yield from self._of_record(node, seen, optional, wrong)
 
     def _of_record(

@@ -17,9 +17,10 @@ from sqlglot import exp
 
 from dovetail import spec
 from dovetail.dialects.lenses.parser import FACETS, Shown, Text
-from dovetail.dialects.lenses.records import END, KEY, START, Field, Records
-from dovetail.dialects.trees import sided
+from dovetail.dialects.lenses.records import END, KEY, START, Field, Made, Records, Rows
+from dovetail.dialects.trees import own_column, sided
 from dovetail.errors import DialectError
+from dovetail.expression import Expression
 from dovetail.schema import StructType, Type
 
 
@@ -27,20 +28,70 @@ from dovetail.schema import StructType, Type
 class Seen:
     """The sources of a query by their names, while its expressions are read.
 
-    Those of a join have a hand each; what a query alone sees has none.
+    The last one of a join is on the right, those before it on the left: `joined` is
+    what they are together. What a query alone sees is on no hand.
     """
 
     text: Text
     sources: tuple[tuple[str, Records], ...]
+    joined: tuple[Rows, ...] = ()
 
     def records(self, hand: spec.Hand) -> Records:
         """Returns the source on a hand."""
-        return self.sources[spec.HANDS.index(hand)][1]
+        every = (*self.joined, *(one for _, one in self.sources))
+        return every[0 if hand is spec.Hand.LEFT else -1]
+
+    def hand(self, place: int) -> spec.Hand:
+        """Returns the hand on which a source is, by its place among them."""
+        is_last = place == len(self.sources) - 1
+        return spec.Hand.RIGHT if self.is_join and is_last else spec.Hand.LEFT
 
     @property
     def is_join(self) -> bool:
         """Tells whether there are two."""
         return len(self.sources) > 1
+
+    def carried(self, made: Made, optional: frozenset[spec.Hand]) -> Seen:
+        """Returns the sources as a join of them has their rows, for the next join."""
+        columns = dict[str, exp.Expr]()
+
+        def column(value: exp.Expr) -> exp.Expr:
+            if isinstance(value, exp.Null):
+                return value
+            name = f"column {len(columns)}"
+            columns[name] = value
+            return own_column(name)
+
+        def fields(some: Sequence[Field], hand: spec.Hand) -> tuple[Field, ...]:
+            may = hand in optional
+            return tuple(
+                Field(it.name, column(sided(it.value, hand)), may or it.may_be_null)
+                for it in some
+            )
+
+        def own(one: Records, hand: spec.Hand) -> Rows:
+            assert isinstance(one, Rows)  # noqa: S101 - as sides are made
+            return replace(
+                one,
+                kind=made.kind,
+                fields=fields(one.fields, hand),
+                hidden=fields(one.hidden, hand),
+                key=replace(one.key, value=column(sided(one.key.value, hand))),
+                time=column(sided(one.time, hand)),
+                kept=(),
+            )
+
+        sources = [
+            (alias, own(one, self.hand(place)))
+            for place, (alias, one) in enumerate(self.sources)
+        ]
+        key = replace(made.key, value=column(made.key.value))
+        texts = ((it, Expression(made.spelled(at))) for it, at in columns.items())
+        join = replace(made.join, select=spec.Columns(tuple(texts)))
+        nested = spec.Nested(join, " and ".join(alias for alias, _ in sources))
+        rows = ((alias, replace(one, source=nested)) for alias, one in sources)
+        left = Rows(nested, made.kind, (), key, exp.null(), "")
+        return Seen(self.text, tuple(rows), (left,))
 
     def hands(self, node: exp.Expr) -> set[spec.Hand]:
         """Returns the sources that an expression looks at."""
@@ -77,7 +128,7 @@ class Seen:
         path = path[1:] if named else path
         places = named or [*range(len(self.sources))]
         known = [
-            (spec.HANDS[place], *one)
+            (self.hand(place), *one)
             for place in places
             for one in self._of(self.sources[place][1], path, node)
         ]

@@ -17,16 +17,14 @@ from sqlglot import exp
 from dovetail.dialects.lenses.parser import Text, not_yet
 from dovetail.schema import ArrayType, AtomicType, DecimalType, StructType, Type
 
-_NAMES = (
-    "COUNT, SUM, AVG, MIN, MAX, FIRST, LAST, COLLECT, COLLECT_UNIQUE, MAXK, MINK, "
-    "MAXK_UNIQUE and MINK_UNIQUE"
-)
 _WHOLE = {AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BIGINT}
 _FLOATS = {AtomicType.FLOAT, AtomicType.DOUBLE}
-_FIRST = ("MAXK", "MAXK_UNIQUE", "MINK", "MINK_UNIQUE")
+_FIRST = ("MAXK", "MINK", "MAXK_UNIQUE", "MINK_UNIQUE")
 _LISTED = ("COLLECT", "COLLECT_UNIQUE", *_FIRST)
 _LATER = ("TOPK", "BOTTOMK")
 _FUNCTIONS = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.First, exp.Last)
+NAMES = (*(one.sql_name() for one in _FUNCTIONS), *_LISTED)
+"""Functions of groups, by the names that texts have for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +80,8 @@ def argument_of(function: exp.Expr, text: Text) -> exp.Expr:
     if not is_known:
         # They stand in documents of SQL Studio, which reads topics as they are.
         hint = "processors of Lenses have none either" if name in _LATER else ""
-        raise not_yet(text.at(function), f"{name}: known are {_NAMES}", hint)
+        known = f"{', '.join(NAMES[:-1])} and {NAMES[-1]}"
+        raise not_yet(text.at(function), f"{name}: known are {known}", hint)
     if isinstance(function, exp.Anonymous):
         most = function.expressions[1:]
         if not function.expressions or len(most) > 1:

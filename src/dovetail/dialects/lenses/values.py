@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from sqlglot import ErrorLevel, errors, exp
 
 from dovetail import spec
-from dovetail.dialects.lenses import functions
+from dovetail.dialects.lenses import functions, spelling
 from dovetail.dialects.lenses.parser import Text, not_yet
 from dovetail.dialects.lenses.records import Rows
 from dovetail.dialects.lenses.seen import Seen
 from dovetail.errors import DovetailError, SpecError, UnsupportedError
 from dovetail.expression import Expression, Scope, parse
+from dovetail.expression.syntax import is_pointed
 from dovetail.schema import AtomicType, Type
 
 _LEFT = spec.Hand.LEFT
@@ -47,6 +48,14 @@ class Values:
             scope = Scope.pair(*schemas)
         else:
             scope = seen.records(_LEFT).scope(self.inputs)
+        for one in node.walk():
+            # Where it stands for no value: `upper(a.*)`, `a.f(x)`.
+            if isinstance(one, exp.Star) and not isinstance(one.parent, exp.Count):
+                told = f"{node.sql()}: a star among values"
+                raise self.text.wrong(one, told, "it alone behind SELECT")
+            if isinstance(one, exp.Dot) and isinstance(one.expression, exp.Func):
+                told = f"{one.sql()}: a function behind a dot"
+                raise self.text.wrong(one, told, "the name of a field")
         try:
             # What Spark has no place for would else be left out without a word.
             node.sql(dialect="spark", unsupported_level=ErrorLevel.RAISE)
@@ -57,10 +66,18 @@ class Values:
         try:
             return parse(Expression(text), scope).type
         except UnsupportedError as error:
+            for one in node.find_all(exp.Anonymous):
+                if not spelling.is_function(one.name):
+                    told, hint = f'no function "{one.name}"', spelling.nearest(one.name)
+                    expected = "one of Lenses or of Spark"
+                    raise self.text.wrong(one, told, expected, hint) from error
             raise not_yet(self.text.at(node), error.found) from error
         except DovetailError as error:
-            told = error.expected, error.hint
-            raise self.text.wrong(node, error.found, *told) from error
+            # Our text of it, which the error shows, its user has never seen.
+            plain = error.__cause__ if is_pointed(error) else error
+            hint = plain.hint if isinstance(plain, DovetailError) else ""
+            found = error.found.replace(f'"{text}"', f'"{node.sql()}"')
+            raise self.text.wrong(node, found, error.expected, hint) from error
 
     def meant(self, node: exp.Expr, seen: Seen) -> exp.Expr:
         """Returns an expression over the rows of the sources, in Spark's functions."""
