@@ -81,6 +81,9 @@ def argument_of(function: exp.Expr, text: Text) -> exp.Expr:
     # sqlglot reads SUM() as it stands.
     if isinstance(function, _VALUES) and value is None:
         raise text.wrong(function, f"{called(function)} of nothing", "a value")
+    if isinstance(function, _VALUES) and function.expressions:
+        told = f"{called(function)} of {1 + len(function.expressions)} values"
+        raise text.wrong(function, told, "one value")
     match function:
         case exp.Count(this=exp.Star()):
             return exp.Literal.number(1)

@@ -47,9 +47,10 @@ def of_function(called: exp.Anonymous, text: Text) -> exp.Select:
         hint = "do what it does in a step of your own in front, and give its rows"
         raise not_yet(text.at(called), f'the function "{called.name}" of rows', hint)
     written, names = _KNOWN[name]
-    cursor, *values = called.expressions
+    cursor, *values = called.expressions or [called]
     is_cursor = isinstance(cursor, exp.Anonymous) and cursor.name.upper() == "CURSOR"
-    if not is_cursor or not isinstance(cursor.expressions[0], exp.Select):
+    rows = cursor.expressions if is_cursor else []
+    if len(rows) != 1 or not isinstance(rows[0], exp.Select):
         raise text.wrong(cursor, f"the rows of {name}", _CURSOR)
     if len(values) != len(names):
         told = f"{len(values)} values behind the rows of {name}"
@@ -61,9 +62,9 @@ def of_function(called: exp.Anonymous, text: Text) -> exp.Select:
     assert isinstance(query, exp.Select)  # noqa: S101 - as it is written above
     for table in [*query.find_all(exp.Table)]:
         # The rows may be named in it as they are named there.
-        rows = exp.Subquery(this=cursor.expressions[0].copy())
-        rows.set("alias", exp.TableAlias(this=exp.to_identifier("source")))
-        table.replace(rows)
+        source = exp.Subquery(this=rows[0].copy())
+        source.set("alias", exp.TableAlias(this=exp.to_identifier("source")))
+        table.replace(source)
     return query
 
 

@@ -135,6 +135,17 @@ class _Spark:
             raise self.text.wrong(part, "STEP by nothing", "an interval above 0")
         return _floored(part.expression, step.microseconds)
 
+    def interval(self, part: exp.Expr) -> exp.Expr:
+        """Returns a length of time, each part of which is less than the one before."""
+        value = part.this
+        if isinstance(part.args.get("unit"), exp.IntervalSpan) and value.is_string:
+            forward = part.copy()
+            forward.set(
+                "this", exp.Literal.string(value.name.strip().removeprefix("-"))
+            )
+            Windows(self.text).length(forward)
+        return part
+
     def truncated(self, part: exp.Expr) -> exp.Expr:
         """Returns a number without the digits behind so many."""
         value, digits = part.this, part.args.get("decimals")
@@ -162,10 +173,15 @@ class _Spark:
 
     def overlap(self, part: exp.Expr) -> exp.Expr:
         """Returns whether two stretches of time share a moment, but for their ends."""
+        both = part.this, part.expression
+        for one in both:
+            if not isinstance(one, exp.Tuple) or len(one.expressions) != len(both):
+                expected = "(a, b) OVERLAPS (c, d)"
+                raise self.text.wrong(part, "OVERLAPS of this", expected)
         (start, end), (other, last) = (
             # A stretch is said by its ends, or by its start and how long it is.
             (first, first + then if isinstance(then, exp.Interval) else then)
-            for first, then in (part.this.expressions, part.expression.expressions)
+            for first, then in (one.expressions for one in both)
         )
         return exp.Paren(
             this=exp.and_(
@@ -353,6 +369,7 @@ _CHANGED: dict[type[exp.Expr], Callable[[_Spark, exp.Expr], exp.Expr]] = {
     exp.Div: _Spark.quotient,
     exp.Cast: _Spark.cast,
     exp.DateBin: _Spark.step,
+    exp.Interval: _Spark.interval,
     exp.Trunc: _Spark.truncated,
     exp.SimilarTo: _Spark.similar,
     exp.Overlaps: _Spark.overlap,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, pairwise
+from itertools import pairwise
 
 from sqlglot import TokenType, exp
 from sqlglot.errors import ParseError, TokenError
@@ -18,15 +18,27 @@ from sqlglot.tokenizer_core import Token
 
 from dovetail.dialects import trees
 from dovetail.dialects.grammar import Source
-from dovetail.dialects.sqlstream.syntax import SqlStream, called, spelled_out, tokens_of
+from dovetail.dialects.sqlstream.syntax import (
+    RefusedError,
+    SqlStream,
+    called,
+    plain,
+    spelled_out,
+)
+from dovetail.dialects.sqlstream.words import (
+    NAMES,
+    statements_of,
+    tokens_of,
+    unpaired,
+)
 from dovetail.errors import DialectError, Place, UnsupportedError
 from dovetail.schema import AtomicType, Column, Schema, parse_type
 
 ROWTIME = "ROWTIME"
-_NAMES = frozenset({TokenType.VAR, TokenType.IDENTIFIER})
 _CONSTRAINTS = (exp.PrimaryKey, exp.Constraint, exp.UniqueColumnConstraint)
 _QUERY = "a query: SELECT STREAM .. FROM .. JOIN .."
 _ONE_SET_OPERATOR = "rows of streams come for ever: none is sure to be in one alone"
+_CREATED = frozenset({"STREAM", "TABLE", "VIEW", "PUMP"})
 _WITHOUT_EFFECT = frozenset({"SCHEMA", "SERVER", "PUMP", "STREAM", "VIEW", "PATH"})
 """What a text may set up, start and stop without another row coming out."""
 
@@ -91,17 +103,19 @@ class Text:
         """Returns the queries of a text, or says where it stops being any."""
         source = Source(text)
         try:
-            tokens = tokens_of(text)
+            tokens = tokens_of(text, SqlStream())
         except TokenError as error:
             raise DialectError(
                 "a text or a quoted name does not end",
                 place=source.place(len(text.rstrip()), 1),
             ) from error
         found = Statements(source)
-        ends = groupby(tokens, lambda one: one.token_type is TokenType.SEMICOLON)
-        for is_end, some in ends:
-            if not is_end:
-                found.take([*some])
+        for some in statements_of(tokens):
+            if alone := unpaired(some):
+                place = trees.place_of_token(source, alone)
+                told = f'"{alone.text}" without another end'
+                raise DialectError(told, "( and )", place=place)
+            found.take(some)
         return cls(source, found.results(), found.filled, found.declared)
 
     def at(self, node: exp.Expr) -> Place:
@@ -152,11 +166,14 @@ class Statements:
     declared: dict[str, Declared] = field(default_factory=dict)
     functions: dict[str, Function] = field(default_factory=dict)
     alone: list[exp.Query] = field(default_factory=list)
+    created: set[tuple[str, bool]] = field(default_factory=set)
+    """Names of streams, tables and views, and of pumps, which are apart."""
 
     def take(self, tokens: list[Token]) -> None:
         """Takes a statement."""
         words = [one.text.upper() for one in tokens]
         rest = 3 if words[:3] == ["CREATE", "OR", "REPLACE"] else 1
+        self._refuse_second(tokens, rest)
         match words[0], words[rest : rest + 2]:
             case "CREATE", ["FOREIGN", "STREAM" | "TABLE"]:
                 self._declare(tokens, rest + 1)
@@ -169,7 +186,8 @@ class Statements:
                 ends = (words.index(it) for it in ("DESCRIPTION", "AS") if it in words)
                 self._fill(tokens[rest + 1 : min(ends)], query)
             case "CREATE", ["PUMP", *_] if "INSERT" in words:
-                self._insert(tokens[words.index("INSERT") :], tokens[rest + 1].text)
+                pump = _name_of(tokens[rest + 1 :]).text
+                self._insert(tokens[words.index("INSERT") :], pump)
             case "CREATE", ["FUNCTION", *_]:
                 self._function(tokens[rest + 1 :], words[rest + 1 :])
             case "INSERT", ["INTO", *_]:
@@ -178,11 +196,33 @@ class Statements:
                 pass  # what runs, from where and under which schema, its user says
             case "DROP", _:
                 # What was there before under that name is not: names are folded.
-                self.filled.pop(folded(tokens[-1].text), None)
+                name = folded(tokens[-1].text)
+                self.filled.pop(name, None)
+                self.created -= {(name, True), (name, False)}
             case (("CREATE" | "ALTER" | "SET" | "INSERT"), _):
                 raise self._not_yet(tokens[0], " ".join(words[: rest + 1]))
             case _:
                 self.alone.append(self._query(tokens))
+
+    def _refuse_second(self, tokens: list[Token], place: int) -> None:
+        """Refuses a second stream or pump of a name, unless it replaces the first."""
+        words = [one.text.upper() for one in tokens]
+        place += words[place : place + 1] == ["FOREIGN"]
+        if words[0] != "CREATE" or not {*words[place : place + 1]} & _CREATED:
+            return
+        word, name = words[place], _name_of(tokens[place + 1 :] or tokens)
+        known = folded(name.text), word == "PUMP"
+        if known in self.created:
+            told = f'a second {word} "{name.text}"'
+            if words[1] != "OR":
+                hint = f"CREATE OR REPLACE {word} puts it in the place of the first"
+                where = self._place(name)
+                raise DialectError(told, "another name", hint, place=where)
+            if word == "PUMP":
+                raise self._not_yet(name, told)
+            if word == "VIEW":
+                del self.filled[known[0]]
+        self.created.add(known)
 
     def _declare(self, tokens: list[Token], place: int) -> None:
         """Takes the columns of a stream or a table; behind them stands where it is."""
@@ -226,7 +266,7 @@ class Statements:
             one.text.lower()
             for before, one in pairwise(arguments)
             if before.token_type in (TokenType.L_PAREN, TokenType.COMMA)
-            and one.token_type in _NAMES
+            and one.token_type in NAMES
         ]
         result = self._parsed(tokens[words.index("RETURN") + 1 :])
         if result is None or isinstance(result, exp.Command):
@@ -247,12 +287,12 @@ class Statements:
         listed: tuple[exp.Expr, ...] = ()
         if TokenType.L_PAREN in kinds:
             first = kinds.index(TokenType.L_PAREN)
-            names = [one for one in target[first:] if one.token_type in _NAMES]
+            names = [one for one in target[first:] if one.token_type in NAMES]
             listed = tuple(
                 exp.to_identifier(one.text).update_positions(one) for one in names
             )
             target = target[:first]
-        if not target or target[-1].token_type not in _NAMES:
+        if not target or target[-1].token_type not in NAMES:
             place = self._place(target[-1]) if target else self.source.place(0, 1)
             raise DialectError("a query that fills nothing", "a name", place=place)
         title = target[-1].text
@@ -263,6 +303,11 @@ class Statements:
         if listed and known:
             # Listed columns are some of those declared, and have their types.
             whole = tuple(known.values())
+            for one in listed:
+                if one.name.lower() not in {*known, ROWTIME.lower()}:
+                    place = trees.place_of(self.source, one)
+                    told = f'no column "{one.name}" in "{title}"'
+                    raise DialectError(told, " or ".join(known), place=place)
             listed = tuple(known.get(one.name.lower(), one) for one in listed)
         filled = Filled(query, listed or tuple(known.values()), title, whole, pump)
         if before := self.filled.get(name):
@@ -324,12 +369,15 @@ class Statements:
             raise DialectError("the end of the text", _QUERY, place=end)
         try:
             found = SqlStream().parser().parse(tokens, self.source.text)
+        except RefusedError as error:
+            told, place = (error.found, error.expected), self._place(error.token)
+            raise DialectError(*told, place=place) from error
         except ParseError as error:
             raise trees.stopped(self.source, tokens, error) from error
         tree = found[0]
         if tree is None:
             return None
-        tree = tree.transform(self._called, copy=False)
+        tree = plain(tree.transform(self._called, copy=False))
         for query in tree.find_all(exp.Select):
             if not query.expressions:
                 place = trees.place_of(self.source, query)
@@ -348,6 +396,12 @@ class Statements:
                 raise DialectError(told, r"\0041, or \+01F600", place=place) from error
         place = trees.place_of(self.source, node)
         match node:
+            case exp.Distinct() if not isinstance(node.parent, exp.Select):
+                values = [one for one in node.expressions if one is not None]
+                if not isinstance(node.parent, exp.AggFunc) or not values:
+                    told = "DISTINCT where no values of several rows are"
+                    expected = "COUNT(DISTINCT x), or SELECT DISTINCT"
+                    raise DialectError(told, expected, place=place)
             case exp.Filter(this=exp.AggFunc()):
                 return _counting_some(node, place)
             case exp.Filter() | exp.WithinGroup():
@@ -420,6 +474,14 @@ def _name_parts(query: exp.Select) -> None:
 def _is_other(query: exp.Select) -> Callable[[exp.Expr], bool]:
     """Returns what tells a query inside of another one, which has tables of its own."""
     return lambda node: isinstance(node, exp.Select) and node is not query
+
+
+def _name_of(tokens: Sequence[Token]) -> Token:
+    """Returns the name at the beginning of some tokens, behind its schema."""
+    place = 0
+    while [one.token_type for one in tokens[place + 1 : place + 2]] == [TokenType.DOT]:
+        place += 2
+    return tokens[min(place, len(tokens) - 1)]
 
 
 def _plain(tokens: Sequence[Token]) -> Iterator[Token]:

@@ -27,10 +27,16 @@ from dovetail.dialects.sqlstream.functions import as_spark, clock_hint, refusal
 from dovetail.dialects.sqlstream.parser import ROWTIME, Filled, Text, folded, not_yet
 from dovetail.dialects.sqlstream.rows import Pair, Rows, Shown
 from dovetail.dialects.sqlstream.windows import Windows
-from dovetail.dialects.trees import conjuncts, own_column, replaced, sided
+from dovetail.dialects.trees import (
+    conjuncts,
+    own_column,
+    replaced,
+    sided,
+    type_of,
+)
 from dovetail.errors import DovetailError, UnsupportedError
 from dovetail.expression import Expression, Scope, parse
-from dovetail.schema import Schema
+from dovetail.schema import AtomicType, Schema
 
 _KINDS = {
     "": spec.Kind.INNER,
@@ -271,9 +277,15 @@ class Query:
         """Returns the rows of an input; the schema of its name may be left out."""
         name = ".".join(part.name for part in table.parts)
         lowered = {one.lower(): one for one in self.inputs}
-        # As it is written, in any case, and without the schema: the nearest counts.
+        # In capitals if it is plain, as it is written, in any case, and without the
+        # schema: the nearest counts.
+        meant = ".".join(
+            part.name if part.args.get("quoted") else part.name.upper()
+            for part in table.parts
+        )
         last = [one for one in self.inputs if folded(one) == folded(name)]
-        known = name if name in self.inputs else lowered.get(name.lower())
+        known = next((it for it in (meant, name) if it in self.inputs), None)
+        known = known or lowered.get(name.lower())
         if known is None and len(last) == 1:
             known = last[0]
         declared = self.text.declared.get(folded(name))
@@ -373,6 +385,12 @@ class Query:
 
     def kind(self, written: exp.Join) -> spec.Kind:
         """Returns the kind of a join; OUTER alone is FULL."""
+        words = [written.method, written.side, written.kind, "JOIN"]
+        # Each of these says by itself which rows come out, or which are partners.
+        is_one = written.kind not in ("INNER", "CROSS") or not written.side
+        if not is_one or (written.method and written.kind == "CROSS"):
+            told = " ".join(filter(None, words))
+            raise self.text.wrong(written, told, "one of these words")
         if written.kind == "OUTER" and not written.side:
             return spec.Kind.FULL_OUTER
         if written.kind not in ("", "INNER", "OUTER", "CROSS"):
@@ -386,6 +404,9 @@ class Query:
             raise self.text.wrong(
                 written, "CROSS JOIN with a condition", "none: say JOIN"
             )
+        if written.method == "NATURAL" and (on is not None or using):
+            told = "NATURAL JOIN with a condition"
+            raise self.text.wrong(written, told, "none: say JOIN")
         if on is not None:
             yield from conjuncts(on)
         names = [one.name for one in using]
@@ -430,12 +451,14 @@ class Query:
         for one in conditions:
             equal = self._equality(one, pair)
             if equal is None:
-                soft.append(self.written(one, pair))
+                soft.append(self.condition(one, pair))
             else:
                 hard.append(equal)
         kind = self.kind(written)
         for hand in spec.HANDS:
-            soft += [self.own(one, hand, pair) for one in pair.side(hand).kept]
+            for one in pair.side(hand).kept:
+                soft.append(own := self.own(one, hand, pair))
+                self.refuse_no_condition(own, self.scope(pair), one)
         if kind is spec.Kind.INNER and not hard and not soft:
             kind = spec.Kind.CROSS
         streams = [hand for hand in spec.HANDS if pair.side(hand).is_stream]
@@ -498,7 +521,7 @@ class Query:
         Of a side that comes out alone so does its subquery's WHERE: it is tested where
         the row is there.
         """
-        drops = [f"NOT coalesce({self.written(one, pair)}, false)" for one in where]
+        drops = [f"NOT coalesce({self.condition(one, pair)}, false)" for one in where]
         for hand in spec.HANDS:
             if join.kind.preserves(hand):
                 drops += [
@@ -620,12 +643,31 @@ class Query:
 
         return self.spelled(replaced(node, meant), self.scope(pair), node)
 
+    def condition(self, node: exp.Expr, pair: Pair) -> str:
+        """Returns a condition over `l` and `r`, which is true or false."""
+        text = self.written(node, pair)
+        self.refuse_no_condition(text, self.scope(pair), node)
+        return text
+
+    def refuse_no_condition(self, text: str, scope: Scope, node: exp.Expr) -> None:
+        """Refuses a value as a condition: WHERE amount."""
+        kind = type_of(text, scope)
+        if kind not in (AtomicType.BOOLEAN, AtomicType.NULL):
+            told = f"a condition of the type {kind}"
+            raise self.text.wrong(node, told, "what is true or false")
+
     def spelled(self, tree: exp.Expr, scope: Scope, node: exp.Expr) -> str:
         """Returns a tree as Spark writes it, or tells at its node what is wrong."""
         for call in tree.find_all(exp.Anonymous):
             if refused := refusal(call.name, node, self.text):
                 raise refused
-        text: str = as_spark(tree, scope, self.text).sql(dialect="spark")
+        said = as_spark(tree, scope, self.text)
+        try:
+            text: str = said.sql(dialect="spark")
+        except ValueError as error:
+            # sqlglot reckons with what stands in a call, and it may be no number.
+            found = "a function of a value that it cannot have"
+            raise self.text.wrong(node, found) from error
         try:
             parse(Expression(text), scope)
         except UnsupportedError as error:

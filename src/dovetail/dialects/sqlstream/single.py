@@ -102,7 +102,7 @@ class Single:
         terms = [*conjuncts(where.this)] if where is not None else []
         self._try(terms)
         for one in terms:
-            condition = Expression(self.query.written(one, self.pair))
+            condition = Expression(self.query.condition(one, self.pair))
             self.step = spec.Filtered(self.step, condition)
 
     def made(self) -> steps.Made:
@@ -312,9 +312,12 @@ class Single:
 
     def _text(self, node: exp.Expr, step: spec.Step) -> Expression:
         """Returns an expression over columns of ours as the spec writes it."""
-        scope = Scope.pair(step.schema, steps.NOBODY)
         tree = sided(node, spec.Hand.LEFT)
-        return Expression(self.query.spelled(tree, scope, node))
+        return Expression(self.query.spelled(tree, self._scope(step), node))
+
+    def _scope(self, step: spec.Step) -> Scope:
+        """Returns the columns of the rows of a step."""
+        return Scope.pair(step.schema, steps.NOBODY)
 
     # Groups.
 
@@ -355,7 +358,9 @@ class Single:
         self.step = fired
         if having:
             holds = _rewritten(having.this, of_group)
-            self.step = spec.Filtered(fired, self._text(holds, fired))
+            condition, scope = self._text(holds, fired), self._scope(fired)
+            self.query.refuse_no_condition(condition.text, scope, having.this)
+            self.step = spec.Filtered(fired, condition)
         columns = [
             (name, self._text(_rewritten(node, of_group), fired))
             for name, node in nodes

@@ -11,13 +11,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn, TypeVar
 
 from sqlglot import TokenType, exp, parser, tokens
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.dialects.spark import Spark
+from sqlglot.errors import ParseError
 from sqlglot.tokenizer_core import Token
 
+from dovetail.dialects.sqlstream.counts import MiscountedError, counted
+from dovetail.dialects.sqlstream.words import STAGGERED
+from dovetail.expression import Expression, Scope, evaluate, parse
+from dovetail.schema import Schema
+
+_Item = TypeVar("_Item")
 WINDOW = "window"
 """Under this name a table has the window that stands behind it."""
 COMMA = "comma"
@@ -26,13 +33,18 @@ WITHIN = "within"
 """Under this name an order tells how late a row of it may come."""
 STAGGER = "stagger"
 """Under this name groups tell how long they last from their first row on."""
-STAGGERED = "WINDOWED BY"
-"""The words WINDOWED BY as one token, which stands where GROUP BY may."""
 CEIL_TO, TIME_BETWEEN = "ceil to", "time between"
 """Functions that are written in other ways than functions."""
 COUNTED = "counted"
 """Under this name a stretch tells that it is a length of time since 1970, no time."""
-_OF_CALENDAR = {
+CURRENT, ALL = "CURRENT ROW", "UNBOUNDED"
+"""Ends of a frame that have no length."""
+# A STEP by one of these is the FLOOR to that unit.
+_AS_FLOOR = {
+    **dict.fromkeys([("1", "SECOND")], "SECOND"),
+    **dict.fromkeys([("60", "SECOND"), ("1", "MINUTE")], "MINUTE"),
+    **dict.fromkeys([("3600", "SECOND"), ("60", "MINUTE"), ("1", "HOUR")], "HOUR"),
+    **dict.fromkeys([("1440", "MINUTE"), ("24", "HOUR"), ("1", "DAY")], "DAY"),
     ("1", "MONTH"): "MONTH",
     ("3", "MONTH"): "QUARTER",
     ("12", "MONTH"): "YEAR",
@@ -40,11 +52,30 @@ _OF_CALENDAR = {
 }
 _EPOCH = re.compile(r"1970-01-01(?:[ T]00:00:00(?:\.0*)?)?")
 _UNITS = frozenset({"SECOND", "MINUTE", "HOUR", "DAY", "MONTH", "YEAR"})
+_WHOLE_UNITS = ("SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
+# In these parentheses around the whole say nothing.
+_WITHOUT_PARENTHESES = (
+    *(exp.Select, exp.Group, exp.Ordered, exp.Alias, exp.Window, exp.Paren),
+)
+_COMMA = TokenType.COMMA
+_TIME = "'2020-02-29 10:00:00'"
+_NOTHING = Scope.pair(Schema(()), Schema(()))
 # Which sqlglot would read as another data base means them, though Spark writes them.
 _OF_SPARK = (
     *("ARRAY_APPEND", "ARRAY_PREPEND", "CONCAT_WS", "DATE_DIFF", "DATE_TRUNC"),
     *("DATEDIFF", "ILIKE", "LIKE", "MAP", "REGEXP_EXTRACT", "RLIKE", "SPLIT"),
 )
+
+
+class RefusedError(ParseError):
+    """What sqlglot reads and the SQL of s-Server has not, with the token it is at."""
+
+    def __init__(self, token: Token, found: str, expected: str) -> None:
+        """Keeps the token, what was found, and what was expected."""
+        super().__init__(found)
+        self.token = token
+        self.found = found
+        self.expected = expected
 
 
 class ExpAvg(exp.Expression, exp.AggFunc):
@@ -74,10 +105,13 @@ class SqlStream(Dialect):
         """Reads what sqlglot's own parser does not know."""
 
         FUNCTIONS: ClassVar[dict[str, Callable[..., object]]] = {
-            **parser.Parser.FUNCTIONS,
-            **{name: Spark.Parser.FUNCTIONS[name] for name in _OF_SPARK},
-            "EXP_AVG": ExpAvg.from_arg_list,
-            "LISTAGG": exp.GroupConcat.from_arg_list,
+            name: counted(made)
+            for name, made in {
+                **parser.Parser.FUNCTIONS,
+                **{name: Spark.Parser.FUNCTIONS[name] for name in _OF_SPARK},
+                "EXP_AVG": ExpAvg.from_arg_list,
+                "LISTAGG": exp.GroupConcat.from_arg_list,
+            }.items()
         }
         FUNCTION_PARSERS: ClassVar[dict[str, Callable[..., object]]] = {
             **parser.Parser.FUNCTION_PARSERS,
@@ -89,6 +123,10 @@ class SqlStream(Dialect):
             "TIMESTAMPDIFF": lambda self: self._parse_by_unit("TIMESTAMPDIFF"),
         }
 
+        TYPE_LITERAL_PARSERS: ClassVar[dict[exp.DType, Callable[..., exp.Expr]]] = {
+            one: lambda self, value, kind: self._parse_typed(value, kind)
+            for one in (exp.DType.DATE, exp.DType.TIMESTAMP)
+        }
         # What a clock shows is a column here, if it is one.
         NO_PAREN_FUNCTIONS: ClassVar[dict[TokenType, type[exp.Expr]]] = {}
         # OVER behind a table is no name for it.
@@ -101,12 +139,13 @@ class SqlStream(Dialect):
             value = self._parse_assignment()
             if not self._match_text_seq("TO"):
                 return of_number(this=value)
-            unit = self._parse_var(any_token=True)
-            if unit is None:
-                self.raise_error("Expected a unit, as in FLOOR(t TO HOUR)")
+            unit = self._parse_var(any_token=True, upper=True)
+            if unit is None or unit.name not in _WHOLE_UNITS:
+                expected = " or ".join(_WHOLE_UNITS)
+                self._refuse(self._prev, f'the unit "{self._prev.text}"', expected)
             whole = of_time(this=value, unit=unit)
-            counted = _counted(whole) if of_number is exp.Floor else None
-            return whole if counted is None else counted
+            stretch = _counted(whole) if of_number is exp.Floor else None
+            return whole if stretch is None else stretch
 
         def _parse_step(self) -> exp.Expr:
             """Reads the start of the stretch in which a time falls."""
@@ -121,7 +160,7 @@ class SqlStream(Dialect):
             # Months since 1970, in ones, threes and twelves, are those of the calendar.
             if isinstance(length, exp.Interval):
                 said = length.text("this"), length.text("unit").upper()
-                if unit := _OF_CALENDAR.get(said):
+                if unit := _AS_FLOOR.get(said):
                     return exp.TimestampTrunc(this=value, unit=exp.Var(this=unit))
             return exp.DateBin(this=length, expression=value)
 
@@ -146,6 +185,95 @@ class SqlStream(Dialect):
             last = self._parse_var(any_token=True) if self._match_text_seq("TO") else 0
             parts = [found.this.this, found.this.expression, last or first]
             return exp.Anonymous(this=TIME_BETWEEN, expressions=parts)
+
+        def _refuse(self, token: Token, found: str, expected: str = "") -> NoReturn:
+            """Refuses what sqlglot would read, at a token."""
+            raise RefusedError(token, found, expected)
+
+        def _parse_typed(self, value: exp.Expr, kind: exp.DataType) -> exp.Expr:
+            """Reads a time that is written out: DATE '2020-02-29'."""
+            cast = exp.Cast(this=value, to=kind)
+            text = Expression(cast.sql(dialect="spark"))
+            is_number = isinstance(value, exp.Literal) and not value.is_string
+            if is_number or evaluate(parse(text, _NOTHING), {}) is None:
+                expected = "'2020-02-29'" if kind.this is exp.DType.DATE else _TIME
+                told = f"{kind.this.value} '{value.name}', which is none"
+                self._refuse(self._prev, told, expected)
+            return cast
+
+        def _parse_function_call(
+            self,
+            *args: Any,  # noqa: ANN401 - as the base has them
+            **options: Any,  # noqa: ANN401
+        ) -> exp.Expr | None:
+            """Reads a call of as many values as its function takes."""
+            name = self._curr
+            try:
+                return super()._parse_function_call(*args, **options)
+            except MiscountedError as error:
+                told = f"{error.given} values for {name.text.upper()}"
+                raise RefusedError(name, told, f"{error.taken} of them") from error
+
+        def _parse_interval(
+            self,
+            *args: Any,  # noqa: ANN401 - as the base has them
+            **options: Any,  # noqa: ANN401
+        ) -> exp.Add | exp.Interval | None:
+            """Reads a length of time, which is known by its place."""
+            first, found = self._curr, super()._parse_interval(*args, **options)
+            return found.update_positions(first) if found is not None else None
+
+        def _parse_csv(
+            self, parse_method: Callable[[], _Item | None], sep: TokenType = _COMMA
+        ) -> list[_Item]:
+            """Reads a list of which no item is missing, but behind the last comma."""
+
+            def item() -> _Item | None:
+                found = parse_method()
+                if found is not None:
+                    return found
+                # A comma before FROM is a misprint of published texts.
+                is_last = self._prev.token_type is sep
+                if self._match(sep, advance=False) or (
+                    is_last and not self._match(TokenType.FROM, advance=False)
+                ):
+                    at = self._prev if is_last else self._curr
+                    self._refuse(at, "nothing beside a comma", "a value")
+                return None
+
+            return super()._parse_csv(item, sep)
+
+        def _parse_star_op(self, *keywords: str) -> list[exp.Expr] | None:
+            """Refuses all columns but some: `* EXCLUDE (a)`."""
+            if self._match_texts(keywords):
+                told = f"* and {self._prev.text.upper()}"
+                self._refuse(self._prev, told, "the columns by their names")
+            return None
+
+        def _parse_window(
+            self,
+            this: exp.Expr | None,
+            alias: bool = False,  # noqa: FBT001, FBT002 - as the base has it
+        ) -> exp.Expr | None:
+            """Reads what a function looks at, or the window behind a table."""
+            found = super()._parse_window(this, alias)
+            if isinstance(found, exp.Window) and isinstance(found.this, exp.Window):
+                self._refuse(self._prev, "a second OVER", "one window")
+            frame = found.args.get("spec") if isinstance(found, exp.Window) else None
+            if frame is not None:
+                frame.set("kind", frame.args["kind"].upper())
+            return found
+
+        def _parse_window_spec(self) -> dict[str, Any]:
+            """Reads an end of a frame, whose words are in capitals from here on."""
+            end: dict[str, Any] = super()._parse_window_spec()
+            side = end["side"] and end["side"].upper()
+            if end["value"] == CURRENT and side:
+                self._refuse(self._prev, f"{CURRENT} {side}", CURRENT)
+            if end["value"] != CURRENT and not side:
+                expected = "PRECEDING or FOLLOWING behind it"
+                self._refuse(self._prev, "an end of a window without a side", expected)
+            return {**end, "side": side}
 
         def _parse_order(
             self,
@@ -261,25 +389,9 @@ def _ceil_to(this: exp.Expr, unit: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this=CEIL_TO, expressions=[this, unit])
 
 
-def tokens_of(text: str) -> list[Token]:
-    """Returns the tokens of a text, which keep their places.
-
-    Without the word STREAM: what keeps coming is known of what stands behind FROM.
-    """
-    found: list[Token] = []
-    for one in SqlStream().tokenize(text):
-        last, word = (found[-1] if found else None), one.text.upper()
-        behind_select = last is not None and last.token_type is TokenType.SELECT
-        if behind_select and word == "STREAM":
-            continue
-        # OVER WINDOW w, as the grammar has it, is OVER w, as its examples have it.
-        behind_over = last is not None and last.token_type is TokenType.OVER
-        if behind_over and one.token_type is TokenType.WINDOW:
-            continue
-        is_by = last is not None and last.text.upper() == "WINDOWED" and word == "BY"
-        if is_by and last is not None:
-            whole = (TokenType.GROUP_BY, STAGGERED, last.line, last.col, last.start)
-            found[-1] = Token(*whole, one.end)
-        else:
-            found.append(one)
-    return found
+def plain(tree: exp.Expr) -> exp.Expr:
+    """Returns a tree without parentheses around a whole value: GROUP BY (a)."""
+    for one in [*tree.find_all(exp.Paren)]:
+        if isinstance(one.parent, _WITHOUT_PARENTHESES):
+            one.replace(one.this)
+    return tree

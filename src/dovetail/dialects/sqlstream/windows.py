@@ -18,6 +18,7 @@ from sqlglot import exp
 
 from dovetail import spec
 from dovetail.dialects.sqlstream.parser import ROWTIME, Text, not_yet
+from dovetail.dialects.sqlstream.syntax import ALL, CURRENT
 
 _SECONDS = {"SECOND": 1, "MINUTE": 60, "HOUR": 3600, "DAY": 86_400}
 _MONTHS = {"MONTH": 1, "YEAR": 12}
@@ -32,7 +33,6 @@ _DAY = 86_400 * spec.SECOND
 _NUMBER = re.compile(r"\s*(\d+)(?:\.(\d{1,6}))?\s*")
 _PARTS = {"partition_by": "PARTITION BY", "order": "ORDER BY", "spec": "a frame"}
 """What a window is made of, and what each part is called."""
-_CURRENT, _ALL = "CURRENT ROW", "UNBOUNDED"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +78,12 @@ class Windows:
     @classmethod
     def of(cls, text: Text, query: exp.Select) -> Windows:
         """Returns the windows that a query names."""
-        known = query.args.get("windows") or ()
-        return cls(text, {one.this.name.upper(): one for one in known})
+        known = dict[str, exp.Window]()
+        for one in query.args.get("windows") or ():
+            if known.setdefault(one.this.name.upper(), one) is not one:
+                told = f'a second window "{one.this.name}"'
+                raise text.wrong(one.this, told, "a name for each")
+        return cls(text, known)
 
     def of_table(self, written: exp.Window | None) -> spec.Window:
         """Returns the window that stands behind a stream."""
@@ -100,7 +104,7 @@ class Windows:
             hop = self._hop(order)
             if hop is not None:
                 return self._hopping(hop, frame)
-        if frame.args["kind"].upper() == "ROWS":
+        if frame.args["kind"] == "ROWS":
             return self._rows(frame)
         return self._range(frame)
 
@@ -143,13 +147,13 @@ class Windows:
                 meant, "a window without a frame", "RANGE .. or ROWS .."
             )
         hop = self._hop(order) if order is not None else None
-        if hop is None and frame.args.get("start") == _ALL:
+        if hop is None and frame.args.get("start") == ALL:
             return self._so_far(frame, parts)
         if hop is not None:
             self._hopping(hop, frame)
             # Rows of an hour are apart from all others, and none is older than it.
             return Seen(spec.firing.ByTime(self.longest(hop)), (*parts, hop))
-        if frame.args["kind"].upper() == "ROWS":
+        if frame.args["kind"] == "ROWS":
             window = self._rows(frame)
             return Seen(spec.firing.ByCount(window.first + 1), parts, window.last)
         window_of_time = self._range(frame)
@@ -164,7 +168,7 @@ class Windows:
 
     def _so_far(self, frame: exp.WindowSpec, parts: tuple[exp.Expr, ...]) -> Seen:
         """Returns all rows before a row, of a partition that ends with its hour."""
-        if frame.args.get("end") not in (None, _CURRENT):
+        if frame.args.get("end") not in (None, CURRENT):
             told = f"UNBOUNDED PRECEDING AND {frame.args['end']}"
             raise self.text.wrong(frame, told, "CURRENT ROW behind AND")
         lengths = [
@@ -198,6 +202,10 @@ class Windows:
 
     def _hop(self, order: exp.Order) -> exp.Expr | None:
         """Returns by what a window hops; None where rows are in their usual order."""
+        for one in order.expressions:
+            if isinstance(one, exp.Ordered) and one.args.get("desc"):
+                told, hint = "ORDER BY time, descending", "time goes on in a stream"
+                raise self.text.wrong(one, told, "ascending", hint)
         first, *others = [
             one.this if isinstance(one, exp.Ordered) else one
             for one in order.expressions
@@ -215,7 +223,7 @@ class Windows:
     def _hopping(self, hop: exp.Expr, frame: exp.WindowSpec) -> spec.Window:
         """Returns a window that empties when the hour changes."""
         ends = [frame.args.get(name) for name in ("start", "end")]
-        if any(end not in (None, "CURRENT ROW") for end in ends):
+        if any(end not in (None, CURRENT) for end in ends):
             raise self.text.wrong(
                 hop, "a hopping window with a length", "RANGE CURRENT ROW"
             )
@@ -235,10 +243,10 @@ class Windows:
         back = []
         for end in ("start", "end"):
             value, side = frame.args.get(end), frame.args.get(f"{end}_side")
-            if value in (None, _CURRENT):
+            if value in (None, CURRENT):
                 back.append(0)
                 continue
-            is_number = isinstance(value, exp.Literal) and not value.is_string
+            is_number = isinstance(value, exp.Literal) and value.is_int
             if not is_number or side != "PRECEDING":
                 raise self.text.wrong(
                     frame, f"ROWS {value} {side}", "a number and PRECEDING"
@@ -265,7 +273,7 @@ class Windows:
     def _reach(self, frame: exp.WindowSpec, end: str) -> spec.Span:
         """Returns how far back an end of a frame reaches; what follows is negative."""
         value = frame.args.get(end)
-        if value in (None, _CURRENT):
+        if value in (None, CURRENT):
             return spec.Span()
         if not isinstance(value, exp.Interval):
             hint = "a window is finite"
