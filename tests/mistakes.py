@@ -1,6 +1,6 @@
 """Texts with a mistake: letters, words and arguments dropped, put in, exchanged."""
 
-from dovetail.errors import DialectError, DovetailError, UnsupportedError
+from dovetail.errors import NOWHERE, DialectError, DovetailError, UnsupportedError
 
 
 def exchanged(chance, text, between):
@@ -37,9 +37,8 @@ def mutated(chance, text, signs, between):
 
 def is_told(text, error):
     """Whether an error has its place in the text; one of a row has a sentence."""
-    if isinstance(error, UnsupportedError) and error.found.startswith("line "):
-        return True
-    if not isinstance(error, DialectError):
+    is_unsupported = isinstance(error, UnsupportedError) and error.place != NOWHERE
+    if not (is_unsupported or isinstance(error, DialectError)):
         return bool(error.expected)
     line = text.split("\n")[error.place.line - 1]
     return 1 <= error.place.column <= len(line) + 1 and "^" in error.place.caret()

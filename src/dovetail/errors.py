@@ -37,6 +37,10 @@ class Place:
         where = f"{self.file}, {where}" if self.file else where
         return f"{where}{sentence}\n{self.caret()}"
 
+    def shown(self, sentence: str) -> str:
+        """Returns a sentence of this place, or of none."""
+        return self.of(sentence) if self != NOWHERE else sentence
+
     def caret(self) -> str:
         """Returns the line of the text with a caret under the place."""
         shown = self.text.splitlines()[self.line - 1] if self.text else ""
@@ -107,7 +111,7 @@ class SpecError(DovetailError):
         """Returns the sentence behind the name of the broken rule, and its place."""
         sentence = DovetailError.__str__(self)
         sentence = f"{self.rule}: {sentence}" if self.rule else sentence
-        return self.place.of(sentence) if self.place != NOWHERE else sentence
+        return self.place.shown(sentence)
 
 
 class SchemaError(DovetailError):
@@ -124,7 +128,10 @@ class MissingNameError(DovetailError, AttributeError):
 
 
 class UnsupportedError(DovetailError):
-    """A sound join that an engine does not do; `missing` names what it lacks."""
+    """A sound join that an engine does not do; `missing` names what it lacks.
+
+    `place` is where a text asks for it.
+    """
 
     def __init__(
         self,
@@ -133,10 +140,16 @@ class UnsupportedError(DovetailError):
         hint: str = "",
         *,
         missing: tuple[str, ...] = (),
+        place: Place = NOWHERE,
     ) -> None:
-        """Keeps the names of what is missing beside the facts."""
+        """Keeps the names of what is missing, and the place, beside the facts."""
         super().__init__(found, expected, hint)
         self.missing = missing or (found,)
+        self.place = place
+
+    def __str__(self) -> str:
+        """Returns the sentence, behind its place where a text has one."""
+        return self.place.shown(DovetailError.__str__(self))
 
     @classmethod
     def not_yet(cls, engine: str, *missing: str, hint: str = "") -> UnsupportedError:

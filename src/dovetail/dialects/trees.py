@@ -52,9 +52,8 @@ def stopped(source: Source, tokens: Sequence[Token], error: ParseError) -> Diale
 
 def not_yet(place: Place, what: str, language: str, hint: str = "") -> UnsupportedError:
     """Returns that a part of a language is not there yet, with its place."""
-    where = f"line {place.line}, column {place.column}: {what}"
-    found = f"{where} is not yet understood in {language}"
-    return UnsupportedError(found, "", hint, missing=(what,))
+    found = f"{what} is not yet understood in {language}"
+    return UnsupportedError(found, "", hint, missing=(what,), place=place)
 
 
 def conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
