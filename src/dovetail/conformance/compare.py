@@ -64,15 +64,22 @@ def _lists_late(expected: Sequence[Line]) -> bool:
     return any(one.facts.get("out") == spec.Outlet.LATE.value for one in expected)
 
 
+_BESIDE = frozenset({spec.Outlet.LATE.value, "failed"})
+"""Outlets of rows that are no result: they are late, or lack a value."""
+
+
 def _looked_at(found: Sequence[Line], expected: Sequence[Line]) -> list[Line]:
-    """Returns the lines that count: late rows and marks do where the case lists one."""
-    late, wants_late = spec.Outlet.LATE.value, _lists_late(expected)
+    """Returns the lines that count.
+
+    Marks do where the case lists one, and rows beside the result where it lists one of
+    their outlet.
+    """
+    unlisted = _BESIDE - {line.facts.get("out") for line in expected}
     wants_marks = any(line.is_mark() for line in expected)
     return [
         line
         for line in found
-        if (wants_late or line.facts["out"] != late)
-        and (wants_marks or not line.is_mark())
+        if line.facts["out"] not in unlisted and (wants_marks or not line.is_mark())
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, count
+from typing import TypeVar
 
 from sqlglot import exp
 from sqlglot.errors import ParseError
@@ -13,6 +14,8 @@ from dovetail import spec
 from dovetail.dialects.grammar import Source
 from dovetail.errors import DialectError, DovetailError, Place, UnsupportedError
 from dovetail.expression import Expression, Scope, parse
+
+Read = TypeVar("Read")
 
 
 def place_of(source: Source, node: exp.Expr) -> Place:
@@ -54,6 +57,19 @@ def not_yet(place: Place, what: str, language: str, hint: str = "") -> Unsupport
     """Returns that a part of a language is not there yet, with its place."""
     found = f"{what} is not yet understood in {language}"
     return UnsupportedError(found, "", hint, missing=(what,), place=place)
+
+
+def not_too_deep(text: str, read: Callable[[], Read]) -> Read:
+    """Returns what is read of a text, unless its parts fill Python's stack."""
+    try:
+        return read()
+    except RecursionError as error:
+        raise DialectError(
+            "too many parts inside of each other",
+            "fewer",
+            "a query of its own, or a view, gives a part of it a name",
+            place=Place(text, 1, 1),
+        ) from error
 
 
 def conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:

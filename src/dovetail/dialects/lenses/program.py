@@ -14,7 +14,6 @@ from sqlglot import exp
 
 from dovetail import spec
 from dovetail.dialects.lenses import parser
-from dovetail.dialects.lenses.neighbours import too_deep
 from dovetail.dialects.lenses.parser import Filled, Text, not_yet
 from dovetail.dialects.lenses.query import Query
 from dovetail.dialects.lenses.records import (
@@ -27,7 +26,7 @@ from dovetail.dialects.lenses.records import (
     numbered,
 )
 from dovetail.dialects.steps import column_of, projected, schema_of
-from dovetail.dialects.trees import own_column, sided
+from dovetail.dialects.trees import not_too_deep, own_column, sided
 from dovetail.errors import DialectError, Place
 from dovetail.expression import ALWAYS, NEVER, Expression, parse
 from dovetail.schema import AtomicType, Column, Schema
@@ -298,10 +297,9 @@ def program(
 
     `is_bounded`: all rows are there from the start, so tables are joined as they are.
     """
-    try:
-        return Topics(Text.read(text), {**inputs}, is_bounded).program()
-    except RecursionError as error:
-        raise too_deep(Place(text, 1, 1)) from error
+    return not_too_deep(
+        text, lambda: Topics(Text.read(text), {**inputs}, is_bounded).program()
+    )
 
 
 def usual_settings(join: spec.JoinSpec, inputs: spec.Inputs) -> spec.Settings:

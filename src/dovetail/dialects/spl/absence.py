@@ -27,7 +27,8 @@ from dovetail.schema import AtomicType, DecimalType
 
 TEXT = AtomicType.STRING
 _FRACTIONS = {AtomicType.FLOAT, AtomicType.DOUBLE}
-_BY_ZERO = "a division by 0"
+BY_ZERO = "a division by 0"
+"""The reason for which a tuple leaves by `failed`, also without a `@catch`."""
 _NO_ELEMENT = "an element that is not there"
 _ONE_KEY = "a map that has one key twice"
 _NO_OPTION = "an optional without a value"
@@ -59,7 +60,7 @@ def _failure(node: Node) -> str:
         # A float by 0 is infinite, as IEEE says, and so has a value.
         case Call("/" | "div" | "%", (_, divisor), kind) if kind not in _FRACTIONS:
             simple = folded(divisor)
-            return "" if isinstance(simple, Literal) and simple.value else _BY_ZERO
+            return "" if isinstance(simple, Literal) and simple.value else BY_ZERO
         case Call("[]", (Call("array", (part,)), _)) if node == unwrapped(part):
             return _NO_OPTION
         case Call("[]", (Call("array"), at)) if Literal(WAY, TEXT) in walk(at):
@@ -82,6 +83,12 @@ def _failure(node: Node) -> str:
             return _NO_FLOAT
         case _:
             return ""
+
+
+def may_stop(node: Node) -> bool:
+    """Tells whether computing a tree may stop the run, needed or not."""
+    stops = (isinstance(one, Call) and one.function == REQUIRED for one in walk(node))
+    return bool(failures(node)) or any(stops)
 
 
 def is_computed(node: Node) -> bool:

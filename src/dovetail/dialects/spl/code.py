@@ -475,10 +475,15 @@ class Writer:
         self, what: syntax.Node, port: int, names: Names
     ) -> Iterator[code.Statement]:
         """Yields that a tuple goes out, or a mark; the end goes by itself."""
-        scope, made = self.scope(names), self.operator.made[port]
+        made = self.operator.made[port]
+        scope = self.scope(names).wanting(made.type)
         names_of = getattr(what, "parts", ())
         if names_of and {it.name for it in names_of} == {*made.type.names}:
-            parts = {it.name: bind(it.value, scope) for it in names_of}
+            kinds = dict(made.type.attributes)
+            parts = {
+                it.name: bind(it.value, scope.wanting(kinds[it.name]))
+                for it in names_of
+            }
             yield code.Submitted(port, self.columns_of(port, parts))
             return
         view = self.sees.port(what.text) if isinstance(what, syntax.Name) else None

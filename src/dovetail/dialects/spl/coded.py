@@ -8,13 +8,14 @@ code that goes on with `if (..) submit(..)`, and a Functor one that makes its tu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 from decimal import Decimal
 from itertools import chain
 
 from dovetail import spec
 from dovetail.dialects.spl import operators, syntax, types, values, windowed
+from dovetail.dialects.spl.absence import BY_ZERO
 from dovetail.dialects.spl.casts import converted
 from dovetail.dialects.spl.code import (
     FINAL,
@@ -23,6 +24,7 @@ from dovetail.dialects.spl.code import (
     SYSTEM,
     WINDOW,
     Statements,
+    Variable,
     Writer,
     is_plain,
     read,
@@ -33,9 +35,11 @@ from dovetail.dialects.spl.types import BOOLEAN, INT32, Tuple, refused
 from dovetail.dialects.spl.values import Value
 from dovetail.errors import Place
 from dovetail.expression import Expression
+from dovetail.expression.functions import build
+from dovetail.expression.functions.logic import REQUIRED
 from dovetail.expression.reader import compose
 from dovetail.expression.tree import Column, Literal, Node
-from dovetail.schema import Schema
+from dovetail.schema import AtomicType, Schema
 from dovetail.spec import code
 
 
@@ -60,9 +64,10 @@ def custom(operator: Operator) -> list[Stream]:
     codes = [logic for logic in call.logics if logic.words[0] != "state"]
     # Code that only hands tuples on needs no worker: it is filters and projections.
     is_simple = all(it.words[0] == "onTuple" and is_plain(it.body) for it in codes)
-    if is_simple and not is_stateful(call) and not call.catches:
-        return operators.custom(operator)
+    is_simple &= not is_stateful(call) and not call.catches
     operator.params(())
+    if is_simple and not _Coding.of(operator).divides:
+        return operators.custom(operator)
     return _Coding.of(operator).streams()
 
 
@@ -304,9 +309,9 @@ class _Coding:
             isinstance(it, syntax.Stepped) for it in syntax.nodes(operator.call.outputs)
         )
 
-        def bound(node: syntax.Node) -> Value:
+        def bound(node: syntax.Node, kind: types.SplType) -> Value:
             found, plain = writer.lifted(node, writer.lasting)
-            value = bind(plain, writer.scope(writer.lasting))
+            value = bind(plain, writer.scope(writer.lasting).wanting(kind))
             if not steps:
                 return value
             # One after the other, as they are written.
@@ -340,10 +345,15 @@ class _Coding:
         )
         return replace(self, code=whole)
 
+    @property
+    def divides(self) -> bool:
+        """Tells whether a tuple may divide by 0: the sentence of a formula says so."""
+        return any(BY_ZERO in one.text for one in _formulas(self.code))
+
     def streams(self) -> list[Stream]:
         """Returns the streams that go out."""
         operator, known = self.writer.operator, self.code
-        if operator.call.catches:
+        if operator.call.catches or self.divides:
             known = self._caught()
             failed = spec.Coded(self.source, known, len(operator.made))
             operator.failed.append(failed)
@@ -362,7 +372,9 @@ class _Coding:
             writer.variable("", types.RSTRING, is_mutable=False) for _ in range(2)
         )
         row = operators.failed_row(operator, read(reason).tree, read(shown).tree)
-        leaves = (code.Submitted(len(operator.made), row),)
+        leaves: Statements = (code.Submitted(len(operator.made), row),)
+        if not operator.call.catches:
+            leaves = _by_zero(reason, leaves)
 
         def tried(done: Statements) -> Statements:
             return (code.Tried(done, reason.target.name, leaves),) if done else ()
@@ -387,6 +399,29 @@ class _Coding:
             (none, *tried(known.on_mark)),
             (none, *tried(known.on_end)),
         )
+
+
+def _by_zero(reason: Variable, leaves: Statements) -> Statements:
+    """Returns that a tuple which divides by 0 leaves; all else stops the run."""
+    told = read(reason).tree
+    is_told = f"contains(x, '{BY_ZERO}')"
+    holds = values.of_type(BOOLEAN, is_told, NOWHERE, x=told)
+    # As if nothing had been tried: with the sentence of what was missing.
+    stop = build(REQUIRED, Literal(None, AtomicType.STRING), told)
+    stops = (code.Assigned(reason.target, values.expressed(stop)),)
+    return (code.Branched(holds.expression, leaves, stops),)
+
+
+def _formulas(part: object) -> Iterator[Expression]:
+    """Yields all formulas of code."""
+    if isinstance(part, Expression):
+        yield part
+    elif isinstance(part, tuple):
+        for one in part:
+            yield from _formulas(one)
+    elif is_dataclass(part):
+        for it in fields(part):
+            yield from _formulas(getattr(part, it.name))
 
 
 def _handlers(

@@ -68,8 +68,8 @@ class Scope:
     read_type: TypeReader
     ports: tuple[PortView, ...] = ()
     values: Mapping[str, Value] = field(default_factory=dict)
-    # Types of what is to be given, whose words are known, too.
     wanted: tuple[types.SplType, ...] = ()
+    """Types of what is to be given, whose words are known before those of others."""
     # Of code: its variables hide what has their names, and functions of no arguments.
     variables: Mapping[str, Value] = field(default_factory=dict)
     functions: Mapping[str, Value] = field(default_factory=dict)
@@ -82,14 +82,21 @@ class Scope:
         """Returns the port of a name, if there is one."""
         return next((one for one in self.ports if one.name == name), None)
 
+    def wanting(self, *kinds: types.SplType) -> Scope:
+        """Returns what an expression sees in the place of a value of these types."""
+        return replace(self, wanted=kinds)
+
     def kinds_of(self, word: str) -> list[types.Enumerated]:
-        """Returns the types of attributes and values of which a word is a value."""
-        # A word of an enum has no type of its own: who is near gives it one.
-        known = [*(port.type for port in self.ports), *self.wanted]
+        """Returns the types of which a word is a value: that of its place, or near."""
+        # A word of an enum has no type of its own: its place or who is near gives one.
+        known: list[types.SplType] = [port.type for port in self.ports]
         named = (*self.values.values(), *self.variables.values())
         known += [value.type for value in (*named, *self.functions.values())]
-        found = (kind for one in known for kind in types.words_in(one))
-        return [kind for kind in dict.fromkeys(found) if word in kind.words]
+        for kinds in (self.wanted, known):
+            words = dict.fromkeys(kind for one in kinds for kind in types.words_in(one))
+            if found := [kind for kind in words if word in kind.words]:
+                return found
+        return []
 
 
 def bind(node: syntax.Node, scope: Scope) -> Value:
@@ -154,6 +161,24 @@ def _cast(kind: types.SplType, node: syntax.Node, scope: Scope, place: Place) ->
 
 def _named(text: str, scope: Scope, place: Place) -> Value:
     """Returns what a name alone stands for."""
+    if known := _known(text, scope, place):
+        return known
+    if kinds := scope.kinds_of(text):
+        if len(kinds) > 1:
+            known_ = " or ".join(sorted(map(str, kinds)))
+            raise types.refused(place, f'"{text}" is a word of several types', known_)
+        return values.literal(text, kinds[0], place)
+    names = dict.fromkeys(name for port in scope.ports for name in port.type.names)
+    words = (it for kind in scope.wanted for it in types.words_in(kind))
+    named = (*names, *scope.values, *scope.variables)
+    near = ", ".join([*named, *(word for one in words for word in one.words)])
+    raise types.refused(
+        place, f'no "{text}" is known here', f"one of {near}" * bool(near)
+    )
+
+
+def _known(text: str, scope: Scope, place: Place) -> Value | None:
+    """Returns what a name stands for, None where it can but be a word of an enum."""
     if text in {"true", "false"}:
         return values.literal(text == "true", types.BOOLEAN, place)
     if text == "null":
@@ -172,16 +197,7 @@ def _named(text: str, scope: Scope, place: Place) -> Value:
     if text in scope.values:
         given = scope.values[text]
         return Value(given.type, given.tree, place)
-    if kinds := scope.kinds_of(text):
-        if len(kinds) > 1:
-            known = " or ".join(sorted(map(str, kinds)))
-            raise types.refused(place, f'"{text}" is a word of several types', known)
-        return values.literal(text, kinds[0], place)
-    names = dict.fromkeys(name for port in scope.ports for name in port.type.names)
-    known = ", ".join([*names, *scope.values, *scope.variables])
-    raise types.refused(
-        place, f'no "{text}" is known here', f"one of {known}" * bool(known)
-    )
+    return None
 
 
 def _member(owner: syntax.Node, name: str, scope: Scope, place: Place) -> Value:
@@ -258,9 +274,10 @@ def _decimal(exact: Decimal, kind: types.Scalar, place: Place) -> Value:
     return literal if is_kept else values.decimal("plus", kind, place, literal)
 
 
+_COMPARED = ("==", "!=", "<", "<=", ">", ">=")
 _BINARY: Mapping[str, Callable[[str, Value, Value, Place], Value]] = {
     **dict.fromkeys(("&", "|", "^", "<<", ">>"), bits.operation),
-    **dict.fromkeys(("==", "!=", "<", "<=", ">", ">="), values.comparison),
+    **dict.fromkeys(_COMPARED, values.comparison),
     **dict.fromkeys(("+", "-", "*", "/", "%"), values.arithmetic),
 }
 """What an operator makes of two values, whatever they are."""
@@ -278,7 +295,8 @@ def _operation(
             return _of_optional(sign, [bind(one, scope) for one in operands], place)
         case _, [_]:
             return _unary(sign, bind(operands[0], scope), place)
-    found = [bind(one, scope) for one in operands]
+    is_comparison = sign.removeprefix(".") in {*_COMPARED, "in"}
+    found = (_alike if is_comparison else _each)(operands, scope)
     one, other = found[0], found[1]
     match sign:
         case "?":
@@ -297,6 +315,26 @@ def _operation(
             return elements.each(sign, one, other, operate=_BINARY[sign[1:]])
         case _:
             return _BINARY[sign](sign, one, other, place)
+
+
+def _each(operands: Sequence[syntax.Node], scope: Scope) -> list[Value]:
+    """Returns the values of operands."""
+    return [bind(one, scope) for one in operands]
+
+
+def _alike(operands: Sequence[syntax.Node], scope: Scope) -> list[Value]:
+    """Returns two operands that are compared: a word is one of the other's type."""
+    is_word = [
+        isinstance(one, syntax.Name) and _known(one.text, scope, one.place) is None
+        for one in operands
+    ]
+    if is_word[0] == is_word[1]:
+        return _each(operands, scope)
+    other = bind(operands[is_word.index(False)], scope)
+    if any(types.words_in(other.type)):
+        scope = scope.wanting(other.type)
+    word = bind(operands[is_word.index(True)], scope)
+    return [word, other] if is_word[0] else [other, word]
 
 
 def _of_optional(sign: str, operands: Sequence[Value], place: Place) -> Value:
@@ -360,7 +398,7 @@ def given(node: syntax.Node, kind: types.SplType, scope: Scope, what: str) -> Va
     """Returns a value for what has a type; [] and {} are what is empty of it."""
     if is_empty(node, types.loose(kind)):
         return values.blank(kind, node.place)
-    return values.assigned(bind(node, replace(scope, wanted=(kind,))), kind, what)
+    return values.assigned(bind(node, scope.wanting(kind)), kind, what)
 
 
 def begun(node: syntax.Node, kind: types.SplType, scope: Scope, what: str) -> Value:
@@ -376,7 +414,7 @@ def begun(node: syntax.Node, kind: types.SplType, scope: Scope, what: str) -> Va
             node = replace(node, text=f"{text}{unsigned}{letter}")
     if is_empty(node, types.loose(kind)):
         return values.blank(kind, node.place)
-    value, own = bind(node, replace(scope, wanted=(kind,))), types.loose(kind)
+    value, own = bind(node, scope.wanting(kind)), types.loose(kind)
     match own:
         case types.Holder("optional", (of,)) if value.type not in {own, types.NULL}:
             own = types.loose(of)
@@ -473,7 +511,12 @@ def _kind_named(node: syntax.Node, scope: Scope) -> types.SplType | None:
 
 def _tuple(parts: Sequence[syntax.Assignment], scope: Scope, place: Place) -> Value:
     """Returns a tuple that is written out."""
-    found = [(part.name, bind(part.value, scope)) for part in parts]
+    found = []
+    for part in parts:
+        wanted = [it for it in scope.wanted if isinstance(it, types.Tuple)]
+        kinds = [kind for it in wanted if (kind := it.get(part.name))]
+        sees = scope.wanting(*kinds) if kinds else scope
+        found.append((part.name, bind(part.value, sees)))
     if len(dict(found)) < len(found):
         raise types.refused(
             place, "an attribute stands twice in a tuple", "one of each"

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from dovetail import spec
 from dovetail.dialects.spl import syntax, values
+from dovetail.dialects.spl.absence import may_stop
 from dovetail.dialects.spl.expressions import (
     PortView,
     Scope,
@@ -34,6 +35,7 @@ from dovetail.dialects.spl.types import (
     Tuple,
     has_optional,
     refused,
+    words_in,
 )
 from dovetail.dialects.spl.values import Value
 from dovetail.dialects.spl.windows import PortWindow, window_of
@@ -143,8 +145,10 @@ class _Join:
                 return word
             case _:
                 assert setting is not None  # noqa: S101 - None is the first case
-                known = ", ".join(_KINDS)
-                raise refused(setting.place, "no such algorithm", f"one of {known}")
+                names = [it for it in setting.values if isinstance(it, syntax.Name)]
+                word = "".join(f' as "{it.text}"' for it in names[:1])
+                expected = f"one of {', '.join(_KINDS)}"
+                raise refused(setting.place, f"no such algorithm{word}", expected)
 
     def _check_own_ports(self, preserved: Sequence[spec.Hand]) -> None:
         """Refuses an own port of unmatched tuples that is not as they come in."""
@@ -272,22 +276,23 @@ class _Join:
                 found = f"CDISP9071E {one.type} is to equal {other.type}"
                 hint = f"write ({one.type}) before it"
                 raise refused(other.place, found, "the same type on both sides", hint)
-        # Keys that `match` alone compares part the work as those of equality.. do: so
-        # most joins are written, and the rows are the same.
-        soft: list[Value] = []
-        for part in self._matches():
-            match part:
-                case (one, other):
-                    pairs.append((one, other))
-                case Value():
-                    soft.append(part)
         hard: list[spec.Equality] = []
+        soft: list[Value] = []
         for one, other in pairs:
             if _is_key(one.type):
                 hard.append(spec.Equality(one.expression, other.expression))
             else:
                 # NaN is not NaN, and what an optional lacks equals what is lacking.
                 soft.append(values.comparison("==", one, other, other.place))
+        # Keys that `match` alone compares part the work as those of equality.. do: so
+        # most joins are written, and the rows are the same.
+        for part in self._matches():
+            match part:
+                case (one, other):
+                    hard.append(spec.Equality(one.expression, other.expression))
+                case Value():
+                    # Behind what is equal: `match` is asked of no other pair.
+                    soft.append(part)
         return tuple(hard), soft
 
     def _matches(self) -> Iterator[Value | tuple[Value, Value]]:
@@ -308,7 +313,10 @@ class _Join:
                     if one.sides == {"r"} and other.sides == {"l"}:
                         one, other = other, one
                     is_pair = one.sides == {"l"} and other.sides == {"r"}
-                    if is_pair and _is_key(one.type):
+                    # A key is computed of each tuple, also of one that meets nobody,
+                    # or of which a part in front asks that it may be.
+                    is_safe = not (may_stop(one.tree) or may_stop(other.tree))
+                    if is_pair and is_safe and _is_key(one.type):
                         yield one, other
                         continue
             yield bind(node, self.scope)
@@ -318,9 +326,10 @@ class _Join:
         feed = self.operator.feeds[spec.HANDS.index(hand)]
         setting = self.params.get(f"defaultTuple{_SUFFIX[hand]}")
         if setting is None:
-            if not has_optional(feed.type):
+            if not has_optional(feed.type) and not any(words_in(feed.type)):
                 return spec.BlankRow()
-            # A blank of Spark's type is 0, that of an optional is null.
+            # A blank of Spark's type is 0 or "", that of an optional is null, and that
+            # of an enum its first word.
             usual = feed.type.attributes
             columns = ((name, values.default_of(it)) for name, it in usual)
             return spec.GivenRow(tuple(columns), spec.BlankRow())
@@ -330,7 +339,7 @@ class _Join:
         if len(self.operator.call.heads) > 1:
             found = f"CDISP9113E {setting.name} beside ports of unmatched tuples"
             raise refused(setting.place, found, "one output port")
-        value = bind(setting.values[0], self.operator.scope(()))
+        value = bind(setting.values[0], self.operator.scope(()).wanting(feed.type))
         if len(setting.values) != 1 or value.type != feed.type:
             found = f"CDISP9157E {setting.name} is {value.type}"
             raise refused(value.place, found, f"the input's {feed.type}")

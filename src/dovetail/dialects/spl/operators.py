@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from dovetail import spec
 from dovetail.dialects.spl import syntax, types, values
-from dovetail.dialects.spl.absence import failures, lack_of
+from dovetail.dialects.spl.absence import BY_ZERO, failures, lack_of
 from dovetail.dialects.spl.casts import converted
 from dovetail.dialects.spl.expressions import (
     PortView,
@@ -26,7 +26,7 @@ from dovetail.errors import DialectError, Place
 from dovetail.expression.functions import build
 from dovetail.expression.functions.logic import REQUIRED
 from dovetail.expression.reader import compose
-from dovetail.expression.tree import Node
+from dovetail.expression.tree import Call, Node
 from dovetail.schema import Schema
 
 ROW = spec.Hand.LEFT.letter
@@ -116,9 +116,14 @@ class Operator:
 
 
 def assignments(
-    operator: Operator, number: int, bound: Callable[[syntax.Node], Value]
+    operator: Operator,
+    number: int,
+    bound: Callable[[syntax.Node, types.SplType], Value],
 ) -> dict[str, Value]:
-    """Returns the values that the clauses assign to an output port's attributes."""
+    """Returns the values that the clauses assign to an output port's attributes.
+
+    Each is `bound` in the place of a value of its attribute's type.
+    """
     found: dict[str, Value] = {}
     heads, made = operator.call.heads, operator.made[number]
     # A clause knows an output port by its stream, or by its own name.
@@ -139,7 +144,7 @@ def assignments(
             if is_empty(part.value, types.loose(kind)):
                 found[part.name] = values.blank(kind, part.value.place)
                 continue
-            value = bound(part.value)
+            value = bound(part.value, kind)
             found[part.name] = values.assigned(value, kind, part.name)
     return found
 
@@ -350,7 +355,9 @@ def given_by(
 ) -> dict[str, Value]:
     """Returns what an output port gives: what is assigned, else what goes in itself."""
     scope = operator.scope(ports)
-    given = assignments(operator, number, lambda node: bind(node, scope))
+    given = assignments(
+        operator, number, lambda node, kind: bind(node, scope.wanting(kind))
+    )
     found = {}
     for name, kind in operator.made[number].type.attributes:
         value = given.get(name) or forwarded(name, kind, ports)
@@ -401,8 +408,21 @@ _WITH_TEXT = {*types.NUMBERS, *types.STRINGS, types.BOOLEAN, types.TIMESTAMP}
 def lacking_of(needed: Iterable[Value]) -> list[Value]:
     """Returns those of some values that may be missing where all attributes are."""
     return [
-        one for one in needed if not values.is_optional(one.type) and failures(one.tree)
+        one
+        for one in map(_assigned, needed)
+        if not values.is_optional(one.type) and failures(one.tree)
     ]
+
+
+def _assigned(one: Value) -> Value:
+    """Returns what an optional is given, if it is a value that it may not lack."""
+    match one:
+        case Value(types.Holder("optional", (of,)), Call(function, (inner, _))) if (
+            function == REQUIRED
+        ):
+            return replace(one, type=of, tree=inner)
+        case _:
+            return one
 
 
 def judged(
@@ -414,11 +434,14 @@ def judged(
 ) -> spec.Step:
     """Returns the tuples for which there are values; of a `@catch` others leave.
 
-    Each that has none goes once, with the reason of the first value that is missing.
-    They are of the port of a `view`, or of the only one.
+    So do those that divide by 0, in front of any operator. Each goes once, with the
+    reason of the first value that is missing. They are of the port of a `view`, or of
+    the only one.
     """
     lacking = lacking_of(needed)
-    if not (operator.call.catches and lacking):
+    if not operator.call.catches:
+        lacking = [it for it in lacking if BY_ZERO in failures(it.tree)]
+    if not lacking:
         return step
     place = operator.call.place
     parts = {f"x{number}": one.tree for number, one in enumerate(lacking)}
@@ -616,14 +639,19 @@ def _branch(
     step = feed.step
     if one.conditions:
         step = spec.Filtered(step, all_of(one.conditions).expression)
-    value, scope = one.action.arguments[0], operator.scope([view])
+    value = one.action.arguments[0]
+    scope = operator.scope([view]).wanting(made.type)
     # Bound as a whole first, so that its type is the one that is compared.
     whole = bind(value, scope)
     if whole.type != made.type:
         found = f"a tuple of the type {whole.type} is submitted to {made.name}"
         raise types.refused(value.place, found, str(made.type))
     if isinstance(value, syntax.TupleText):
-        parts = {part.name: bind(part.value, scope) for part in value.parts}
+        kinds = dict(made.type.attributes)
+        parts = {
+            part.name: bind(part.value, scope.wanting(kinds[part.name]))
+            for part in value.parts
+        }
     elif isinstance(value, syntax.Name) and value.text == view.name:
         names = made.type.names
         parts = {name: view.attribute(name, value.place) for name in names}

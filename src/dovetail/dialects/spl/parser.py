@@ -501,6 +501,7 @@ _SIGNS = {
     "LESSTHAN": '"<"',
     "__ANON_1": '"::"',
     "TYPE": "a type",
+    "CATCH": '"@catch"',
 }
 # Signs of other languages, and what SPL has in their place.
 _OTHER_SIGNS = (
@@ -514,10 +515,25 @@ _OTHER_SIGNS = (
 )
 
 
+# What a value begins with, and what a type does, which some places take for one.
+_BEGINNINGS = frozenset(
+    {
+        *("NAME", "PARAM", "NUMBER", "TEXT", "LPAR", "LSQB", "LBRACE"),
+        *("ADDED", "NOT", "TURNED", "STEP", "TYPE", "COLLECTION", "TUPLE", "ENUM"),
+    }
+)
+_EXPRESSION = "expression"
+
+
 def _refuse(source: Source, error: UnexpectedInput) -> NoReturn:
     """Raises what the grammar has found, in words of the language."""
     text, stop = source.text, Stop.of(source.text, error)
     here = stop.start
+    # Numbers stand where values do, and nowhere else beside names.
+    is_value = {"NUMBER", "NAME"} <= stop.terminals
+    if is_value:
+        others = stop.terminals - _BEGINNINGS
+        stop = replace(stop, terminals=others | {_EXPRESSION})
     found = re.compile(r"\w+|\S|$").match(text, here)
     word = found[0] if found else ""
     # The parser has names of its own for signs that the grammar gives none.
@@ -526,11 +542,10 @@ def _refuse(source: Source, error: UnexpectedInput) -> NoReturn:
         one: f'"{signs[one].value if signs[one].type == "str" else one.lower()}"'
         for one in stop.terminals & signs.keys()
     }
-    names |= _SIGNS
+    names |= {**_SIGNS, _EXPRESSION: "an expression"}
     hints = [it for sign, it in _OTHER_SIGNS if sign.match(text, here)]
-    before = text[:here].rstrip()
     # What stops after a whole value lacks its ; in most texts.
-    if not hints and before and before[-1] not in ";{},(:":
+    if not hints and "SEMICOLON" in stop.terminals:
         hints = ["every setting, and every stream without a body, ends with ;"]
     raise DialectError(
         f'"{word}" does not go on here' if word else "the text ends here",

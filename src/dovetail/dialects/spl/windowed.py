@@ -239,13 +239,13 @@ class _Aggregated:
         """Returns the values that the output clause gives."""
         return assignments(self.operator, 0, self._bound)
 
-    def _bound(self, node: syntax.Node) -> Value:
+    def _bound(self, node: syntax.Node, wanted: types.SplType) -> Value:
         """Returns what an assignment gives: an aggregate, else of the last tuple."""
         match node:
             # A cast alone may stand around an aggregate.
             case syntax.Cast(type=kind, value=syntax.Call() as inside):
                 to = self.operator.outer.read_type(kind)
-                return converted(self._bound(inside), to, node.place)
+                return converted(self._bound(inside, to), to, node.place)
             case syntax.Call(of=syntax.Name(text=name), arguments=arguments) if (
                 name in aggregates.AGGREGATES
             ):
@@ -273,7 +273,8 @@ class _Aggregated:
                 raise refused(node.place, "Custom, code of the text's own", expected)
             case _:
                 _refuse_inside(node)
-                own_value = bind(node, self.operator.scope([self.port]))
+                scope = self.operator.scope([self.port]).wanting(wanted)
+                own_value = bind(node, scope)
                 return self._aggregated("Last", [own_value], node.place)
 
     def _aggregated(self, name: str, given: Sequence[Value], place: Place) -> Value:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dovetail import spec
 from dovetail.dialects.sqlstream.parser import Text, folded
 from dovetail.dialects.sqlstream.streams import Streams
+from dovetail.dialects.trees import not_too_deep
 from dovetail.schema import Schema
 
 
@@ -13,7 +14,7 @@ def translate(text: str, inputs: spec.Inputs) -> spec.JoinSpec | spec.Program:
 
     One join of inputs is that join; all else is a program, in row time.
     """
-    return Streams(Text.read(text), inputs).result()
+    return not_too_deep(text, lambda: Streams(Text.read(text), inputs).result())
 
 
 def declared(text: str, names: Iterable[str]) -> Mapping[str, Schema]:
@@ -21,13 +22,13 @@ def declared(text: str, names: Iterable[str]) -> Mapping[str, Schema]:
 
     Each stream has its ROWTIME beside them.
     """
-    known = Text.read(text).declared
+    known = not_too_deep(text, lambda: Text.read(text).declared)
     return {name: known[folded(name)].schema for name in names if folded(name) in known}
 
 
 def name_of(text: str) -> str:
     """Returns what a text calls the one stream that comes out of it, if anything."""
-    (first, *others) = Text.read(text).results
+    (first, *others) = not_too_deep(text, lambda: Text.read(text).results)
     return "" if others else first.name
 
 

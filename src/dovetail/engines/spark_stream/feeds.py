@@ -37,7 +37,7 @@ from dovetail.kernels.arrays.names import (
 from dovetail.kernels.arrays.rows import BEGINNING, MISSING, NEVER
 from dovetail.kernels.arrival.time_limits import KEYLESS
 from dovetail.kernels.lifetimes.lives import HANDED
-from dovetail.kernels.lifetimes.measures import MEASURE, REACH, fits
+from dovetail.kernels.lifetimes.measures import fits, names_of
 from dovetail.kernels.row_order import BESIDE
 from dovetail.kernels.settings import EARLY_TIME, Closing, JoinSettings
 from dovetail.kernels.tables.changelog import KEY
@@ -333,5 +333,5 @@ def _packing(columns: _Columns, frame: DataFrame, buckets: Buckets) -> Packing:
         # The packer must know of two values how far they are apart.
         if not fits(kind := kinds[settings.measured]):
             raise UnsupportedError.not_yet("stream", f"a delta window by a {kind}")
-        shown += [(name, pa.int64()) for name in (MEASURE, REACH)]
+        shown += [(name, pa.int64()) for name in names_of(kind)]
     return Packing(chosen, settings, pa.schema(shown), types)

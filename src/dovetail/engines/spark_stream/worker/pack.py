@@ -41,7 +41,7 @@ from dovetail.kernels.arrays.rows import (
 from dovetail.kernels.arrival.arrival import WHOLE
 from dovetail.kernels.lifetimes.calendar import shift
 from dovetail.kernels.lifetimes.lives import Lives, lives_of_all
-from dovetail.kernels.lifetimes.measures import MEASURE, REACH, measures
+from dovetail.kernels.lifetimes.measures import measures
 from dovetail.kernels.lives import as_seen
 from dovetail.spec.spans import Span
 
@@ -312,7 +312,7 @@ class Packer:
         if settings.measured:
             # Kernels compare what is measured as whole numbers, whatever it is.
             found = measures(batch.column(settings.measured), settings.width)
-            for name, numbers in zip((MEASURE, REACH), found, strict=True):
+            for name, numbers in found.items():
                 payload = payload.append_column(name, pa.array(numbers, pa.int64()))
         rows = make_rows(code, moment, position, flags, payload)
         if settings.partition:
