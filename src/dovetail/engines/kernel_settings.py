@@ -278,6 +278,7 @@ def _side(
         closing=closing,
         late_tables=manner.late_tables if waits else spec.IgnoreLateTableRows(),
         aged=isinstance(side.window, spec.Latest) and source.is_timed and by_arrival,
+        is_table=source.kind is spec.InputKind.TABLE,
         late_null_rows=manner.late_null_rows
         and join.kind.preserves(hand)
         and source.kind is spec.InputKind.STREAM,

@@ -219,7 +219,8 @@ class SideSettings:
 
     `untimed` is a table without row times on the event clock: a row of the other side
     meets it as it is when that row comes. `aged`: of versions in order of arrival the
-    newest by row time counts, so that one that comes behind a newer one never lives.
+    newest by row time counts, so that one that comes behind a newer one never lives; of
+    a side that `is_table` such a row gives no null row either.
     `late_tables`: whether unmatched rows wait for rows of a table that come late.
     Where rows are gathered their input `has_time`, so that who lacks it meets nobody;
     where a side `is_state` it is the newest version of each key.
@@ -242,6 +243,7 @@ class SideSettings:
     untimed: bool = False
     closing: Closing = Closing.NONE
     aged: bool = False
+    is_table: bool = False
     late_tables: IgnoreLateTableRows | EmitLateTableRows = IgnoreLateTableRows()
     has_time: bool = False
     is_state: bool = False

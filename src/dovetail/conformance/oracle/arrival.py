@@ -123,9 +123,11 @@ class ArrivalClock:
         # The row itself may have moved the highest row time.
         yield from self._expire()
         # An older version of a key than is known lives nowhere, so it meets nobody
-        # either.
+        # either. One of a table is as if it had never come.
         if not self._stores[row.hand].is_newest(row):
-            yield from self._leave([row])
+            source = self._parts.sides[row.hand].input
+            if source.kind is spec.InputKind.STREAM:
+                yield from self._leave([row])
             return
         for partner in self._stores[row.hand.other].rows:
             pair = Pair.of(row, partner)

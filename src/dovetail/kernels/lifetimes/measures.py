@@ -123,9 +123,8 @@ def _of_whole(values: pa.Array, width: Decimal) -> tuple[Whole, ...]:
     known = np.asarray(values.is_valid())
     whole, scale = _whole(values)
     measure = np.where(known, whole, MISSING)
-    left = min(
-        _units(width, scale), 2 * NEVER + 1
-    )  # that far it is from the least of all to NEVER
+    # So far it is from the least of all to NEVER.
+    left = min(_units(width, scale), 2 * NEVER + 1)
     while left:
         stride = min(left, NEVER)
         whole = np.where(whole <= NEVER - stride, whole + stride, NEVER)

@@ -116,9 +116,13 @@ def outcome(horizon: Horizon, present: Present, hand: int, picked: Picked) -> Ou
 
 def _unmatched(settings: JoinSettings, hand: int, rows: Rows) -> Mask:
     """Tells which rows come out as null rows if they meet nobody."""
-    if not settings.sides[hand].preserved or settings.splits_nulls:
+    side = settings.sides[hand]
+    if not side.preserved or settings.splits_nulls:
         return np.zeros(len(rows), bool)
     gone = rows.removes | rows.dropped
+    if side.aged and side.is_table:
+        # An older version than is known is as if it had never come.
+        gone |= rows.death <= rows.birth
     if settings.event_clock:  # in order of arrival `early` tells such rows apart
         gone |= rows.null_emitted
     unmatched: Mask = (rows.met == NEVER) & ~rows.decided & ~gone
