@@ -39,7 +39,8 @@ class Place:
 
     def shown(self, sentence: str) -> str:
         """Returns a sentence of this place, or of none."""
-        return self.of(sentence) if self != NOWHERE else sentence
+        # NOWHERE is not named: a class that travels cannot hold one of its own kind.
+        return self.of(sentence) if self.text else sentence
 
     def caret(self) -> str:
         """Returns the line of the text with a caret under the place."""

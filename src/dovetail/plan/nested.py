@@ -150,12 +150,14 @@ def missing_inside(
 
     In which order rows leave is the affair of the join around. Each join of a row in
     the order of arrival waits for the rows of its own table, if for ever: a wait that
-    is over has no place among the rows of another side.
+    is over has no place among the rows of another side. In row time a row of a join
+    waits too, one inside does not.
     """
     usual = spec.Settings()
     switches = replace(settings, order=usual.order, late_null_rows=usual.late_null_rows)
     waits = settings.late_table_rows == spec.EmitLateTableRows()
-    if waits and join.clock is spec.Clock.ARRIVAL:
+    in_arrival = join.clock is spec.Clock.ARRIVAL
+    if waits and (in_arrival or not spec.waits_for_tables(source.join, inputs)):
         switches = replace(switches, late_table_rows=usual.late_table_rows)
     # A changelog takes rows back; a join around it would have to take its own back.
     is_told = spec.kind_of(source, inputs) is spec.InputKind.TABLE

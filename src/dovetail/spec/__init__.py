@@ -24,6 +24,7 @@ from dovetail.spec.facts import (
     schema_of_sets,
     selected_columns,
     source_names,
+    waits_for_tables,
     with_time_passing,
     without_static,
 )
@@ -358,6 +359,7 @@ __all__ = [
     "stretches_of",
     "takes_changes",
     "tells_changes",
+    "waits_for_tables",
     "whole_join",
     "with_time_passing",
     "without_static",

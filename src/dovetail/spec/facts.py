@@ -126,6 +126,24 @@ def kind_of(source: Source, inputs: Inputs) -> InputKind:
             assert_never(source)
 
 
+def waits_for_tables(join: JoinSpec, inputs: Inputs) -> bool:
+    """Tells whether a row of a stream, here or in a join inside, could wait for one.
+
+    It has found no row of a table, and comes out without one.
+    """
+    sources = {hand: join.side(hand).source for hand in HANDS}
+    kinds = {hand: kind_of(source, inputs) for hand, source in sources.items()}
+    return any(
+        (join.kind.preserves(hand) and kinds[hand] is InputKind.STREAM)
+        and kinds[hand.other] is InputKind.TABLE
+        for hand in HANDS
+    ) or any(
+        waits_for_tables(source.join, inputs)
+        for source in sources.values()
+        if isinstance(source, Nested)
+    )
+
+
 def is_timed(source: Source, inputs: Inputs) -> bool:
     """Tells whether the rows carry a row time; on the arrival clock results do not."""
     match source:

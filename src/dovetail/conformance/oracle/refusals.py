@@ -13,7 +13,7 @@ from dovetail.errors import UnsupportedError
 
 CLOCK_INSIDE = "a join inside one on another clock"
 NULLS_INSIDE = "outer_rows in a join of a join"
-WAIT_INSIDE = "late_table_rows emit in a join of a join on the clock event"
+WAIT_INSIDE = "late_table_rows emit inside a join on the clock event"
 CHANGES_INSIDE = "a join without a stream inside another"
 LACKS = frozenset({CLOCK_INSIDE, NULLS_INSIDE, WAIT_INSIDE, CHANGES_INSIDE})
 
@@ -37,7 +37,8 @@ def _missing(play: spec.Play, join: spec.JoinSpec) -> Iterator[str]:
         if play.settings.outer_rows is not spec.OuterRows.EXPIRY:
             yield NULLS_INSIDE
         waits = play.settings.late_table_rows != spec.IgnoreLateTableRows()
-        if waits and join.clock is spec.Clock.EVENT:
+        inside = waits and spec.waits_for_tables(source.join, play.inputs)
+        if inside and join.clock is spec.Clock.EVENT:
             yield WAIT_INSIDE
         # In a batch nothing changes any more, so that a result needs no stream.
         has_changes = join.clock is not spec.Clock.BATCH

@@ -328,7 +328,7 @@ def usual_settings(join: spec.JoinSpec, inputs: spec.Inputs) -> spec.Settings:
         usual = [usual_settings(one, inputs) for one in inner]
         waits |= any(it.late_table_rows != _IGNORED for it in usual)
         is_late |= any(it.late_null_rows for it in usual)
-    # In row time nobody says when a row of a join would wait.
-    waits &= in_arrival or not inner
+    # In row time nobody says when a row inside of a join would wait.
+    waits &= in_arrival or not any(spec.waits_for_tables(it, inputs) for it in inner)
     wait = spec.EmitLateTableRows() if waits else _IGNORED
     return spec.Settings(late_table_rows=wait, late_null_rows=is_late)
