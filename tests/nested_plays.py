@@ -16,6 +16,7 @@ from dovetail.spec.inputs import (
     Arrive,
     Bound,
     Clock,
+    EmitLateTableRows,
     Finish,
     InputKind,
     Remove,
@@ -34,6 +35,7 @@ from dovetail.spec.windows import (
     Rows,
     RowsPreceding,
 )
+from tests.late_plays import random_late_play
 from tests.pick_plays import KEPT
 from tests.plays import random_play
 from tests.window_plays import HOPS
@@ -55,6 +57,28 @@ def random_nested_play(seed, clock):
             break
     hand = chance.choice(found)
     return _Nester(chance, play).around(hand)
+
+
+def random_waiting_play(seed):
+    """The play of a seed in which rows of a join wait for a table's; or none."""
+    play = random_late_play(seed)
+    (hand,) = (
+        name
+        for name in ("left", "right")
+        if play.inputs[getattr(play.join, name).source.name].kind is InputKind.STREAM
+    )
+    waits = Settings(late_table_rows=EmitLateTableRows(), order=play.settings.order)
+    plain = replace(play, settings=waits)
+    with suppress(SpecError):
+        nested = _Nester(Random(f"waiting {seed}"), plain).around(hand)
+        # Each looks the table up at its own time.
+        windows = {"left": Latest(("k",)), "right": Latest(("k",)), hand: Rows(0)}
+        sides = {
+            name: replace(getattr(nested.join, name), window=window, partition_by=())
+            for name, window in windows.items()
+        }
+        return checked(replace(nested, join=replace(nested.join, **sides)))
+    return None
 
 
 def random_static_play(seed, clock):

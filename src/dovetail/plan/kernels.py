@@ -86,7 +86,9 @@ def _of_late_rows(
             # Against such a table a row waits from its place on, before its life is
             # known, and may have its late pair before its null row.
             table = spec.known_input(join.side(hand.other).source, inputs)
-            if join.side(hand).window.is_ended_by_rows and not table.is_timed:
+            window = join.side(hand).window
+            is_ended = window.is_ended_by_rows or window.is_inherited
+            if is_ended and not table.is_timed:
                 yield Combination.LATE_ENDED
         if hand is spec.Hand.LEFT:
             continue

@@ -132,12 +132,15 @@ def with_data_sets(
 def inner_settings(join: spec.JoinSpec, settings: spec.Settings) -> spec.Settings:
     """Returns the switches of the joins inside another one.
 
-    Early null rows and orders are asked of the whole. In row time the null row of a
-    late row would be late again.
+    Early null rows and orders are asked of the whole. In row time no row waits inside,
+    and the null row of a late row would be late again.
     """
-    is_late = settings.late_null_rows and join.clock is spec.Clock.ARRIVAL
-    waits = settings.late_table_rows
-    return spec.Settings(late_table_rows=waits, late_null_rows=is_late)
+    if join.clock is not spec.Clock.ARRIVAL:
+        return spec.Settings()
+    return spec.Settings(
+        late_table_rows=settings.late_table_rows,
+        late_null_rows=settings.late_null_rows,
+    )
 
 
 def missing_inside(
@@ -151,13 +154,15 @@ def missing_inside(
     In which order rows leave is the affair of the join around. Each join of a row in
     the order of arrival waits for the rows of its own table, if for ever: a wait that
     is over has no place among the rows of another side. In row time a row of a join
-    waits too, one inside does not.
+    waits too that lives at its own time alone, one inside does not.
     """
     usual = spec.Settings()
     switches = replace(settings, order=usual.order, late_null_rows=usual.late_null_rows)
     waits = settings.late_table_rows == spec.EmitLateTableRows()
-    in_arrival = join.clock is spec.Clock.ARRIVAL
-    if waits and (in_arrival or not spec.waits_for_tables(source.join, inputs)):
+    sides = (join.side(hand) for hand in spec.HANDS)
+    at_its_time = all(it.window == spec.Rows(0) for it in sides if it.source is source)
+    inside = spec.waits_for_tables(source.join, inputs)
+    if waits and (join.clock is spec.Clock.ARRIVAL or (at_its_time and not inside)):
         switches = replace(switches, late_table_rows=usual.late_table_rows)
     # A changelog takes rows back; a join around it would have to take its own back.
     is_told = spec.kind_of(source, inputs) is spec.InputKind.TABLE

@@ -11,10 +11,15 @@ from dovetail.conformance import local, oracle
 from dovetail.conformance.local.nested import Flat
 from dovetail.conformance.local.play import Cut, play_cut
 from dovetail.conformance.local.stage import Stage
+from dovetail.errors import UnsupportedError
 from dovetail.spec.inputs import Clock
 from tests.conformance.local.agreement import MOVING, bag, chunks, comparable, seeds_of
 from tests.conformance.local.shelf import OnShelf
-from tests.nested_plays import random_nested_play, random_static_play
+from tests.nested_plays import (
+    random_nested_play,
+    random_static_play,
+    random_waiting_play,
+)
 from tests.timed_plays import random_timed_play
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
@@ -50,6 +55,23 @@ def cut_outer(play, seed):
     ends = [end for end in range(len(stage.events)) if chance.random() < 0.2]
     cut = Cut(ends, most=chance.randrange(1, 5))
     return flat.whole(play_cut(stage, OnShelf(stage), cut), len(play.opening))
+
+
+@pytest.mark.parametrize("chunk", CHUNKS)
+def test_rows_of_a_join_wait_for_a_table(chunk):
+    seen = 0
+    for seed in seeds_of(chunk, CHUNK):
+        play = random_waiting_play(seed)
+        if play is None:
+            continue
+        try:
+            expected = oracle.play(play)
+            found = local.play(play)
+        except UnsupportedError:
+            continue
+        assert comparable(play, found) == comparable(play, expected), seed
+        seen += 1
+    assert seen >= CHUNK // 4
 
 
 @pytest.mark.parametrize("chunk", CHUNKS)
