@@ -2,6 +2,7 @@
 
 import json
 import os
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import count, islice, pairwise
 from random import Random
@@ -15,7 +16,7 @@ from dovetail.conformance.lines import Sight
 from dovetail.errors import UnsupportedError
 from dovetail.plan.stream import plan_play
 from dovetail.spec.inputs import Clock
-from tests.nested_plays import random_nested_play
+from tests.nested_plays import random_nested_play, random_waiting_play
 from tests.range_plays import random_range_play
 from tests.spark.rows import bag
 from tests.spark.test_stream_cases import CASES, HOUR, differences, faults, outcomes
@@ -54,6 +55,24 @@ def accepted(clock):
         except UnsupportedError:
             continue
         yield f"nested/{clock.value}/{seed}", play
+
+
+def waiting():
+    """Random joins whose rows wait for a table's, as a stream does them."""
+    for seed in count():
+        play = random_waiting_play(seed)
+        if play is None:
+            continue
+        with suppress(UnsupportedError):
+            # Late rows of two joins inside, which are copies, could not be told apart.
+            if len(plan_play(play).late_inside) == 1:
+                yield f"waiting/{seed}", play
+
+
+@pytest.mark.timeout(HOUR)
+@pytest.mark.parametrize("plays", [2, pytest.param(40, marks=pytest.mark.long)])
+def test_rows_of_a_join_wait_for_a_table(spark, plays):
+    assert differences(spark, dict(islice(waiting(), plays)), "random:1") == {}
 
 
 CLOCKS = (Clock.EVENT, Clock.ARRIVAL)

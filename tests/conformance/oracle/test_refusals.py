@@ -69,11 +69,12 @@ def test_a_join_is_refused_by_the_name_of_what_is_missing(join, says):
     ("settings", "says"),
     [
         (Settings(OuterRows.EAGER), "outer_rows in a join of a join"),
-        (Settings(late_table_rows=EmitLateTableRows()), "late_table_rows emit"),
+        (Settings(late_table_rows=EmitLateTableRows()), "late_table_rows emit inside"),
     ],
 )
 def test_a_switch_has_no_meaning_for_joins_inside_joins(settings, says):
-    side = Side(Nested(replace(EVENT, select=KEY), "inner"), Forever())
+    kept = replace(EVENT, right=TABLE, kind=Kind.LEFT_OUTER, select=KEY)
+    side = Side(Nested(kept, "inner"), Forever())
     with pytest.raises(UnsupportedError, match=says):
         oracle.play(Play(replace(EVENT, left=side), INPUTS, settings=settings))
 
