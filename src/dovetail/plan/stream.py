@@ -360,7 +360,10 @@ def plan_stream(
     )
     spread = _spread(join, settings, arrival, [*sources.values()])
     way = _way(join, settings, (left, right), inside)
-    notes = tuple(_notes(join, feeds))
+    live = live_inputs(join, [*sources.values()]) if inside else ()
+    met = (one.name for hand, one in sources.items() if feeds[hand].streams)
+    as_read = (_MET_AS_READ.format(name) for name in met if name in live)
+    notes = (*_notes(join, feeds), *as_read)
     plan = StreamPlan(
         join, settings, arrival, (left, right), spread, notes, way, inside
     )
@@ -560,6 +563,10 @@ def _notes(join: spec.JoinSpec, feeds: Feeds) -> Iterator[str]:
             yield f"the time of the {hand.value} side {_APART}"
 
 
+_MET_AS_READ = (
+    'rows of a join meet "{}", a table without a time, as it is at the end of the batch '
+    "in which they come out: another cut into batches may give others"
+)
 _APART = "is that of the least of its partitions that has shown a row and is not idle"
 
 
