@@ -564,8 +564,8 @@ def _notes(join: spec.JoinSpec, feeds: Feeds) -> Iterator[str]:
 
 
 _MET_AS_READ = (
-    'rows of a join meet "{}", a table without a time, as it is at the end of the batch '
-    "in which they come out: another cut into batches may give others"
+    'rows of a join meet "{}", a table without a time, as it is at the end of the '
+    "batch in which they come out: another cut into batches may give others"
 )
 _APART = "is that of the least of its partitions that has shown a row and is not idle"
 
