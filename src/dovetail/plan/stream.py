@@ -360,10 +360,7 @@ def plan_stream(
     )
     spread = _spread(join, settings, arrival, [*sources.values()])
     way = _way(join, settings, (left, right), inside)
-    live = live_inputs(join, [*sources.values()]) if inside else ()
-    met = (one.name for hand, one in sources.items() if feeds[hand].streams)
-    as_read = (_MET_AS_READ.format(name) for name in met if name in live)
-    notes = (*_notes(join, feeds), *as_read)
+    notes = (*_notes(join, feeds), *_met_as_read(join, feeds, sources))
     plan = StreamPlan(
         join, settings, arrival, (left, right), spread, notes, way, inside
     )
@@ -563,10 +560,20 @@ def _notes(join: spec.JoinSpec, feeds: Feeds) -> Iterator[str]:
             yield f"the time of the {hand.value} side {_APART}"
 
 
-_MET_AS_READ = (
-    'rows of a join meet "{}", a table without a time, as it is at the end of the '
-    "batch in which they come out: another cut into batches may give others"
-)
+def _met_as_read(
+    join: spec.JoinSpec, feeds: Feeds, sources: Mapping[spec.Hand, spec.Input]
+) -> Iterator[str]:
+    """Gives what a user should know of a table that rows of a join meet."""
+    live = live_inputs(join, [*sources.values()])
+    for hand, feed in feeds.items():
+        if sources[hand].name in live and feed.streams and feeds[hand.other].inside:
+            yield (
+                f'rows of a join meet "{sources[hand].name}", a table without a time, '
+                "as it is at the end of the batch in which they come out: another cut "
+                "into batches may give others"
+            )
+
+
 _APART = "is that of the least of its partitions that has shown a row and is not idle"
 
 
