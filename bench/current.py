@@ -19,10 +19,8 @@ import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
-from pathlib import Path
 from statistics import fmean
 
 from pyspark.sql import DataFrame, SparkSession
@@ -89,9 +87,6 @@ class Rewrite:
     def read(self, spark: SparkSession) -> DataFrame:
         """Returns the rows."""
         return spark.read.parquet(self.newest)
-
-
-Write = Callable[[DataFrame, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +161,7 @@ def main() -> None:
     }
     show(title, samples, facts)
     ground.spark.stop()
-    shutil.rmtree(Path(folder))
+    shutil.rmtree(folder)
     line = {"checked": held, "changes": 2 * few, "batches": took}
     told_of = {name: figures(of_leg) for name, of_leg in samples.items()}
     print(json.dumps({**line, "legs": told_of}))

@@ -311,24 +311,20 @@ def usual_settings(join: spec.JoinSpec, inputs: spec.Inputs) -> spec.Settings:
     # What is there from the start waits for nobody.
     if join.clock is spec.Clock.BATCH:
         return spec.Settings()
-    stream, table = spec.InputKind.STREAM, spec.InputKind.TABLE
     sources = {hand: join.side(hand).source for hand in spec.HANDS}
     inner = [one.join for one in sources.values() if isinstance(one, spec.Nested)]
-    kinds = {hand: spec.kind_of(one, inputs) for hand, one in sources.items()}
-    kept = [
-        hand
-        for hand in spec.HANDS
-        if join.kind.preserves(hand) and kinds[hand] is stream
-    ]
-    waits = any(kinds[hand.other] is table for hand in kept)
-    named = (sources[it] for it in kept if isinstance(sources[it], spec.Named))
-    is_late = any(spec.is_timed(one, inputs) for one in named)
-    in_arrival = join.clock is spec.Clock.ARRIVAL
-    if inner and in_arrival:
-        usual = [usual_settings(one, inputs) for one in inner]
-        waits |= any(it.late_table_rows != _IGNORED for it in usual)
-        is_late |= any(it.late_null_rows for it in usual)
-    # In row time nobody says when a row inside of a join would wait.
-    waits &= in_arrival or not any(spec.waits_for_tables(it, inputs) for it in inner)
+    is_late = any(
+        isinstance(source, spec.Named)
+        and join.kind.preserves(hand)
+        and spec.kind_of(source, inputs) is spec.InputKind.STREAM
+        and spec.is_timed(source, inputs)
+        for hand, source in sources.items()
+    )
+    waits = spec.waits_for_tables(join, inputs)
+    if join.clock is spec.Clock.ARRIVAL:
+        is_late |= any(usual_settings(it, inputs).late_null_rows for it in inner)
+    else:
+        # In row time nobody says when a row inside of a join would wait.
+        waits &= not any(spec.waits_for_tables(it, inputs) for it in inner)
     wait = spec.EmitLateTableRows() if waits else _IGNORED
     return spec.Settings(late_table_rows=wait, late_null_rows=is_late)

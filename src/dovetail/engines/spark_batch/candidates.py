@@ -153,9 +153,9 @@ class Meeting:
     def is_by_key(self) -> bool:
         """Tells whether rows of one key are all candidates, and no others are.
 
-        So it is where all lives of a side never end, and both sides of each equality
-        have one type. Of other types, two right values that differ could both equal one
-        left value.
+        So it is where the rows of a side are always there, and both sides of each
+        equality have one type. Of other types, two right values that differ could both
+        equal one left value.
         """
         seats = [self.sides[hand].seat for hand in spec.HANDS]
         if all(seat.is_timed for seat in seats) or any(
