@@ -12,11 +12,10 @@ from dovetail import spec
 from dovetail.errors import SchemaError
 from dovetail.expression import Expression, Scope, parse
 from dovetail.plan.stream import Feed
-from dovetail.schema import AtomicType, Schema
+from dovetail.schema import MOMENTS, WHOLE, AtomicType, Schema
 from dovetail.spec import arguments
 
 _INSTANT = spec.Span(0, 1)
-_WHOLE = (AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BIGINT)
 
 
 def input_given(
@@ -154,8 +153,7 @@ def _input(
     name = arguments.said("time", time, expected, 'time="placed_at"')
     if name and name not in schema:
         raise arguments.no_column("time", time, name, schema)
-    stamps = {AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ}
-    if name and schema[name].type not in stamps:
+    if name and schema[name].type not in MOMENTS:
         raise SchemaError(
             f'time="{name}" is a column of the type {schema[name].type}',
             "a column with timestamps",
@@ -175,7 +173,7 @@ def _place(name: str, given: str, schema: Schema) -> str:
         return given
     if column not in schema:
         raise arguments.no_column(name, given, column, schema)
-    if schema[column].type not in _WHOLE:
+    if schema[column].type not in WHOLE:
         hint = f'make it one, as in {name}="CAST({column} AS BIGINT)"'
         found = f'{name}="{given}" is a column of the type {schema[column].type}'
         raise SchemaError(found, expected, hint)

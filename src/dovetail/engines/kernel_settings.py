@@ -34,12 +34,6 @@ from dovetail.plan.keys import key_types
 from dovetail.plan.stream import StreamPlan
 from dovetail.spec import facts
 
-_TIMES = (
-    schema.AtomicType.TIMESTAMP,
-    schema.AtomicType.TIMESTAMP_NTZ,
-    schema.AtomicType.DATE,
-)
-_FLOATS = (schema.AtomicType.FLOAT, schema.AtomicType.DOUBLE)
 _WHOLE: Mapping[schema.Type, int] = {
     schema.AtomicType.TINYINT: 3,
     schema.AtomicType.SMALLINT: 5,
@@ -398,9 +392,9 @@ def _is_row_time(expression: Expression, source: spec.Input) -> bool:
 
 def _common_time(kinds: list[schema.Type]) -> tuple[str, int]:
     """Returns the type in which numbers are measured, and its scale; none for times."""
-    if all(kind in _TIMES for kind in kinds):
+    if all(kind in schema.DATES for kind in kinds):
         return "", 0
-    if any(kind in _FLOATS for kind in kinds):
+    if any(kind in schema.FRACTIONS for kind in kinds):
         return "double", 0
     scale = max(getattr(kind, "scale", 0) for kind in kinds)
     # How many digits stand before the point; of what has no bound more than fit.

@@ -29,11 +29,9 @@ TIMESTAMP = schema.AtomicType.TIMESTAMP
 TIMESTAMP_NTZ = schema.AtomicType.TIMESTAMP_NTZ
 
 BITS = {TINYINT: 8, SMALLINT: 16, INT: 32, BIGINT: 64}
-FRACTIONS = (FLOAT, DOUBLE)
-MOMENTS = (TIMESTAMP, TIMESTAMP_NTZ)
+FRACTIONS, MOMENTS, DATES = schema.FRACTIONS, schema.MOMENTS, schema.DATES
 # In both of these a later type holds what an earlier one holds.
 _PRECEDENCE = (*BITS, *FRACTIONS)
-DATES = (DATE, TIMESTAMP_NTZ, TIMESTAMP)
 # A bigint has 19 digits; Spark counts 20 where one becomes a decimal.
 _DIGITS: dict[Kind, int] = {TINYINT: 3, SMALLINT: 5, INT: 10, BIGINT: 20}
 MOST_DIGITS = 38

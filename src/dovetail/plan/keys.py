@@ -25,20 +25,13 @@ _CODES = {
     schema.AtomicType.TIMESTAMP: "unix_micros({0})",
 }
 """How a key of one of these types is its own code."""
-_WHOLE = (
-    schema.AtomicType.TINYINT,
-    schema.AtomicType.SMALLINT,
-    schema.AtomicType.INT,
-    schema.AtomicType.BIGINT,
-)
-_FLOATING = (schema.AtomicType.FLOAT, schema.AtomicType.DOUBLE)
 # TIMESTAMP_NTZ has no number of its own in Spark, so it is hashed like a text.
 _HASHED = (
     schema.AtomicType.STRING,
     schema.AtomicType.BINARY,
     schema.AtomicType.TIMESTAMP_NTZ,
 )
-_COMPARED = {*_CODES, *_HASHED, *_FLOATING}
+_COMPARED = {*_CODES, *_HASHED, *schema.FRACTIONS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +55,7 @@ def keys_of(
     pairs = _key_pairs(join, sources)
     types = _common(pairs)
     # A column of whole numbers is the code as it is: nothing need be computed.
-    is_whole = len(pairs) == 1 and all(one.type in _WHOLE for one in pairs[0])
+    is_whole = len(pairs) == 1 and all(one.type in schema.WHOLE for one in pairs[0])
     left, right = (
         replace(
             code_of([one.text for one in own], types),
@@ -138,7 +131,7 @@ def _comparable(key: str, kind: schema.Type) -> str:
     if isinstance(kind, schema.ArrayType | schema.StructType):
         return _as_text(key, kind)
     # As text equal values look alike: 0.0 and -0.0, and every NaN.
-    return f"CAST({key} + 0.0D AS STRING)" if kind in _FLOATING else key
+    return f"CAST({key} + 0.0D AS STRING)" if kind in schema.FRACTIONS else key
 
 
 def _as_text(value: str, kind: schema.Type, depth: int = 0) -> str:

@@ -24,14 +24,9 @@ from dovetail.spec.references import looked_at
 from dovetail.spec.spans import NO_TIME
 from dovetail.spec.windows import Forever
 
-_WHOLE = {
-    schema.AtomicType.TINYINT,
-    schema.AtomicType.SMALLINT,
-    schema.AtomicType.INT,
-    schema.AtomicType.BIGINT,
-}
 # A floating number has no order or equality that all tables share: NaN, -0.0.
-_SURE = _WHOLE | {
+_SURE = {
+    *schema.WHOLE,
     *(schema.AtomicType.BOOLEAN, schema.AtomicType.STRING, schema.AtomicType.DATE),
     *(schema.AtomicType.TIMESTAMP, schema.AtomicType.TIMESTAMP_NTZ),
 }
@@ -150,7 +145,7 @@ def _key(
             case spec.Reference(_, column) if column.lower() == name.lower():
                 other = parse(parts[hand.other], scope).type
                 is_exact = all(
-                    one in _WHOLE or isinstance(one, schema.DecimalType)
+                    one in schema.WHOLE or isinstance(one, schema.DecimalType)
                     for one in (kind, other)
                 )
                 is_sure = kind in _SURE or kind is schema.AtomicType.BINARY

@@ -1,7 +1,11 @@
 """Columns, their types, and the plain values that stand for them outside Spark."""
 
 from dovetail.schema.types import (
+    DATES,
+    FRACTIONS,
+    MOMENTS,
     QUOTED,
+    WHOLE,
     ArrayType,
     AtomicType,
     CarriedType,
@@ -29,7 +33,11 @@ from dovetail.schema.values import (
 )
 
 __all__ = [
+    "DATES",
+    "FRACTIONS",
+    "MOMENTS",
     "QUOTED",
+    "WHOLE",
     "ArrayType",
     "AtomicType",
     "CarriedType",

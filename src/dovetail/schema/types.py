@@ -51,6 +51,13 @@ class AtomicType(Enum):
         return self.value
 
 
+WHOLE = (AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BIGINT)
+"""The types of whole numbers: a later one holds what an earlier one holds."""
+FRACTIONS = (AtomicType.FLOAT, AtomicType.DOUBLE)
+MOMENTS = (AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ)
+DATES = (AtomicType.DATE, AtomicType.TIMESTAMP_NTZ, AtomicType.TIMESTAMP)
+
+
 @dataclass(frozen=True, slots=True)
 class DecimalType:
     """A decimal with `precision` digits, `scale` of them behind the point."""

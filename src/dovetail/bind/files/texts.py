@@ -27,7 +27,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import combinations
+from itertools import combinations, product
 from typing import TypeGuard
 
 from dovetail import schema, spec
@@ -38,18 +38,11 @@ WHOLE = r"[+-]?\d+"
 DECIMAL = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
 DOUBLE = rf"({DECIMAL}|NaN|[+-]?Infinity)"
 TRUE, FALSE = ("true", "1"), ("false", "0")
-WHOLES = (
-    schema.AtomicType.TINYINT,
-    schema.AtomicType.SMALLINT,
-    schema.AtomicType.INT,
-    schema.AtomicType.BIGINT,
-)
 SHOWN = 60
-_REALS = (schema.AtomicType.FLOAT, schema.AtomicType.DOUBLE)
 # Own type and declared type, where Spark's cast loses nothing that is declared.
 _WIDER = {
-    *((own, wanted) for own in (*WHOLES, *_REALS) for wanted in _REALS),
-    *combinations(WHOLES, 2),
+    *product((*schema.WHOLE, *schema.FRACTIONS), schema.FRACTIONS),
+    *combinations(schema.WHOLE, 2),
 }
 
 
@@ -158,7 +151,7 @@ class Reading:
             case schema.DecimalType():
                 _need(plain, DECIMAL)
                 return schema.read_value(plain, kind, self.where)
-            case schema.AtomicType() if kind in WHOLES:
+            case schema.AtomicType() if kind in schema.WHOLE:
                 _need(plain, WHOLE)
                 return schema.read_value(int(plain), kind, self.where)
             case schema.ArrayType() | schema.StructType() | schema.MapType():
@@ -358,7 +351,7 @@ def _of_text(plain: str, wanted: schema.Type, place: ValuePlace) -> str:
             return f"coalesce(try_to_binary({plain}, 'base64'), {otherwise})"
         case _:
             number = DECIMAL if isinstance(wanted, schema.DecimalType) else DOUBLE
-            pattern = text_of(f"^{WHOLE if wanted in WHOLES else number}$")
+            pattern = text_of(f"^{WHOLE if wanted in schema.WHOLE else number}$")
             # Spark casts more texts than these: the pattern decides, the cast may only
             # find that a number has no room.
             tried = f"IF({plain} RLIKE {pattern}, try_cast({plain} AS {wanted}), NULL)"

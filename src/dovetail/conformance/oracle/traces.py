@@ -33,9 +33,7 @@ from dovetail.conformance.oracle.sides import (
     moment_of,
 )
 from dovetail.conformance.oracle.store import expires_after
-from dovetail.schema import AtomicType
-
-_TIMES = {AtomicType.DATE, AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ}
+from dovetail.schema import DATES
 
 
 class Axis(Enum):
@@ -338,7 +336,7 @@ def axis_of(join: spec.JoinSpec, parts: Parts) -> Axis:
             kind = expression.parse(
                 compared, expression.Scope(((spec.Hand.LEFT.letter, schema),))
             ).type
-            return Axis.AS_OF_TIME if kind in _TIMES else Axis.AS_OF_NUMBER
+            return Axis.AS_OF_TIME if kind in DATES else Axis.AS_OF_NUMBER
         case spec.Clock.BATCH if all(
             side.input.is_timed for side in parts.sides.values()
         ):

@@ -15,25 +15,27 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp
 
 from dovetail.errors import SpecError
-from dovetail.schema import ArrayType, AtomicType, DecimalType, Type
+from dovetail.expression.kinds import is_numeric
+from dovetail.schema import (
+    DATES,
+    WHOLE,
+    ArrayType,
+    AtomicType,
+    Type,
+)
 
-_WHOLE = {AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BIGINT}
-_TIMES = {AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ, AtomicType.DATE}
 _KINDS: dict[str, tuple[str, Callable[[Type], bool]]] = {
     "text": ("a text", lambda kind: kind is AtomicType.STRING),
-    "whole": ("a whole number", lambda kind: kind in _WHOLE),
+    "whole": ("a whole number", lambda kind: kind in WHOLE),
     "number": (
         "a number",
-        lambda kind: (
-            kind in {*_WHOLE, AtomicType.FLOAT, AtomicType.DOUBLE}
-            or isinstance(kind, DecimalType)
-        ),
+        is_numeric,
     ),
     "list": ("a list", lambda kind: isinstance(kind, ArrayType)),
     # A text is one too: Spark reads it as a time, where it is one.
     "time": (
         "a time, or its milliseconds since 1970",
-        lambda kind: kind in {*_TIMES, AtomicType.BIGINT, AtomicType.STRING},
+        lambda kind: kind in {*DATES, AtomicType.BIGINT, AtomicType.STRING},
     ),
     "any": ("a value", lambda _kind: True),
 }

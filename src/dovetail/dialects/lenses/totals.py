@@ -15,10 +15,17 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dovetail.dialects.lenses.parser import Text, not_yet
-from dovetail.schema import ArrayType, AtomicType, DecimalType, StructType, Type
+from dovetail.expression.kinds import is_numeric
+from dovetail.schema import (
+    FRACTIONS,
+    WHOLE,
+    ArrayType,
+    AtomicType,
+    DecimalType,
+    StructType,
+    Type,
+)
 
-_WHOLE = {AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BIGINT}
-_FLOATS = {AtomicType.FLOAT, AtomicType.DOUBLE}
 _FIRST = ("MAXK", "MINK", "MAXK_UNIQUE", "MINK_UNIQUE")
 _LISTED = ("COLLECT", "COLLECT_UNIQUE", *_FIRST)
 _LATER = ("TOPK", "BOTTOMK")
@@ -164,9 +171,9 @@ def kept_values(kind: Type) -> Total:
 
 def _sum(function: exp.Expr, kind: Type, text: Text) -> Total:
     """Returns a sum: whole numbers have all of a BIGINT for it."""
-    if kind in _WHOLE:
+    if kind in WHOLE:
         whole: Type = AtomicType.BIGINT
-    elif kind in _FLOATS:
+    elif kind in FRACTIONS:
         whole = AtomicType.DOUBLE
     elif isinstance(kind, DecimalType):
         # All the digits that there are: a sum has more than its values.
@@ -177,7 +184,7 @@ def _sum(function: exp.Expr, kind: Type, text: Text) -> Total:
     # Of nothing it is null, and so is what a null adds.
     after = "IF({item} IS NULL, {total}, coalesce({total}, 0) + {item})"
     # Of whole numbers alone what is taken away leaves what was before, to the digit.
-    less = "coalesce({total}, 0) - coalesce({item}, 0)" if kind in _WHOLE else ""
+    less = "coalesce({total}, 0) - coalesce({item}, 0)" if kind in WHOLE else ""
     return Total(f"CAST(NULL AS {whole})", after, whole, less)
 
 
@@ -190,7 +197,7 @@ def _list(function: exp.Expr, kind: Type, text: Text) -> Total:
             told = f"at most {most.sql()} values"
             raise text.wrong(function, told, "a number of them")
         count = str(most.this)
-    if name in _FIRST and kind not in _WHOLE | _FLOATS and "decimal" not in str(kind):
+    if name in _FIRST and not is_numeric(kind):
         told = f"{name} of values of the type {kind}"
         raise text.wrong(function, told, "numbers")
     if count and name not in _FIRST:

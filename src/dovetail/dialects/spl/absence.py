@@ -23,10 +23,9 @@ from dovetail.expression.functions.logic import REQUIRED
 from dovetail.expression.functions.significant import OF_DIGITS
 from dovetail.expression.reader import compose
 from dovetail.expression.tree import Call, Literal, Node, walk
-from dovetail.schema import AtomicType, DecimalType
+from dovetail.schema import FRACTIONS, AtomicType, DecimalType
 
 TEXT = AtomicType.STRING
-_FRACTIONS = {AtomicType.FLOAT, AtomicType.DOUBLE}
 BY_ZERO = "a division by 0"
 """The reason for which a tuple leaves by `failed`, also without a `@catch`."""
 _NO_ELEMENT = "an element that is not there"
@@ -58,7 +57,7 @@ def _failure(node: Node) -> str:
     """Returns why a call may have no value; "" where it always has one."""
     match node:
         # A float by 0 is infinite, as IEEE says, and so has a value.
-        case Call("/" | "div" | "%", (_, divisor), kind) if kind not in _FRACTIONS:
+        case Call("/" | "div" | "%", (_, divisor), kind) if kind not in FRACTIONS:
             simple = folded(divisor)
             return "" if isinstance(simple, Literal) and simple.value else BY_ZERO
         case Call("[]", (Call("array", (part,)), _)) if node == unwrapped(part):
@@ -79,7 +78,7 @@ def _failure(node: Node) -> str:
             return _NO_ROOM
         case Call("cast", (source,), kind) if source.type == TEXT and kind != TEXT:
             return _NO_NUMBER
-        case Call("cast", (source,), DecimalType()) if source.type in _FRACTIONS:
+        case Call("cast", (source,), DecimalType()) if source.type in FRACTIONS:
             return _NO_FLOAT
         case _:
             return ""

@@ -13,10 +13,9 @@ from dovetail.dialects.sqlstream.functions import refusal
 from dovetail.dialects.sqlstream.parser import ROWTIME, Text, not_yet
 from dovetail.dialects.sqlstream.syntax import ExpAvg, called
 from dovetail.dialects.sqlstream.windows import Windows
-from dovetail.schema import AtomicType, DecimalType, StructType, Type
+from dovetail.expression.kinds import is_numeric
+from dovetail.schema import WHOLE, AtomicType, DecimalType, StructType, Type
 
-_WHOLE = {AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BIGINT}
-_FLOATS = {AtomicType.FLOAT, AtomicType.DOUBLE}
 _KNOWN = "filter({x}, item -> item IS NOT NULL)"
 _SUM = (
     "IF(size({known}) = 0, NULL, aggregate({known}, CAST(0 AS {type}), "
@@ -139,10 +138,10 @@ def _template(
             return _sum(function, known, kind, text=text)
         case exp.Avg():
             # The mean of whole numbers is one of them: what is behind the point goes.
-            divided = "div" if kind in _WHOLE else "/"
+            divided = "div" if kind in WHOLE else "/"
             total = _sum(function, known, kind, text=text)
             share = _SHARE.format(known=known, sum=total, divided=divided)
-            return f"CAST({share} AS {kind})" if kind in _WHOLE else share
+            return f"CAST({share} AS {kind})" if kind in WHOLE else share
         case exp.NthValue():
             place = _number(function, "offset", text)
             return _PLACED.format(x=values, place=place, sign="", none="NULL")
@@ -184,7 +183,7 @@ def _number(function: exp.Expr, name: str, text: Text) -> int:
 
 def _refuse_no_number(function: exp.Expr, kind: Type, text: Text) -> None:
     """Refuses values that are no numbers."""
-    if kind not in _WHOLE and kind not in _FLOATS and not isinstance(kind, DecimalType):
+    if not is_numeric(kind):
         what = f"{called(function)} of values of the type {kind}"
         raise text.wrong(function, what, "numbers")
 
@@ -192,7 +191,7 @@ def _refuse_no_number(function: exp.Expr, kind: Type, text: Text) -> None:
 def _sum(function: exp.Expr, known: str, kind: Type, *, text: Text) -> str:
     """Returns the sum of values; whole numbers have all of a BIGINT for it."""
     _refuse_no_number(function, kind, text)
-    if kind in _WHOLE:
+    if kind in WHOLE:
         total: object = AtomicType.BIGINT
     elif isinstance(kind, DecimalType):
         total = DecimalType(38, kind.scale)

@@ -22,9 +22,8 @@ from dovetail.dialects.sqlstream.windows import (
 from dovetail.dialects.trees import type_of
 from dovetail.errors import DovetailError
 from dovetail.expression import Scope
-from dovetail.schema import AtomicType
+from dovetail.schema import WHOLE, AtomicType
 
-_WHOLE = {AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BIGINT}
 _CLOCKS = frozenset(
     {
         *("CURRENT_ROW_TIMESTAMP", "CURRENT_TIMESTAMP", "CURRENT_TIME"),
@@ -100,7 +99,7 @@ class _Spark:
     def quotient(self, part: exp.Expr) -> exp.Expr:
         """Returns a quotient; of two whole numbers it is a whole number."""
         kinds = {self._type(it) for it in part.unnest_operands()}
-        return exp.IntDiv(**part.args) if kinds <= _WHOLE else part
+        return exp.IntDiv(**part.args) if kinds <= {*WHOLE} else part
 
     def cast(self, part: exp.Expr) -> exp.Expr:
         """Returns a cast: texts have a length, times between two others are numbers."""
@@ -245,7 +244,7 @@ class _Spark:
     def milliseconds(self, values: Sequence[exp.Expr]) -> exp.Expr:
         """Returns how many milliseconds lie between two times, or two numbers."""
         first, last = (
-            it if self._type(it) in _WHOLE else exp.func("unix_millis", it)
+            it if self._type(it) in WHOLE else exp.func("unix_millis", it)
             for it in values
         )
         return exp.Paren(this=exp.Sub(this=last, expression=first))

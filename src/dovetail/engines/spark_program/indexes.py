@@ -25,12 +25,6 @@ from dovetail.expression.tree import Call, Column, Node, on_side
 _OF_TEXT = "key of {}"
 _NO_FILE = "it is no file that a program has written with positions of its rows"
 _UNSIGNED = schema.DecimalType(20, 0)
-_WHOLE = {
-    schema.AtomicType.TINYINT,
-    schema.AtomicType.SMALLINT,
-    schema.AtomicType.INT,
-    schema.AtomicType.BIGINT,
-}
 
 
 def indexes_of(program: spec.Program) -> Iterator[spec.Indexed]:
@@ -182,7 +176,7 @@ def _terms(index: spec.Indexed, join: spec.JoinSpec) -> Iterator[tuple[str, str]
         match right:
             # So a key is compared with an unsigned number of 8 bytes, in its order.
             case Call("cast", (inner,), kind) if (
-                kind == _UNSIGNED and inner.type in _WHOLE
+                kind == _UNSIGNED and inner.type in schema.WHOLE
             ):
                 right = inner
             case _:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dovetail import spec
-from dovetail.schema import AtomicType
+from dovetail.schema import MOMENTS
 from dovetail.spec.rules.rule import Finding, InputRule, JoinRule
 
 # A date has no place inside its day, so windows of it would have no ends.
-_MOMENTS = (AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ)
 
 
 def missing_key_columns(source: spec.Input) -> Iterator[Finding]:
@@ -30,7 +29,7 @@ def time_of_other_type(source: spec.Input) -> Iterator[Finding]:
     """Gives the time column where it is no timestamp."""
     if source.time in source.schema:
         column = source.schema[source.time]
-        if column.type not in _MOMENTS:
+        if column.type not in MOMENTS:
             yield Finding(
                 f'the row time "{column.name}" of "{source.name}" is {column.type}',
                 "a timestamp",

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from dovetail import schema, spec
+from dovetail.expression.kinds import is_numeric
 from dovetail.spec.rules.rule import Finding, JoinRule
 
 # An asof looks from a left row for its right one: kinds that ask what right rows have
@@ -17,12 +18,6 @@ _ASOF_KINDS = (
     spec.Kind.LEFT_SEMI,
 )
 _ONLY_KINDS = (spec.Kind.LEFT_ONLY, spec.Kind.RIGHT_ONLY, spec.Kind.FULL_ONLY)
-_RIGHT_KINDS = (
-    spec.Kind.RIGHT_OUTER,
-    spec.Kind.RIGHT_ONLY,
-    spec.Kind.FULL_OUTER,
-    spec.Kind.FULL_ONLY,
-)
 # FULL OUTER is allowed: it matches before it limits, as the document's sixth step has
 # it, though HPCC's own compiler refuses it.
 _KEEP_REFUSES = (spec.Kind.RIGHT_OUTER, *_ONLY_KINDS)
@@ -37,20 +32,6 @@ _LEFT_DRIVEN = (
 # ALL has no candidates by keys to be counted, LOOKUP stops at the first that fits.
 _UNCOUNTED = (spec.Strategy.ALL, spec.Strategy.LOOKUP)
 _DISTANT = "two times, or two numbers"
-_TIMES = (
-    schema.AtomicType.TIMESTAMP,
-    schema.AtomicType.TIMESTAMP_NTZ,
-    schema.AtomicType.DATE,
-)
-_NUMBERS = (
-    *(
-        schema.AtomicType.TINYINT,
-        schema.AtomicType.SMALLINT,
-        schema.AtomicType.INT,
-        schema.AtomicType.BIGINT,
-    ),
-    *(schema.AtomicType.FLOAT, schema.AtomicType.DOUBLE),
-)
 
 
 def asof_of_other_kinds(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
@@ -102,9 +83,9 @@ def asof_of_other_units(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Fi
     for expression in (asof.left, asof.right):
         for kind in spec.known_types(expression, join, inputs):
             found = f'a tolerance of {asof.tolerance} where "{expression}" is {kind}'
-            if isinstance(asof.tolerance, spec.Span) and _is_number(kind):
+            if isinstance(asof.tolerance, spec.Span) and is_numeric(kind):
                 yield Finding(found, "a number")
-            if isinstance(asof.tolerance, Decimal) and kind in _TIMES:
+            if isinstance(asof.tolerance, Decimal) and kind in schema.DATES:
                 hint = 'write for example "5 seconds"'
                 yield Finding(found, "a length of time", hint)
 
@@ -118,16 +99,11 @@ def asof_of_other_types(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Fi
     sorts = []
     for expression in (asof.left, asof.right):
         for kind in spec.known_types(expression, join, inputs):
-            sorts.append(_is_number(kind))
-            if not _is_number(kind) and kind not in _TIMES:
+            sorts.append(is_numeric(kind))
+            if not is_numeric(kind) and kind not in schema.DATES:
                 yield Finding(f'asof by "{expression}", which is {kind}', _DISTANT)
     if len(set(sorts)) > 1:
         yield Finding(f'asof by "{asof.left}" and "{asof.right}"', _DISTANT)
-
-
-def _is_number(kind: schema.Type) -> bool:
-    """Tells whether values of a type are numbers."""
-    return kind in _NUMBERS or isinstance(kind, schema.DecimalType)
 
 
 def keep_of_other_kinds(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
@@ -142,7 +118,9 @@ def keep_of_other_kinds(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding
 
 def atmost_of_other_kinds(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives an `atmost` in a kind that preserves the right side."""
-    if isinstance(join.picks.at_most, spec.AtMost) and join.kind in _RIGHT_KINDS:
+    if isinstance(join.picks.at_most, spec.AtMost) and join.kind.preserves(
+        spec.Hand.RIGHT
+    ):
         yield Finding(
             f"atmost (ATMOST) in a {join.kind.value} join",
             "a kind that does not preserve the right side",
@@ -185,7 +163,7 @@ def counts_that_nobody_makes(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Fi
 
 def strategies_of_other_kinds(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives a strategy that goes through left rows where right ones are preserved."""
-    if join.picks.strategy in _LEFT_DRIVEN and join.kind in _RIGHT_KINDS:
+    if join.picks.strategy in _LEFT_DRIVEN and join.kind.preserves(spec.Hand.RIGHT):
         yield Finding(
             f"the strategy {join.picks.strategy.value} in a {join.kind.value} join",
             "a kind that does not preserve the right side",

@@ -9,14 +9,13 @@ from typing import get_args
 from dovetail import spec
 from dovetail.errors import DovetailError
 from dovetail.expression import Expression, Scope, parse
-from dovetail.schema import AtomicType, DecimalType, Type
+from dovetail.schema import FRACTIONS, MOMENTS, WHOLE, AtomicType, DecimalType, Type
 from dovetail.spec.rules.rule import Finding, JoinRule
 
-_MOMENTS = {AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ, AtomicType.NULL}
+_MOMENTS = {*MOMENTS, AtomicType.NULL}
 _MEASURED = {
     *_MOMENTS,
-    *(AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BIGINT),
-    *(AtomicType.FLOAT, AtomicType.DOUBLE, AtomicType.DATE),
+    *(*WHOLE, *FRACTIONS, AtomicType.DATE),
 }
 
 
