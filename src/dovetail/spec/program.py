@@ -203,16 +203,22 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Filtered:
-    """The rows of which a condition is true."""
+class SameColumns:
+    """A step whose rows have the columns of its source."""
 
     source: Step
-    condition: Expression
 
     @property
     def schema(self) -> Schema:
         """Returns the columns of the source."""
         return self.source.schema
+
+
+@dataclass(frozen=True, slots=True)
+class Filtered(SameColumns):
+    """The rows of which a condition is true."""
+
+    condition: Expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,80 +240,50 @@ class By:
 
 
 @dataclass(frozen=True, slots=True)
-class Ordered:
+class Ordered(SameColumns):
     """The rows in another order; equal ones stay as they were."""
 
-    source: Step
     by: tuple[By, ...]
-
-    @property
-    def schema(self) -> Schema:
-        """Returns the columns of the source."""
-        return self.source.schema
 
 
 @dataclass(frozen=True, slots=True)
-class Indexed:
+class Indexed(SameColumns):
     """The rows of an index, which its source gives in the order of the keys.
 
     `file` is the name under which it is written, if it has one. Who finds it there may
     read it there instead.
     """
 
-    source: Step
     keys: tuple[str, ...]
     file: str = ""
 
-    @property
-    def schema(self) -> Schema:
-        """Returns the columns of the source."""
-        return self.source.schema
-
 
 @dataclass(frozen=True, slots=True)
-class Deduped:
+class Deduped(SameColumns):
     """Of rows that are the same the first `keep`, or the last ones.
 
     Neighbours are compared, or all rows with all (`is_all`).
     """
 
-    source: Step
     same: Expression
     is_all: bool = False
     keep: int = 1
     keeps_last: bool = False
 
-    @property
-    def schema(self) -> Schema:
-        """Returns the columns of the source."""
-        return self.source.schema
-
 
 @dataclass(frozen=True, slots=True)
-class Grouped:
+class Grouped(SameColumns):
     """The same rows; neighbours with the same values are a group. By none: none."""
 
-    source: Step
     by: tuple[Expression, ...]
-
-    @property
-    def schema(self) -> Schema:
-        """Returns the columns of the source."""
-        return self.source.schema
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(SameColumns):
     """So many rows from a place on, which counts from 1."""
 
-    source: Step
     first: int
     count: int
-
-    @property
-    def schema(self) -> Schema:
-        """Returns the columns of the source."""
-        return self.source.schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,20 +395,14 @@ Keeping = Windowed | Aligned | Recognized
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
+class Marked(SameColumns):
     """The same rows, with a mark before or behind each of which a condition is true.
 
     Marks that were there are not any more.
     """
 
-    source: Step
     condition: Expression = NEVER
     is_before: bool = False
-
-    @property
-    def schema(self) -> Schema:
-        """Returns the columns of the source."""
-        return self.source.schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -503,25 +473,19 @@ class SetJoined:
 
 
 @dataclass(frozen=True, slots=True)
-class InRowTime:
+class InRowTime(SameColumns):
     """The same rows in the order of their column `time`, none that is late.
 
     Equal times stand in the order of the columns `by`, each with whether it descends,
     and else as they have come. An operator behind it has row time as its clock.
     """
 
-    source: Step
     time: str
     by: tuple[tuple[str, bool], ...] = ()
 
-    @property
-    def schema(self) -> Schema:
-        """Returns the columns of the source."""
-        return self.source.schema
-
 
 @dataclass(frozen=True, slots=True)
-class Retimed:
+class Retimed(SameColumns):
     """The same rows, whose row time is from here on their column `time`.
 
     A row may come so much behind the newest one, `lateness`. How far the time has come
@@ -529,32 +493,20 @@ class Retimed:
     `number` them in the order in which they come.
     """
 
-    source: Step
     time: str
     lateness: Span = NO_TIME
     number: str = ""
 
-    @property
-    def schema(self) -> Schema:
-        """Returns the columns of the source."""
-        return self.source.schema
-
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class Tried(SameColumns):
     """The same rows in row time; of each of which a condition is true it is told.
 
     A value of it cannot be computed, and is null. Who asks for rows that were late gets
     such rows beside them, as they came.
     """
 
-    source: Step
     failed: Expression
-
-    @property
-    def schema(self) -> Schema:
-        """Returns the columns of the source."""
-        return self.source.schema
 
 
 @dataclass(frozen=True, slots=True)
