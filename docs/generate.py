@@ -18,13 +18,13 @@ from typer.testing import CliRunner
 
 import dovetail
 from dovetail.cli.main import app
+from dovetail.conformance.local.refusals import LOCAL
 from dovetail.errors import DovetailError
 from dovetail.expression.functions import THEMES, columnwise
 from dovetail.expression.functions.casts import converter
 from dovetail.expression.functions.entry import Entry, Function
 from dovetail.plan.batch import BATCH
 from dovetail.plan.features import Combination, Feature
-from dovetail.plan.local import LOCAL
 from dovetail.plan.stream import STREAM
 from dovetail.schema import parse_type
 from dovetail.spec.rules import RULES

@@ -1,8 +1,8 @@
 """What each engine says it lacks, by name; whoever plays cases holds engines to it."""
 
+from dovetail.conformance.local.refusals import LOCAL
 from dovetail.plan.batch import BATCH
 from dovetail.plan.features import Feature
-from dovetail.plan.local import LOCAL
 from dovetail.plan.stream import STREAM
 
 

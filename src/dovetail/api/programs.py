@@ -29,9 +29,9 @@ from dovetail.bind.files.columns import fitted
 from dovetail.bind.files.frames import files_function, readings
 from dovetail.dialects.ecl import NO_MODULES, Modules, translate
 from dovetail.engines import spark_program
+from dovetail.engines.spark.explained import readable
 from dovetail.engines.spark.rules import RULES, plain_rules
 from dovetail.engines.spark_index.shelf import AnyShelf, NoShelf, readings_told
-from dovetail.plan.spark_plan import readable
 from dovetail.schema import quoted
 
 # What is written is what is read back: no blank is cut, quotes stand twice.

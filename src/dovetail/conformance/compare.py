@@ -56,12 +56,9 @@ def compare_lines(
 
 def lists_late(expected: object) -> bool:
     """Tells whether what a case expects lists a late row."""
-    return isinstance(expected, Rows) and _lists_late(expected.lines)
-
-
-def _lists_late(expected: Sequence[Line]) -> bool:
-    """Tells whether a late row is among lines."""
-    return any(one.facts.get("out") == spec.Outlet.LATE.value for one in expected)
+    return isinstance(expected, Rows) and any(
+        one.facts.get("out") == spec.Outlet.LATE.value for one in expected.lines
+    )
 
 
 _BESIDE = frozenset({spec.Outlet.LATE.value, "failed"})

@@ -14,10 +14,11 @@ from dovetail import spec
 from dovetail.conformance.chains import TableChain
 from dovetail.conformance.engines import EngineName
 from dovetail.conformance.flows import FlowPlay, JoinPlay, RowTimeText
+from dovetail.conformance.local.refusals import refuse
 from dovetail.conformance.oracle import inputs_of, joined_alone
 from dovetail.conformance.oracle.refusals import refuse as refuse_oracle
 from dovetail.errors import UnsupportedError
-from dovetail.plan import batch, local, stream
+from dovetail.plan import batch, stream
 from dovetail.plan.words import (
     Line,
     described,
@@ -167,7 +168,7 @@ def _way(engine: EngineName, play: spec.Play) -> str:
             return "the definition, over plain rows"
         case EngineName.LOCAL:
             if isinstance(play.join, spec.JoinSpec):
-                local.refuse(play)
+                refuse(play)
             return "the kernels, event by event, without Spark"
         case EngineName.BATCH:
             cost = batch.plan_play(play).cost

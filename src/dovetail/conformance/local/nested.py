@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 
 from dovetail import schema, spec
 from dovetail.conformance.local import outlets
+from dovetail.conformance.local.refusals import refuse_inner
 from dovetail.conformance.local.stage import (
     NOTHING_TOLD,
     InPlace,
@@ -36,7 +37,6 @@ from dovetail.kernels.arrays.rows import BEGINNING, NEVER
 from dovetail.kernels.lifetimes.lives import HANDED, NO_LIVES, Lives, join_lives
 from dovetail.kernels.pairs.results import Reason
 from dovetail.plan import nested
-from dovetail.plan.local import refuse_inner
 
 START_OF_ALL = -1
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 
 from dovetail import expression, spec
 from dovetail.conformance.local import outlets
+from dovetail.conformance.local.refusals import LOCAL
 from dovetail.expression import questions
 from dovetail.plan import sets
 from dovetail.plan.features import features_of_play
-from dovetail.plan.local import LOCAL
 from dovetail.schema import Schema, quoted
 
 Told = spec.Arrive | spec.Remove

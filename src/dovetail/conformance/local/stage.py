@@ -4,8 +4,8 @@
     one step                 of the only bucket         as the operator runs it
     rows that come out       read from blobs again      as unpack reads them
 
-These are the very functions that run inside Spark's workers. What streams do not do yet
-goes the same way: only `plan.local` permits more than `plan.stream`.
+These are the very functions that run inside Spark's workers, and what they refuse is
+what streams refuse.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from dovetail.conformance.local.frames import (
     SideFrame,
     side_frames,
 )
+from dovetail.conformance.local.refusals import refuse
 from dovetail.conformance.local.sets import SetWriter, as_sides
 from dovetail.engines.kernel_settings import Manner, kernel_settings
 from dovetail.engines.spark_stream.worker import bucket
@@ -38,7 +39,6 @@ from dovetail.kernels.candidates.choice import TooManyError
 from dovetail.kernels.lifetimes.lives import HANDED
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.step import Stepped
-from dovetail.plan.local import refuse
 
 
 @dataclass(frozen=True, slots=True)

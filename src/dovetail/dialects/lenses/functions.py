@@ -195,7 +195,10 @@ def written(name: str, values: Sequence[exp.Expr], kinds: Sequence[Type]) -> exp
             for word, kind in zip(words, kinds, strict=True)
         ):
             taken = (
-                _moment(one, kind) if word == "time" else one
+                # Whole numbers are milliseconds since 1970.
+                exp.func("timestamp_millis", one)
+                if word == "time" and kind is AtomicType.BIGINT
+                else one
                 for one, word, kind in zip(values, words, kinds, strict=True)
             )
             return _filled(text, dict(zip("abc", taken, strict=False)))
@@ -204,12 +207,6 @@ def written(name: str, values: Sequence[exp.Expr], kinds: Sequence[Type]) -> exp
         ", ".join(_KINDS[word][0] for word in words) for words, _ in lines
     )
     raise SpecError(f"{name} of ({given})", expected)
-
-
-def _moment(value: exp.Expr, kind: Type) -> exp.Expr:
-    """Returns a time; whole numbers are milliseconds since 1970."""
-    is_number = kind is AtomicType.BIGINT
-    return exp.func("timestamp_millis", value) if is_number else value
 
 
 def _filled(text: str, values: dict[str, exp.Expr]) -> exp.Expr:

@@ -302,7 +302,8 @@ class _Changing:
             self._remembered(f"was {name}", self.source.schema[name].type)
         whole = Schema((*self.source.schema.columns, *self.own, *self.lasting))
         # A result has the type that it has over all variables, of which it is made.
-        made = steps.schema_of(whole, self._results())
+        given = tuple((name, Expression(text)) for name, text in self.results)
+        made = steps.schema_of(whole, given)
         kinds = [(it.name, it.type) for it in made.columns]
         for name, kind in kinds:
             self.own.append(Column(name, kind))
@@ -352,10 +353,6 @@ class _Changing:
                 values = f"transform({kept}, one -> one.item)"
                 parts = [one.of_all(values) for one in function.totals]
             self.results.append((name, function.result.format(*parts)))
-
-    def _results(self) -> steps.Select:
-        """Returns what the functions give now."""
-        return tuple((name, Expression(text)) for name, text in self.results)
 
     def _shown(self, what: str) -> steps.Select:
         """Returns a row of the result: what it does, its group and its results."""

@@ -195,16 +195,12 @@ class Query:
         step = self.sources.over(made, rows.source.join.select.columns)
         # In the order of arrival they have a number by which they can stand in time.
         counted = made.in_arrival and not isinstance(made.time, exp.Null)
-        if counted and not self._is_running:
+        # Groups of records as they come, and no more, ask for none.
+        if counted and not (self._gives_table and not self.select.laterals):
             step = numbered(step, NUMBER)
         own = self.sources.added(named.alias, step, is_running=False)
         hidden = tuple(it for it in own.hidden if it.name == NUMBER)
         return replace(rows, source=own.source, hidden=hidden, behind=(made.join,))
-
-    @property
-    def _is_running(self) -> bool:
-        """Tells whether the query is of groups of records as they come, and no more."""
-        return self._gives_table and not self.select.laterals
 
     # Groups.
 

@@ -372,7 +372,13 @@ class Writer:
         for call in calls:
             formals = self.sees.commands[getattr(call.of, "text", "")].formals
             given_to = zip(formals, call.arguments, strict=False)
-            changed = _names_in(it for formal, it in given_to if formal.is_mutable)
+            changed = {
+                it.text
+                for formal, value in given_to
+                if formal.is_mutable
+                for it in syntax.nodes(value)
+                if isinstance(it, syntax.Name)
+            }
             whole = node
             # What is assigned is not read.
             if isinstance(node, syntax.Change) and node.sign == "=":
@@ -603,12 +609,6 @@ def _refuse_unsure(node: syntax.Node, steps: Sequence[syntax.Stepped]) -> None:
         if not name or len(named) > 1:
             found = f"{name or 'what'} changes and is read in one statement"
             raise refused(one.place, found, "two statements")
-
-
-def _names_in(nodes: Iterable[syntax.Node]) -> set[str]:
-    """Returns the names that stand in some parts of a text."""
-    found = (it for one in nodes for it in syntax.nodes(one))
-    return {it.text for it in found if isinstance(it, syntax.Name)}
 
 
 def is_plain(node: syntax.Node) -> bool:

@@ -8,7 +8,7 @@ CREATE FUNCTION f (a INTEGER) RETURNS .. RETURN ..    an expression under a name
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -454,7 +454,12 @@ def _name_parts(query: exp.Select) -> None:
     first, joins = query.args.get("from_"), query.args.get("joins") or ()
     tables = [one.this for one in (first, *joins) if one is not None]
     known = {one.alias_or_name.lower() for one in tables}
-    inner = (node for node in query.walk(prune=_is_other(query)))
+
+    def is_other(node: exp.Expr) -> bool:
+        # A query inside of this one has tables of its own.
+        return isinstance(node, exp.Select) and node is not query
+
+    inner = (node for node in query.walk(prune=is_other))
     for column in [it for it in inner if isinstance(it, exp.Column)]:
         names = [column.args.get(it) for it in ("catalog", "db", "table", "this")]
         given = [one for one in names if isinstance(one, exp.Identifier)]
@@ -469,11 +474,6 @@ def _name_parts(query: exp.Select) -> None:
         for part in parts:
             whole = exp.Dot(this=whole, expression=part)
         column.replace(whole)
-
-
-def _is_other(query: exp.Select) -> Callable[[exp.Expr], bool]:
-    """Returns what tells a query inside of another one, which has tables of its own."""
-    return lambda node: isinstance(node, exp.Select) and node is not query
 
 
 def _name_of(tokens: Sequence[Token]) -> Token:

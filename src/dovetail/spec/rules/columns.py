@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from dovetail import spec
 from dovetail.errors import SchemaError
@@ -24,7 +25,9 @@ def unknown_columns(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Findin
     columns = {
         hand: spec.columns_of(join.side(hand).source, inputs) for hand in spec.HANDS
     }
-    for place, expression in _all_expressions(join):
+    # In the order of a text of a join, which is that of what is told first.
+    sides = (place for hand in spec.HANDS for place in _one_sided(join, hand))
+    for place, expression in chain(sides, _pair_expressions(join)):
         for reference in spec.references(expression):
             # Empty where no schema is known: then nothing can be said.
             known = columns[reference.hand]
@@ -67,7 +70,9 @@ def unknown_own_columns(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Fi
     for hand in spec.HANDS:
         side = join.side(hand)
         known = spec.columns_of(side.source, inputs)
-        for place, expression in _own_expressions(side):
+        bare = [("partition_by", expression) for expression in side.partition_by]
+        bare += [(side.window.word, expression) for expression in side.window.measures]
+        for place, expression in bare:
             column = spec.plain_column(expression)
             if known and column and not _is_one_of(column, known):
                 yield Finding(
@@ -151,13 +156,6 @@ def misfit_given_rows(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Find
                     yield Finding(error.found, error.expected, error.hint)
 
 
-def _all_expressions(join: spec.JoinSpec) -> Iterator[Place]:
-    """Gives every expression over `l` and `r` with its place."""
-    # In the order of a text of a join, which is that of what is told first.
-    yield from (place for hand in spec.HANDS for place in _one_sided(join, hand))
-    yield from _pair_expressions(join)
-
-
 def _pair_expressions(join: spec.JoinSpec) -> Iterator[Place]:
     """Gives the expressions over both rows of a pair with their places."""
     yield "soft", join.soft
@@ -177,12 +175,6 @@ def _one_sided(join: spec.JoinSpec, hand: spec.Hand) -> Iterator[Place]:
     for pick in (join.picks.asof, join.picks.at_most):
         for left, right in pick.compared:
             yield pick.word, left if hand is spec.Hand.LEFT else right
-
-
-def _own_expressions(side: spec.Side) -> Iterator[Place]:
-    """Gives the expressions over a side's own row, its columns named bare."""
-    yield from (("partition_by", expression) for expression in side.partition_by)
-    yield from ((side.window.word, expression) for expression in side.window.measures)
 
 
 def _is_one_of(name: str, known: tuple[str, ...]) -> bool:

@@ -1,6 +1,6 @@
 """Spark's plans are told in a few lines: what moves, what meets, what is read."""
 
-from dovetail.plan.spark_plan import readable
+from dovetail.engines.spark.explained import readable
 
 PLAN = """\
 == Physical Plan ==

@@ -1,23 +1,16 @@
-"""What the engine without Spark supports: all that the kernels can do by now."""
+"""What the engine without Spark refuses: what Spark's streams do, by its own name."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dovetail import spec
 from dovetail.plan import features
-from dovetail.plan.kernels import TOGETHER, missing_together
+from dovetail.plan.kernels import missing_together
 from dovetail.plan.nested import missing_inside
+from dovetail.plan.stream import STREAM
 
-LOCAL = features.Engine(
-    "local",
-    frozenset(features.Feature),
-    lacks=TOGETHER
-    | {
-        features.Combination.OTHER_CLOCK_INSIDE,
-        features.Combination.SWITCH_INSIDE,
-        features.Combination.CHANGELOG_INSIDE,
-        features.Combination.JUDGED_INHERITED,
-    },
-)
+LOCAL = replace(STREAM, name="local")
 
 
 def refuse_inner(play: spec.Play, join: spec.JoinSpec, hand: spec.Hand) -> None:
