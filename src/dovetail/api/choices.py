@@ -27,6 +27,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 from typing import Any, cast, get_args
 
 from dovetail import spec
@@ -35,9 +36,10 @@ from dovetail.expression import Expression
 from dovetail.schema import quoted
 from dovetail.spec import arguments
 
-_INSTANT = spec.Span(0, 1)
 EVERY = spec.Unlimited()
 """Every right row that matches."""
+# A length of time that is the same on every date.
+_exact = partial(arguments.length, least=spec.NO_TIME, is_exact=True)
 _EXAMPLE = 'dt.asof("l.placed", "r.quoted")'
 
 
@@ -135,10 +137,10 @@ def hop(
             hint = f'write for example dt.hop("1 {size}", every="10 minutes")'
             raise arguments.wrong("every", every, f'none beside "{size}"', hint)
         return spec.HopUnit(size)  # type: ignore[arg-type]
-    length = _exact("size", size, least=_INSTANT)
+    length = _exact("size", size, least=spec.INSTANT)
     if early:
         return spec.HopUnit(length)
-    often = length if every == "" else _exact("every", every, least=_INSTANT)
+    often = length if every == "" else _exact("every", every, least=spec.INSTANT)
     return spec.HopSize(length, often)
 
 
@@ -212,15 +214,6 @@ def eviction_of(**most: object) -> spec.Eviction:
             )
         case _:
             return spec.KeepPartitions()
-
-
-def _exact(name: str, given: object, *, least: spec.Span = spec.NO_TIME) -> spec.Span:
-    """Returns a length of time that is the same on every date."""
-    found = arguments.length(name, given, least=least)
-    if not found.is_exact:
-        hint = f'a month has no length of its own: write for example {name}="30 days"'
-        raise arguments.wrong(name, given, "a length that is always the same", hint)
-    return found
 
 
 @arguments.public
@@ -361,7 +354,7 @@ def settings_of(
     if late == "ever":
         said["late_table_rows"] = spec.EmitLateTableRows()
     elif late != "":
-        wait = _exact("late_table_rows", late, least=_INSTANT)
+        wait = _exact("late_table_rows", late, least=spec.INSTANT)
         said["late_table_rows"] = spec.EmitLateTableRows(wait)
     if words["order"] != "":
         said["order"] = arguments.choice("order", words["order"], spec.Order)

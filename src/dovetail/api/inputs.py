@@ -15,8 +15,6 @@ from dovetail.plan.stream import Feed
 from dovetail.schema import MOMENTS, WHOLE, AtomicType, Schema
 from dovetail.spec import arguments
 
-_INSTANT = spec.Span(0, 1)
-
 
 def input_given(
     kind: spec.InputKind,
@@ -49,9 +47,9 @@ def stream_given(
 ) -> tuple[spec.Input, Feed]:
     """Returns what is said of rows with some columns, or refuses it."""
     late = arguments.length("lateness", lateness, least=spec.NO_TIME)
-    wait = (
-        spec.NO_TIME if idle == "" else arguments.length("idle", idle, least=_INSTANT)
-    )
+    wait = spec.NO_TIME
+    if idle != "":
+        wait = arguments.length("idle", idle, least=spec.INSTANT, is_exact=True)
     # A frame that does not stream has all its rows from the start.
     kind = spec.InputKind.STREAM if streams else spec.InputKind.DATASET
     source = _input(schema, kind, time=time, lateness=late)
@@ -59,9 +57,6 @@ def stream_given(
         if span != spec.NO_TIME and not source.is_timed:
             hint = f'name the column of the row time: time="..", or leave {name} out'
             raise arguments.wrong(name, given, "a time beside it", hint)
-    if not wait.is_exact:
-        hint = 'a month has no length of its own: write for example idle="30 days"'
-        raise arguments.wrong("idle", idle, "a length that is always the same", hint)
     place = _place("order", order, source.schema)
     common = _place("sequence", sequence, source.schema)
     if place and common:
@@ -137,7 +132,7 @@ def _refresh_given(refresh: arguments.Length, *, streams: bool) -> spec.Span:
     if streams:
         hint = "leave refresh out: a streaming DataFrame is read as it goes on"
         raise arguments.wrong("refresh", refresh, "an ordinary DataFrame", hint)
-    return arguments.length("refresh", refresh, least=_INSTANT)
+    return arguments.length("refresh", refresh, least=spec.INSTANT)
 
 
 def _input(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -22,7 +23,6 @@ from dovetail.plan.stream import Feed
 from dovetail.schema import Schema
 from dovetail.spec import arguments
 
-_INSTANT = spec.Span(0, 1)
 _NOTHING: Mapping[str, str] = {}
 _EXAMPLE = 'dt.lookup(dt.postgres("postgresql://..", "people"), key="id")'
 
@@ -130,21 +130,11 @@ def lookup_given(
     if not given or len({name.lower() for name in given}) < len(given):
         hint = 'write for example key="id", or key=["shop", "id"]'
         raise arguments.wrong("key", key, "columns, each once", hint)
-    lasts = arguments.length("ttl", ttl, least=_INSTANT)
+    exact = partial(arguments.length, least=spec.INSTANT, is_exact=True)
+    lasts = exact("ttl", ttl)
     # Unsaid, a row is used until it is too old, and never fetched before.
-    again = (
-        lasts if refresh == "" else arguments.length("refresh", refresh, least=_INSTANT)
-    )
-    waits = arguments.length("retry", retry, least=spec.NO_TIME)
-    for name, value, span in (
-        *(("ttl", ttl, lasts), ("refresh", refresh, again)),
-        ("retry", retry, waits),
-    ):
-        if not span.is_exact:
-            hint = (
-                f'a month has no length of its own: write for example {name}="30 days"'
-            )
-            raise arguments.wrong(name, value, "a length that is always the same", hint)
+    again = lasts if refresh == "" else exact("refresh", refresh)
+    waits = exact("retry", retry, least=spec.NO_TIME)
     if again.microseconds > lasts.microseconds:
         hint = "what is older than ttl is fetched again whatever refresh says"
         raise arguments.wrong("refresh", refresh, "no longer than ttl", hint)

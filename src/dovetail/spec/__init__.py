@@ -153,7 +153,7 @@ from dovetail.spec.references import (
     plain_reference,
     references,
 )
-from dovetail.spec.spans import NO_TIME, SECOND, Span, parse_span
+from dovetail.spec.spans import INSTANT, NO_TIME, SECOND, Span, parse_span
 from dovetail.spec.stops import (
     USUAL_THRESHOLD,
     Failure,
@@ -194,6 +194,7 @@ from dovetail.spec.windows import (
 __all__ = [
     "CHANGE",
     "HANDS",
+    "INSTANT",
     "LEFT",
     "NO_TIME",
     "RIGHT",

@@ -112,8 +112,13 @@ def no_column(name: str, value: object, column: str, schema: Schema) -> SchemaEr
     )
 
 
-def length(name: str, value: object, *, least: Span | None = None) -> Span:
-    """Returns a length of time: of a text with units, or of a timedelta."""
+def length(
+    name: str, value: object, *, least: Span | None = None, is_exact: bool = False
+) -> Span:
+    """Returns a length of time: of a text with units, or of a timedelta.
+
+    One that `is_exact` is the same on every date.
+    """
     hint = f'write for example {name}="10 minutes", or a timedelta'
     if not isinstance(value, str | timedelta):
         raise wrong(name, value, WHAT_FITS, hint)
@@ -131,6 +136,9 @@ def length(name: str, value: object, *, least: Span | None = None) -> Span:
         or (found.months == least.months and found.microseconds < least.microseconds)
     ):
         raise wrong(name, value, f"{least.in_words()} or more", hint)
+    if is_exact and not found.is_exact:
+        hint = f'a month has no length of its own: write for example {name}="30 days"'
+        raise wrong(name, value, "a length that is always the same", hint)
     return found
 
 

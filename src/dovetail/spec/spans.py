@@ -114,7 +114,7 @@ class Span:
         return f"{self.microseconds} microseconds"
 
 
-NO_TIME = Span()
+NO_TIME, INSTANT = Span(), Span(0, 1)
 # Longer than all that dates can be apart, and short enough to be added to any of them.
 _LONGEST = Span(10_000 * 12, 10_000 * 366 * 86_400 * SECOND)
 
