@@ -25,14 +25,14 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from dovetail import schema
 from dovetail.bind.failures import sentence
+from dovetail.bind.lookups.tables import COUNTS
 from dovetail.engines.spark_stream.dataflow import COUNTERS
 from dovetail.engines.spark_stream.row_time import LATE
 from dovetail.spec import arguments
 
 PAUSE = 0.2
 _MOST_HOT = 5
-_LOOKED_UP = ("hits", "asked", "fetched", "misses")
-_SUMS = ("came", "met", "unmatched", "late", "failed", "evicted", *_LOOKED_UP)
+_SUMS = ("came", "met", "unmatched", "late", "failed", "evicted", *COUNTS)
 _NOW = ("alive", "waiting", "bytes", "partitions")
 _HANDS = ("left", "right")
 Counted = Mapping[str, Any]

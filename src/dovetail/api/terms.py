@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pyspark.errors import AnalysisException
 
 from dovetail import spec
+from dovetail.bind.failures import said
 from dovetail.bind.schemas import is_carried, refuse_reserved, refuse_unpacked
 from dovetail.errors import SchemaError, SpecError
 from dovetail.expression import Expression, Scope, parse
@@ -331,11 +332,6 @@ def words_of_python() -> Iterator[None]:
         ) from None
 
 
-# Spark begins with the name of the error in brackets and ends with its state in SQL.
-_NAME = re.compile(r"^\[[A-Z_.]+\] ?")
-_ENDING = re.compile(r"\s*SQLSTATE: .*")
-
-
 @contextmanager
 def words_of_spark(join: spec.JoinSpec) -> Iterator[None]:
     """Raises what Spark says of an expression as a sentence with the texts it may mean.
@@ -350,10 +346,9 @@ def words_of_spark(join: spec.JoinSpec) -> Iterator[None]:
             # By the words in which a user has written them, not by those of the spec.
             shown = join.select.columns
             texts |= {f'select["{name}"]': one.text for name, one in shown}
-        said = _ENDING.sub("", _NAME.sub("", str(error).strip().partition("\n")[0]))
         meant = [name for name, text in texts.items() if _may_mean(str(error), text)]
         raise SpecError(
-            f"Spark refuses an expression of the join: {said}",
+            f"Spark refuses an expression of the join: {said(error)}",
             "Spark SQL over l and r, the left and the right row",
             f"it may be that of {', '.join(meant or texts)}",
         ) from error

@@ -20,7 +20,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.bind.files.frames import Scan, said
 from dovetail.bind.schemas import schema_of
-from dovetail.bind.sinks import CHANGE
+from dovetail.bind.sinks import CHANGE, EXACT, JSON
 from dovetail.errors import SchemaError, SpecError
 from dovetail.expression.sql import text_of
 from dovetail.kernels.arrays.names import reserved
@@ -45,8 +45,6 @@ _META = {
 }
 _WRITTEN = ("partition", "headers")
 """What a sink can say of its records."""
-_SPARK = {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX", "timeZone": "UTC"}
-_OUT = {**_SPARK, "ignoreNullFields": "false"}
 
 
 class Format(Enum):
@@ -179,7 +177,7 @@ class Part:
         match self.format:
             case Format.JSON:
                 # Else what is no JSON would be nulls without a word.
-                told = {**_SPARK, "mode": "FAILFAST" if fails else "PERMISSIVE"}
+                told = {**EXACT, "mode": "FAILFAST" if fails else "PERMISSIVE"}
                 columns = text_of(self.schema.to_sql())
                 whole = f"from_json(CAST({raw} AS STRING), {columns}, {_map(told)})"
                 yield from (_named(f"({whole}).{_quoted(it)}", it) for it in kinds)
@@ -210,7 +208,7 @@ class Part:
         names = ", ".join(map(_quoted, self.schema.columns))
         match self.format:
             case Format.JSON:
-                return f"CAST(to_json(struct({names}), {_map(_OUT)}) AS BINARY)"
+                return f"CAST(to_json(struct({names}), {_map(JSON)}) AS BINARY)"
             case Format.AVRO:
                 return f"to_avro(struct({names}), {text_of(self.avro)})"
             case Format.STRING:

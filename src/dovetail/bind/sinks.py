@@ -28,13 +28,13 @@ from dovetail.spec.arguments import AnyPath, public, whole, word
 from dovetail.spec.arguments import path as path_of
 
 # Spark writes milliseconds into texts, and leaves out what is null, unless told not to.
-_EXACT = {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX", "timeZone": "UTC"}
-JSON = {**_EXACT, "ignoreNullFields": "false"}
+EXACT = {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX", "timeZone": "UTC"}
+JSON = {**EXACT, "ignoreNullFields": "false"}
 """How Spark writes rows of JSON with all that is in them."""
 _FORMATS: Mapping[str, Mapping[str, str]] = {
     "parquet": {},
     "json": JSON,
-    "csv": {**_EXACT, "header": "true"},
+    "csv": {**EXACT, "header": "true"},
 }
 BATCH = "batch"
 """The column that a folder's own folders are when it is read."""

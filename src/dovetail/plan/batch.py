@@ -101,7 +101,7 @@ class BatchPlan:
     def is_ordered(self) -> bool:
         """Tells whether rows are promised in the order of the left ones."""
         is_batch = self.join.clock is spec.Clock.BATCH
-        return is_batch and self.join.picks.strategy in features.ORDERED
+        return is_batch and self.join.picks.strategy.keeps_order
 
     @property
     def cost(self) -> str:

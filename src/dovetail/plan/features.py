@@ -221,13 +221,6 @@ _NAMED: Mapping[Enum | type, Feature] = {
     spec.Pause: Feature.PAUSES,
 }
 _PORTS = {2: Feature.TWO_PORTS, 3: Feature.THREE_PORTS}
-# With these the rows of a batch stand in the order of the left ones.
-ORDERED = {
-    spec.Strategy.LOOKUP,
-    spec.Strategy.MANY_LOOKUP,
-    spec.Strategy.ALL,
-    spec.Strategy.KEYED,
-}
 
 
 def features_of_play(play: spec.Play) -> frozenset[Feature]:
@@ -342,7 +335,7 @@ def _of_picks(picks: spec.Picks) -> Iterator[Feature]:
         yield from _named(picks.asof.direction)
     if picks.strategy is spec.Strategy.LOOKUP:
         yield Feature.LOOKUP
-    if picks.strategy in ORDERED:
+    if picks.strategy.keeps_order:
         yield Feature.ORDERED_STRATEGY
     if picks.left_condition != ALWAYS:
         yield Feature.LEFT_CONDITION

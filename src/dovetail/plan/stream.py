@@ -670,7 +670,7 @@ def _spread(
         return Spread(is_wide=False, reason="one bucket: without an equality all meet")
     if settings.order is spec.Order.ROW_TIME:
         return Spread(is_wide=False, reason="one bucket: all rows leave in one order")
-    if join.clock is Clock.BATCH and join.picks.strategy in features.ORDERED:
+    if join.clock is Clock.BATCH and join.picks.strategy.keeps_order:
         said = "one bucket: the left rows leave in the order in which they came"
         return Spread(is_wide=False, reason=said)
     if join.clock is spec.Clock.EVENT and _asks_bounds(settings, sources):

@@ -7,6 +7,7 @@ function names would travel whole.
 
 from dovetail.spec import code, firing
 from dovetail.spec.facts import (
+    UNMATCHED,
     absent_row,
     casts_of_set,
     columns_of,
@@ -200,6 +201,7 @@ __all__ = [
     "RIGHT",
     "SECOND",
     "UNKNOWN_EVENT",
+    "UNMATCHED",
     "USUAL_THRESHOLD",
     "Absent",
     "Aligned",

@@ -48,8 +48,8 @@ from dovetail.spec.windows import Forever, Latest, Range
 
 Source = Named | Nested
 ROW_TIME = "row_time"
-# The outlet of a side's own, where a join has one for each side that it preserves.
-_UNMATCHED = {Hand.LEFT: Outlet.LEFT_UNMATCHED, Hand.RIGHT: Outlet.RIGHT_UNMATCHED}
+UNMATCHED = {Hand.LEFT: Outlet.LEFT_UNMATCHED, Hand.RIGHT: Outlet.RIGHT_UNMATCHED}
+"""The outlet of a side's own, where a join has one for each side that it preserves."""
 
 
 def source_names(join: JoinSpec | SetJoinSpec) -> tuple[str, ...]:
@@ -234,7 +234,7 @@ def own_outlets(join: JoinSpec) -> dict[Hand, Outlet]:
     # One port: rows without a partner come out among the pairs.
     if join.ports == 1:
         return {}
-    return {hand: _UNMATCHED[hand] for hand in HANDS if join.kind.preserves(hand)}
+    return {hand: UNMATCHED[hand] for hand in HANDS if join.kind.preserves(hand)}
 
 
 def outlets_of(join: JoinSpec) -> tuple[Outlet, ...]:

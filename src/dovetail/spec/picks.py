@@ -54,6 +54,12 @@ class Strategy(Enum):
     SORT_MERGE = "sort_merge"
     KEYED = "keyed"
 
+    @property
+    def keeps_order(self) -> bool:
+        """Tells whether rows of a batch stand in the order of the left ones."""
+        goes_through_left = {Strategy.LOOKUP, Strategy.MANY_LOOKUP, Strategy.ALL}
+        return self in {*goes_through_left, Strategy.KEYED}
+
 
 Compared = tuple[Expression, Expression]
 """What a pick looks at of the left row, and of the right one."""

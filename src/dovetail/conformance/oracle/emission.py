@@ -25,10 +25,6 @@ from dovetail.schema import Schema, blank, read_value
 Column = tuple[str, expression.Expression]
 Select = tuple[tuple[str, PairScalar], ...]
 NOTHING = expression.Expression("NULL")
-OWN_PORT = {
-    spec.Hand.LEFT: spec.Outlet.LEFT_UNMATCHED,
-    spec.Hand.RIGHT: spec.Outlet.RIGHT_UNMATCHED,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +78,7 @@ class Writer:
         """Returns an unmatched row: as it came in, or with the other side absent."""
         seen = self._seen({row.hand: row.values}, row_time, 0)
         if self.has_own_ports and not self._is_skipped(seen):
-            return [spec.Emission(OWN_PORT[row.hand], dict(row.values))]
+            return [spec.Emission(spec.UNMATCHED[row.hand], dict(row.values))]
         return self._matched(self.select, seen)
 
     def once(self, row: LivingRow, row_time: Moment = NEVER) -> list[spec.Emission]:

@@ -36,15 +36,6 @@ from dovetail.expression.evaluation import closure
 from dovetail.schema import AtomicType, shown
 from dovetail.spec import program
 
-# Left rows stay in their order, and so in their groups; a sort-merge join and SMART
-# move them, and what comes out has no groups.
-_KEEPS_GROUPS = {
-    spec.Strategy.LOOKUP,
-    spec.Strategy.MANY_LOOKUP,
-    spec.Strategy.ALL,
-    spec.Strategy.KEYED,
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Demands:
@@ -94,7 +85,9 @@ class Parts:
     @property
     def keeps_groups(self) -> bool:
         """Tells whether a group of left rows gives a group of the join."""
-        stays = self.left.is_grouped and self.given.strategy in _KEEPS_GROUPS
+        # Left rows that keep their order stay in their groups; where a sort-merge join
+        # or SMART moves them, what comes out has no groups.
+        stays = self.left.is_grouped and self.given.strategy.keeps_order
         return stays or self.given.has("group")
 
     @property

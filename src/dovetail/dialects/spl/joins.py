@@ -53,10 +53,6 @@ _KINDS = {
     "rightOuter": spec.Kind.RIGHT_OUTER,
     "outer": spec.Kind.FULL_OUTER,
 }
-_OWN_PORT = {
-    spec.Hand.LEFT: spec.Outlet.LEFT_UNMATCHED,
-    spec.Hand.RIGHT: spec.Outlet.RIGHT_UNMATCHED,
-}
 _PORTS = 2
 
 
@@ -123,7 +119,7 @@ class _Join:
         )
         outlets = [spec.Outlet.MATCHED]
         if len(heads) > 1:
-            outlets += [_OWN_PORT[hand] for hand in preserved]
+            outlets += [spec.UNMATCHED[hand] for hand in preserved]
         left, right = (self._judged(hand) for hand in spec.HANDS)
         told = self._told()
         return [

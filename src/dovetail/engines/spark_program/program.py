@@ -18,7 +18,6 @@ from typing import assert_never
 from dovetail import spec
 from dovetail.engines.spark_index.shelf import NoShelf, Shape
 from dovetail.engines.spark_program import groups, indexes, lines, steps
-from dovetail.plan.features import ORDERED
 from dovetail.schema import quoted
 
 Known = Mapping[str, frozenset[str]]
@@ -192,7 +191,7 @@ def is_promised(step: spec.Step) -> bool:
     """Tells whether ECL says in which order the rows of a step are."""
     match step:
         case spec.Joined(left=left, join=join):
-            return join.picks.strategy in ORDERED and is_promised(left)
+            return join.picks.strategy.keeps_order and is_promised(left)
         case (
             spec.Given()
             | spec.Inline()

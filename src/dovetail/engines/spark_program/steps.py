@@ -21,7 +21,6 @@ from dovetail.engines.spark_program.lines import (
 )
 from dovetail.errors import SchemaError
 from dovetail.expression import sql
-from dovetail.plan.features import ORDERED
 from dovetail.schema import (
     ArrayType,
     AtomicType,
@@ -242,7 +241,7 @@ def joined(book: Book, left: Rows, right: Rows, step: spec.Joined) -> Rows:
     if asks or takes_first(step.join):
         right = book.sorted(right)
     # The engine gives their rows in the order that the left frame has.
-    stays = step.join.picks.strategy in ORDERED and left.in_place
+    stays = step.join.picks.strategy.keeps_order and left.in_place
     groups = left.groups if step.keeps_groups else ()
     hidden, order = _carried(groups, groups, spec.Hand.LEFT, step.join), _UNKNOWN
     if asks and not stays:
