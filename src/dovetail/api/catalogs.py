@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dovetail import spec
+from dovetail.bind.document import FROM_HERE, text_of
 from dovetail.bind.files import Root
 from dovetail.bind.files.columns import own_schema
 from dovetail.errors import SchemaError, SpecError
@@ -109,14 +110,7 @@ class ModuleFolder:
             return
         for folder in self._folders(path[:-1]):
             for one in _entries(folder, path[-1] + _ENDING):
-                try:
-                    # An editor may have put a mark of the encoding in front.
-                    text = one.read_text(encoding="utf-8-sig")
-                except (OSError, UnicodeDecodeError) as error:
-                    raise SpecError(
-                        f'"{one}" cannot be read', "a text in UTF-8", rule="modules"
-                    ) from error
-                yield text, one.relative_to(self.root).as_posix()
+                yield text_of(one, FROM_HERE), one.relative_to(self.root).as_posix()
 
     def has(self, path: tuple[str, ...]) -> bool:
         """Tells whether a path is a folder."""

@@ -23,6 +23,21 @@ _AT = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)$")
 Keys = tuple[str, ...]
 
 
+FROM_HERE = "a path that is not whole begins where the command runs"
+
+
+def text_of(path: Path, hint: str) -> str:
+    """Returns what stands in a file, or refuses one that is no text in UTF-8."""
+    try:
+        # An editor may have put a mark of the encoding in front.
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        found = f'"{path}" cannot be read'
+        raise SpecError(
+            found, "a text in UTF-8, in a file that is there", hint
+        ) from error
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """What a file in TOML says, and the place of each key by its path."""
@@ -35,16 +50,8 @@ class Document:
     @classmethod
     def read(cls, path: Path) -> Document:
         """Returns what a file says, or refuses it."""
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise SpecError(
-                f'the job file "{path}" cannot be read',
-                "a text in TOML, in a file that is there",
-                "a path that is not whole begins where the command runs",
-            ) from error
         # Python's reader counts lines by \n alone.
-        text = text.replace("\r\n", "\n")
+        text = text_of(path, FROM_HERE).replace("\r\n", "\n")
         try:
             data = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:

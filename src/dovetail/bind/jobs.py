@@ -38,7 +38,7 @@ from typing import Any
 
 from dovetail import schema, spec
 from dovetail.bind import origins, sinks
-from dovetail.bind.document import Document
+from dovetail.bind.document import FROM_HERE, Document, text_of
 from dovetail.bind.files import Root
 from dovetail.bind.files.names import file_at
 from dovetail.bind.jars import AVRO, CONNECTOR, jars
@@ -566,15 +566,7 @@ def read_text(path: Path, dialect: str = "") -> Text:
     language = LANGUAGES[ending]
     if dialect and language != SQL:
         raise SpecError(f'the dialect "{dialect}" of "{path}"', "none: it is of SQL")
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SpecError(
-            f'"{path}" cannot be read',
-            "a text in UTF-8, in a file that is there",
-            "a path that is not whole begins where the command runs, or at the folder "
-            "of the job file",
-        ) from error
+    text = text_of(path, f"{FROM_HERE}, or at the folder of the job file")
     return Text(text, language, (dialect or USUAL) if language == SQL else "")
 
 

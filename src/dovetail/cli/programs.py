@@ -16,6 +16,7 @@ import typer
 from rich.console import Console
 
 from dovetail import spec
+from dovetail.bind.document import FROM_HERE, text_of
 from dovetail.bind.files import Format, Root
 from dovetail.bind.files.names import check_format, place_of
 from dovetail.cli import terminal
@@ -251,14 +252,7 @@ def read_program(
         if ending == JOB:
             return JobProgram(None, path)
         return JobProgram(path, job)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SpecError(
-            f'"{path}" cannot be read',
-            "a text in UTF-8, in a file that is there",
-            "a path that is not whole begins where the command runs",
-        ) from error
+    text = text_of(path, FROM_HERE)
     if job is not None:
         hint = "--files says where the files are that the program names"
         raise SpecError(f'the job file "{job}" of a program in ECL', "none", hint)

@@ -259,9 +259,8 @@ def _misfit(
 ) -> SpecError:
     """Returns the refusal of arguments that a function does not take."""
     # As a user writes it: a method is called on what he holds, not on its class.
-    called = function.__qualname__.replace("Rows.", "rows.").replace(
-        "Joined.", "joined."
-    )
+    owner, dot, name = function.__qualname__.rpartition(".")
+    called = f"{owner.lower()}{dot}{name}" if "self" in signature.parameters else name
     parameters = [one for one in signature.parameters.values() if one.name != "self"]
     placed = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
     named = [*placed, *(it.name for it in parameters if it.kind is it.KEYWORD_ONLY)]
