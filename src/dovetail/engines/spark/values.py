@@ -6,6 +6,7 @@ for always and never; nobody's clock goes there.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from pyspark.sql import Column
@@ -32,6 +33,22 @@ LATEST = (1 << 63) - 1
 def micros(time: Column) -> Column:
     """Returns the moment of a time column."""
     return F.unix_micros(time.cast("timestamp"))
+
+
+def output_columns(
+    shown: Iterable[tuple[str, str]], picks: spec.Picks, *, exceeds: str
+) -> list[Column]:
+    """Returns the output columns of a join.
+
+    A left row that `exceeds` its limit, as a column says, may have others for them.
+    """
+    columns = {name: F.expr(text) for name, text in shown}
+    if picks.transforms:
+        given = {name: one.text for name, one in picks.stand_in}
+        for name, column in columns.items():
+            own = F.expr(given.get(name, "NULL"))
+            columns[name] = F.when(F.col(exceeds), own).otherwise(column)
+    return [column.alias(name) for name, column in columns.items()]
 
 
 def as_json(row: Column | str) -> Column:

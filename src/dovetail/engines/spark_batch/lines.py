@@ -424,21 +424,11 @@ def outlets(
 
 
 def _columns(meeting: Meeting) -> list[Column]:
-    """Returns the output columns; a semi join has those of its own side.
-
-    A left row over its limit may have expressions of its own for them.
-    """
+    """Returns the output columns; a semi join has those of its own side."""
     schemas = {hand: meeting.sides[hand].seat.source.schema for hand in spec.HANDS}
-    columns = {
-        name: F.expr(expression.text)
-        for name, expression in spec.selected_columns(meeting.join, schemas)
-    }
-    if meeting.join.picks.transforms:
-        given = {name: text.text for name, text in meeting.join.picks.stand_in}
-        for name, column in columns.items():
-            own = F.expr(given.get(name, "NULL"))
-            columns[name] = F.when(F.col(EXCEEDS), own).otherwise(column)
-    return [column.alias(name) for name, column in columns.items()]
+    selected = spec.selected_columns(meeting.join, schemas)
+    shown = ((name, expression.text) for name, expression in selected)
+    return values.output_columns(shown, meeting.join.picks, exceeds=EXCEEDS)
 
 
 def _counter(join: spec.JoinSpec) -> Column:

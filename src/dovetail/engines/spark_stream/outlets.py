@@ -23,7 +23,7 @@ from pyspark.sql.types import StructField, StructType
 
 from dovetail.bind.failures import said
 from dovetail.bind.travel import over_batches
-from dovetail.engines.spark.values import absent_struct, as_json
+from dovetail.engines.spark.values import absent_struct, as_json, output_columns
 from dovetail.engines.spark_stream.worker import relay
 
 # Single names: what travels to a Connect server takes a module along whole.
@@ -415,15 +415,7 @@ class Outlets:
 
     def _shown(self) -> list[Column]:
         """Returns the output columns."""
-        columns = {name: F.expr(text) for name, text in self._columns()}
-        picks = self.plan.join.picks
-        if picks.transforms:
-            # Another row stands for a left one that has too many candidates.
-            given = {name: expression.text for name, expression in picks.stand_in}
-            for name, column in columns.items():
-                own = F.expr(given.get(name, "NULL"))
-                columns[name] = F.when(F.col(_OVER), own).otherwise(column)
-        return [column.alias(name) for name, column in columns.items()]
+        return output_columns(self._columns(), self.plan.join.picks, exceeds=_OVER)
 
     def _known(self, raw: DataFrame) -> DataFrame:
         """Returns what a select may name: both rows, which are there, the row time."""
