@@ -63,7 +63,7 @@ def test_what_does_not_fit_is_refused(sources):
     with pytest.raises(dt.SpecError, match="sqlstream"):
         dt.sql(QUERY, sources, dialect="oracle")
     windowed = {**sources, "Orders": sources["Orders"].window(dt.range("1 minute"))}
-    with pytest.raises(dt.SpecError, match="the query says how long rows live"):
+    with pytest.raises(dt.SpecError, match="the text says how long rows live"):
         dt.sql(QUERY, windowed)
 
 

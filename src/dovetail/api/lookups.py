@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from dovetail import errors, spec
-from dovetail.api.streams import Rows
+from dovetail.api.streams import Rows, session_at_work
 from dovetail.bind.files.columns import own_schema
 from dovetail.bind.files.names import Format, file_at
 from dovetail.bind.lookups import files
@@ -48,10 +47,7 @@ def lookup(
     A key without a row is asked for again for as long as `retry`; after that the join
     says what becomes of it. `columns`: names and types, where the table tells none.
     """
-    spark = SparkSession.getActiveSession()
-    if spark is None:
-        hint = "SparkSession.builder.getOrCreate() before it"
-        raise errors.SpecError("a lookup without a session of Spark", "one", hint)
+    spark = session_at_work("a lookup")
     found, schema = table_given(table, columns)
     source, feed = lookup_given(
         found, schema, key=key, size=size, ttl=ttl, refresh=refresh, retry=retry

@@ -387,10 +387,7 @@ def _given(
     if not isinstance(given, Topic):
         rows = pinned(frame_given(name, given))  # its expressions keep their own rules
         return rows, schema_of(rows), {}
-    spark = SparkSession.getActiveSession()
-    if spark is None:
-        hint = "SparkSession.builder.getOrCreate() before it"
-        raise SpecError("a topic without a session of Spark", "one", hint)
+    spark = session_at_work("a topic")
     return pinned(given.frame(spark)), given.columns(Schema(())), given.riders
 
 
@@ -461,18 +458,9 @@ def spl(
         raise arguments.wrong("sequence", sequence, expected, 'data="data"')
     if not data or sources != {}:
         # A text whose files are all its own needs none.
-        arguments.mapping("sources", sources, example)
-    given_rows: Mapping[str, object] = sources
-    for name, rows in given_rows.items():
-        label = f"sources[{arguments.told(name)}]"
-        if not isinstance(rows, Rows) or isinstance(rows.frame, tuple):
-            raise arguments.wrong(label, rows, "rows of dt.stream", example)
-        if rows.source.kind is not spec.InputKind.STREAM:
-            expected = "rows of dt.stream, of a streaming DataFrame"
-            raise arguments.wrong(label, rows, expected, example)
-        if rows.kept != spec.Unstated():
-            hint = "leave window out: the text says how long rows live"
-            raise arguments.wrong(label, rows, "rows without a window", hint)
+        _refuse_sources(sources, example, only=spec.InputKind.STREAM)
+    for rows in sources.values():
+        assert isinstance(rows.frame, DataFrame)  # noqa: S101 - others are refused
         # The text may name functions that Spark lacks: each session has them lent.
         register_functions(rows.frame.sparkSession)
     place = ""
@@ -504,15 +492,40 @@ def _counted(program: spec.Program, sources: Mapping[str, Rows]) -> Mapping[str,
     return found
 
 
+def _refuse_sources(
+    sources: Mapping[str, object], example: str, *, only: spec.InputKind | None = None
+) -> None:
+    """Refuses what are no rows by their names, of one kind alone, for a text."""
+    arguments.mapping("sources", sources, example)
+    for name, rows in sources.items():
+        label = f"sources[{arguments.told(name)}]"
+        if not isinstance(rows, Rows) or isinstance(rows.frame, tuple):
+            raise arguments.wrong(label, rows, "rows of dt.stream", example)
+        if only and rows.source.kind is not only:
+            expected = "rows of dt.stream, of a streaming DataFrame"
+            raise arguments.wrong(label, rows, expected, example)
+        # The newest of each key are what a table is anyway.
+        newest = spec.Latest(rows.source.key)
+        if rows.kept not in (spec.Unstated(), newest):
+            hint = "leave window out: the text says how long rows live"
+            raise arguments.wrong(label, rows, "rows without a window", hint)
+
+
+def session_at_work(what: str) -> SparkSession:
+    """Returns the session that is at work, or refuses what needs one."""
+    spark = SparkSession.getActiveSession()
+    if spark is None:
+        hint = "SparkSession.builder.getOrCreate() before it"
+        raise SpecError(f"{what} without a session of Spark", "one", hint)
+    return spark
+
+
 def _session(sources: Mapping[str, Rows], what: str) -> SparkSession:
     """Returns the session of the rows, or else the one at work."""
     for rows in sources.values():
         if isinstance(rows.frame, DataFrame):
             return rows.frame.sparkSession
-    spark = SparkSession.getActiveSession()
-    if spark is None:
-        hint = "SparkSession.builder.getOrCreate() before it"
-        raise SpecError(f"{what} without a session of Spark", "one", hint)
+    spark = session_at_work(what)
     register_functions(spark)
     return spark
 
@@ -547,16 +560,7 @@ def sql(
     arguments.text("text", text, "a query in SQL", "dt.sql(path.read_text(), {..})")
     arguments.word("dialect", dialect, dialects.SQL_DIALECTS)
     example = '{"Orders": dt.stream(frame, time="ROWTIME")}'
-    arguments.mapping("sources", sources, example)
-    given_rows: Mapping[str, object] = sources
-    for name, rows in given_rows.items():
-        label = f"sources[{arguments.told(name)}]"
-        if not isinstance(rows, Rows) or isinstance(rows.frame, tuple):
-            raise arguments.wrong(label, rows, "rows of dt.stream", example)
-        is_newest = rows.kept == spec.Latest(rows.source.key)
-        if rows.kept != spec.Unstated() and not is_newest:
-            hint = "leave window out: the query says how long rows live"
-            raise arguments.wrong(label, rows, "rows without a window", hint)
+    _refuse_sources(sources, example)
     known = {name: replace(rows.source, name=name) for name, rows in sources.items()}
     # On rows that are all there a query may ask for more: they have an end.
     is_bounded = not any(rows.feed.streams for rows in sources.values())
