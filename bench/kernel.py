@@ -26,6 +26,7 @@ import pyarrow as pa
 
 from bench.measure import Sample, figures, in_turns, median_rate, show
 from dovetail.conformance.local.hidden_columns import hidden_columns
+from dovetail.conformance.local.refusals import LOCAL
 from dovetail.engines.kernel_settings import Manner, kernel_settings
 from dovetail.kernels.arrays.rows import BEGINNING, Rows, flags_of, make_rows
 from dovetail.kernels.arrival.arrival import Parcel, Report
@@ -33,7 +34,6 @@ from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState, new_state
 from dovetail.kernels.step import step
 from dovetail.plan.features import features_of_join
-from dovetail.plan.local import LOCAL
 from dovetail.spec.defaults import with_defaults
 from dovetail.spec.inputs import Arrival
 from dovetail.spec.join import HANDS, JoinSpec

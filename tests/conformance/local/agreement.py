@@ -12,11 +12,11 @@ import pytest
 
 from dovetail.conformance import local, oracle
 from dovetail.conformance.local.play import Cut, play_cut
+from dovetail.conformance.local.refusals import refuse
 from dovetail.conformance.local.stage import Stage
 from dovetail.conformance.oracle import clocks
 from dovetail.errors import EngineError, UnsupportedError
 from dovetail.plan.features import Combination
-from dovetail.plan.local import refuse
 from dovetail.schema import shown_row
 from dovetail.spec.inputs import Clock, Order, Outlet
 from tests.conformance.local.shelf import OnShelf

@@ -177,7 +177,11 @@ class ArrivalClock:
     def _leave(self, gone: Iterable[LivingRow]) -> Iterator[spec.Emission]:
         """Yields what becomes of rows that die, one after the other."""
         for row in gone:
-            yield from self._held.leave(row, self._now.clock)
+            # A row that time ends leaves at its last moment, whenever somebody looks.
+            is_timed = isinstance(self._parts.sides[row.hand].window, spec.Seconds)
+            last = store.expires_after(self._parts.sides, row)
+            clock = min(last, self._now.clock) if is_timed else self._now.clock
+            yield from self._held.leave(row, int(clock))
 
 
 class HeldPairs:

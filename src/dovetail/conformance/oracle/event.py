@@ -82,15 +82,15 @@ class EventClock:
 
     def steps(self, event: spec.Event) -> Iterator[Step]:
         """Takes one event and yields what comes out, with what an outer join needs."""
-        newest = len(self._parts.rows)
         for hand in spec.HANDS:
+            newest = len(self._parts.rows)
             if hand in self._inner:
                 yield from self._take_from_inner(hand, event)
             elif isinstance(event, spec.Arrive | spec.Remove):
                 self._take(hand, event)
-        # In a self-join both rows are there before either is looked at.
-        for row in self._parts.rows[newest:]:
-            yield from self._null_rows_at_once(row)
+            # Asked hand by hand: a row of a self-join comes on the left side first.
+            for row in self._parts.rows[newest:]:
+                yield from self._null_rows_at_once(row)
         # The bounds move last: what the event brings is judged by those before it.
         if isinstance(event, spec.Bound):
             self._parts.bounds.promise(event.input, event.moment)

@@ -115,8 +115,7 @@ def _with_early_times(rows: Rows, lonely: Whole, shown: Whole) -> Rows:
 class _Newcomers:
     """All rows that are there on the event clock, as each newcomer found them.
 
-    `came` are places; a row of a self-join comes on both sides at one. `bounds` are
-    those of each side behind the rows of each.
+    `came` are places; `bounds` are those of each side behind the rows of each.
     """
 
     settings: JoinSettings
@@ -136,18 +135,16 @@ class _Newcomers:
         bounds: BoundsByPlace,
     ) -> _Newcomers:
         """Returns the newcomers of a step."""
-        # A row of a self-join has two places, one for each side: halved they are one.
-        twice = int(settings.self_join)
         every = [
             join_rows([rows, waiting])
             for rows, waiting in zip(present.rows, present.waiting, strict=True)
         ]
-        start = state.next_place >> twice
+        # A row of a self-join has two places: it comes on the left side first.
         place, other_place = (
             meetings.places_of(side.window, rows)
             for side, rows in zip(settings.sides, every, strict=True)
         )
-        came = (place >> twice, other_place >> twice)
+        came, start = (place, other_place), state.next_place
         # Rows that were there have the lives that were known when the step began.
         one, other = (
             history.always(rows, places, end_place(rows))

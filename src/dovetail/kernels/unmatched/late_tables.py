@@ -222,6 +222,9 @@ def _arrival_clock(
         course[np.searchsorted(place[order], places)]
         for places in (left, present.rows[1 - hand].place)
     )
+    if side.closing is Closing.CLOCK:
+        # Time has ended them at their last moments, whenever somebody looked.
+        at_left = np.minimum(at_left, last_moments(horizon.settings, hand, rows))
     since = np.where(rows.waits, rows.waits_since, at_left)
     return _Line(left, present.rows[1 - hand].place, since, moment, present.now)
 
