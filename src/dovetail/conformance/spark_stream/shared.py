@@ -387,7 +387,7 @@ def _in_a_row(
     # Time passes for all joins, also where no line of a batch is for one of them.
     beats: tuple[DataFrame, ...] = ()
     if any(settings(one).reads_clock for one in shape.plan.joins):
-        beats = (replayed.selectExpr("now", "FALSE AS ended"),)
+        beats = (replayed.selectExpr("now", "FALSE AS ended", "scope"),)
     layout = dataflow.Layout(buckets, settings, identified, beats, with_events=True)
     return _frames(shape, shape.plan, replayed), layout
 

@@ -359,7 +359,7 @@ def _operated(
     # Only a join that is packed knows what its state is made of.
     settings = layout.identified(plan, sides, settings)
     # Every bucket hears the time, those in front of the join's too.
-    beat = partial(make_heartbeat, (*buckets.labels, *buckets.lives))
+    beat = partial(make_heartbeat, buckets.by_scope)
     beats = [over_batches(tick, beat, bucket.LINE_DDL) for tick in layout.ticks]
     lines = reduce(DataFrame.unionAll, [*map(as_lines, sides), *beats])
     schemas = sides[0].schema, sides[1].schema

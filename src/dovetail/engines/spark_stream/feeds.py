@@ -92,6 +92,15 @@ class Buckets:
     per_scope: int
     lives: tuple[int, ...] = ()
 
+    @property
+    def by_scope(self) -> tuple[tuple[int, ...], ...]:
+        """Returns the buckets of each scope, those in front of them too."""
+        starts = enumerate(range(0, len(self.labels), self.per_scope))
+        return tuple(
+            (*self.labels[at : at + self.per_scope], *self.lives[scope : scope + 1])
+            for scope, at in starts
+        )
+
 
 def packings(
     plan: StreamPlan,

@@ -120,16 +120,20 @@ def make_pack(
     return pack
 
 
-def make_heartbeat(labels: tuple[int, ...]) -> Callable[[Batches], Batches]:
+def make_heartbeat(scopes: tuple[tuple[int, ...], ...]) -> Callable[[Batches], Batches]:
     """Returns the function for `mapInArrow` that tells every bucket the time.
 
-    The last beat also says of both sides that nothing more comes, after whatever else
-    comes in its batch.
+    Each scope has its buckets; a beat is for all of them, or says for which it is. The
+    last beat also says of both sides that nothing more comes, after whatever else comes
+    in its batch.
     """
 
     def beat(batches: Batches) -> Batches:
         for batch in batches:
-            for now, ended in zip(*(c.to_pylist() for c in batch.columns), strict=True):
+            told = zip(*(column.to_pylist() for column in batch.columns), strict=True)
+            for now, ended, *scope in told:
+                heard = [scopes[one] for one in scope] or scopes
+                labels = [label for one in heard for label in one]
                 beats = [heartbeat(label, now) for label in labels]
                 ends = [
                     (label, *end, BEGINNING, False, now, now, WHOLE, None)
