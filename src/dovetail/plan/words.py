@@ -35,8 +35,8 @@ from dovetail.plan.stream import GATHERED, StreamPlan
 
 _ORDERS = {
     spec.Arrival.SEQUENCE: (
-        "rows meet in the one sequence that both sides carry; any cut into batches that "
-        "reads both up to one number gives the same rows"
+        "rows meet in the one sequence that both sides carry; any cut that reads both "
+        "up to one number gives the same rows"
     ),
     spec.Arrival.MERGED: (
         "rows meet in the order of row time, left before right; any cut into batches "
