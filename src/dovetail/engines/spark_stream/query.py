@@ -21,7 +21,7 @@ from dovetail.bind.failures import cause, sentence
 from dovetail.bind.sinks import Sink, path_exists, refuse_shared
 from dovetail.bind.tick import ENDED, NO_BEAT, SECONDS, ticks
 from dovetail.bind.travel import travel_by_value
-from dovetail.engines.kernel_settings import stream_manner, stream_settings
+from dovetail.engines.kernel_settings import stream_settings
 from dovetail.engines.spark.rules import pinned, plain_rules
 from dovetail.engines.spark_session import cores
 from dovetail.engines.spark_stream.checkpoint import (
@@ -38,8 +38,7 @@ from dovetail.engines.spark_stream.dataflow import (
     leaves,
     numbered_counters,
 )
-from dovetail.engines.spark_stream.feeds import BATCH_TIME, Buckets, Packing
-from dovetail.engines.spark_stream.fingerprint import Identity
+from dovetail.engines.spark_stream.feeds import BATCH_TIME, Buckets
 from dovetail.engines.spark_stream.labels import balanced_labels
 from dovetail.engines.spark_stream.native import native_identity, native_results
 from dovetail.engines.spark_stream.outlets import AnyOutlet, Outlets, Results
@@ -59,7 +58,7 @@ from dovetail.engines.spark_stream.writing import (
 from dovetail.errors import EngineError
 from dovetail.kernels.arrays.names import LineKind
 from dovetail.kernels.firing import KIND
-from dovetail.kernels.settings import FORMAT, JoinSettings
+from dovetail.kernels.settings import FORMAT
 from dovetail.plan.stream import StreamPlan
 from dovetail.spec.inputs import Outlet
 from dovetail.spec.spans import NO_TIME
@@ -173,10 +172,10 @@ class Streaming:
                 results = Results(self.plan)
                 results.refuse_select(rows)
                 return rows, results
-            whole, how, identities = self._layout(checkpoint, ticks, counters)
+            whole, how = self._layout(checkpoint, ticks, counters)
             lines, results = lay(whole, frames, how)
             # What joins are is known only once they are laid out: their columns count.
-            checkpoint.refuse_other(*(identities[id(one)] for one in whole.joins))
+            checkpoint.refuse_other(*(how.identities[id(one)] for one in whole.joins))
             results.refuse_select(lines)
             return lines, results
 
@@ -202,11 +201,9 @@ class Streaming:
         """
         with plain_rules(self.spark):
             frames = self.copied(checkpoint.path)
-            whole, how, identities = self._layout(
-                checkpoint, ticks, counters, goes_on=True
-            )
+            whole, how = self._layout(checkpoint, ticks, counters, goes_on=True)
             rows = lay_rows(whole, frames, replace(how, tells_late=tells_late))
-        return rows, tuple(identities[id(one)] for one in whole.joins)
+        return rows, tuple(how.identities[id(one)] for one in whole.joins)
 
     def _layout(
         self,
@@ -215,15 +212,14 @@ class Streaming:
         counters: str,
         *,
         goes_on: bool = False,
-    ) -> tuple[StreamPlan, Layout, Mapping[int, str]]:
-        """Returns the plan, how it is laid out, and what joins are, once they are.
+    ) -> tuple[StreamPlan, Layout]:
+        """Returns the plan, and how it is laid out.
 
         How far a join has come whoever takes its rows must be told: those of one inside
         another go on, or of all.
         """
         count = self.buckets(checkpoint)
         whole = replace(self.plan, spread=self.plan.spread.over(count))
-        identities: dict[int, str] = {}
 
         def buckets(plan: StreamPlan) -> Buckets:
             own = count if plan.spread.is_wide else 1
@@ -236,23 +232,8 @@ class Streaming:
         def ordered(plan: StreamPlan) -> bool:
             return goes_on or plan is not whole
 
-        def settings(plan: StreamPlan) -> JoinSettings:
-            return stream_settings(plan, ordered=ordered(plan))
-
-        def identified(
-            plan: StreamPlan, sides: tuple[Packing, Packing], known: JoinSettings
-        ) -> JoinSettings:
-            manner = stream_manner(plan, ordered=ordered(plan))
-            same = Identity.of(plan, sides, manner, count)
-            identities[id(plan)] = same.text
-            return replace(
-                known,
-                buckets=count,
-                fingerprint=same.fingerprint,
-                identity=same.text,
-            )
-
-        return whole, Layout(buckets, settings, identified, ticks, counters), identities
+        how = Layout(buckets, ordered, count, ticks=ticks, counters=counters)
+        return whole, how
 
     def frame(self, outlet: Outlet) -> DataFrame:
         """Returns the rows of one outlet as a streaming DataFrame."""
