@@ -34,9 +34,10 @@ from dovetail.engines.spark.values import as_json
 from dovetail.engines.spark_stream import query as running
 from dovetail.engines.spark_stream.checkpoint import NO_CHECKPOINT
 from dovetail.engines.spark_stream.dataflow import (
-    Frames,
     Merged,
+    frames_of,
     lines_by_turns,
+    merged_frames,
     numbered_counters,
     times_by_turns,
 )
@@ -387,7 +388,10 @@ class Flow:
         for plan in query.plan.joins:
             stream_settings(plan)
         with plain_rules(self._spark):
-            frames = self._frames(query, query.plan)
+            frames = frames_of(
+                query.plan,
+                lambda name: self._gathered(query.paths[name], query.ranks),
+            )
         return running.Streaming(query.plan, frames, partitions)
 
     def _tail(self, query: planned.TailQuery) -> DataFrame:
@@ -431,21 +435,10 @@ class Flow:
         if query.looks_at_time:
             beat = ticks(self._spark, SECONDS)
             times = times_by_turns(beat, {CLOCK: BATCH_TIME})
-
-        def merged(paths: Sequence[Path], plans: Sequence[StreamPlan]) -> Merged:
-            return Merged(paths, self._line, tuple(map(frames, plans)), times)
-
-        def frames(plan: StreamPlan) -> Frames:
-            left, right = (
-                merged(query.sides[side.source.name], plan.merged[side.hand])
-                for side in plan.sides
-            )
-            return left, right
-
         for plan in query.plans:
             for one in plan.joins:
                 stream_settings(one)
-        rows = merged(query.paths, query.plans)
+        rows = merged_frames(query, self._line, times)
         joins = zip(query.plans, rows.frames, strict=True)
         return rows, [running.Streaming(*one, partitions) for one in joins]
 
@@ -466,18 +459,6 @@ class Flow:
     def _is_in_sequence(self, inputs: Iterable[str]) -> bool:
         """Tells whether one number orders the rows of all of some inputs."""
         return all(self.sources[name].feed.sequence for name in inputs)
-
-    def _frames(
-        self, query: planned.JoinQuery | planned.TailQuery, plan: StreamPlan
-    ) -> Frames:
-        """Returns the rows of both sides of a join, of one inside those of its own."""
-        left, right = (
-            self._frames(query, plan.inside[side.hand])
-            if side.hand in plan.inside
-            else self._gathered(query.paths[side.source.name], query.ranks)
-            for side in plan.sides
-        )
-        return left, right
 
     def _plain(self, query: planned.PlainQuery, ends: running.Ends = None) -> DataFrame:
         """Returns the rows of a stream that comes out without a join."""

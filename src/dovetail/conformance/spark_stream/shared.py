@@ -47,7 +47,6 @@ from dovetail.kernels.firing import NOW
 from dovetail.plan.flow import TurnQuery
 from dovetail.plan.stream import StreamPlan
 from dovetail.plan.ways import Onward, Paths
-from dovetail.plan.ways import Path as Way
 from dovetail.schema import quoted
 
 _MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
@@ -322,18 +321,7 @@ def rows_by_turns(
         own = [one for one in rows.columns if not is_reserved(one)]
         return dataflow.lines_by_turns(rows, own, told)
 
-    def merged(paths: Sequence[Way], plans: Sequence[StreamPlan]) -> dataflow.Merged:
-        own = tuple(map(frames, plans))
-        return dataflow.Merged(paths, given, own, times)
-
-    def frames(plan: StreamPlan) -> dataflow.Frames:
-        left, right = (
-            merged(query.sides[side.source.name], plan.merged[side.hand])
-            for side in plan.sides
-        )
-        return left, right
-
-    rows = merged(query.paths, query.plans)
+    rows = dataflow.merged_frames(query, given, times)
     lines = []
     for number, (plan, own) in enumerate(zip(query.plans, rows.frames, strict=True)):
         layout = _by_turns(f"{dataflow.COUNTERS}.{number}")
@@ -370,18 +358,8 @@ def _in_a_row(
     if any(one.reads_clock for one in settings):
         beats = (replayed.selectExpr("now", "FALSE AS ended"),)
     layout = dataflow.Layout(buckets, shape.is_ordered, ticks=beats, with_events=True)
-    return _frames(shape, shape.plan, replayed), layout
-
-
-def _frames(shape: Shape, plan: StreamPlan, replayed: DataFrame) -> dataflow.Frames:
-    """Returns the lines of both sides, of a join inside those of its own."""
-    left, right = (
-        _frames(shape, plan.inside[side.hand], replayed)
-        if side.hand in plan.inside
-        else shape.lines(replayed, 0, side.source.name)
-        for side in plan.sides
-    )
-    return left, right
+    lines = partial(shape.lines, replayed, 0)
+    return dataflow.frames_of(shape.plan, lines), layout
 
 
 @contextmanager

@@ -59,6 +59,7 @@ from dovetail.kernels.arrival.causes import CAUSES
 from dovetail.kernels.pairs.results import UNMATCHED
 from dovetail.kernels.row_order import BESIDE, CAME
 from dovetail.kernels.settings import JoinSettings
+from dovetail.plan.flow import TurnQuery
 from dovetail.plan.stream import StreamPlan
 from dovetail.plan.ways import NO_JOIN, Path
 from dovetail.schema import quoted
@@ -212,6 +213,38 @@ class Merged:
             return handed.select(*map(quoted, (*own, *TURNS.columns)))
 
         return gathered(rows, self.paths, replace(TURNS, times=self.times))
+
+
+def frames_of(plan: StreamPlan, rows: Callable[[str], DataFrame]) -> Frames:
+    """Returns the rows of both sides of a join, of one inside those of its own.
+
+    `rows` has those of a side that is no join, by the name of the side's input.
+    """
+    left, right = (
+        frames_of(plan.inside[side.hand], rows)
+        if side.hand in plan.inside
+        else rows(side.source.name)
+        for side in plan.sides
+    )
+    return left, right
+
+
+def merged_frames(
+    query: TurnQuery, given: Callable[[str], DataFrame], times: DataFrame | None
+) -> Merged:
+    """Returns the rows that come out of a query by turns, with those of its joins."""
+
+    def merged(paths: Sequence[Path], plans: Sequence[StreamPlan]) -> Merged:
+        return Merged(paths, given, tuple(map(frames, plans)), times)
+
+    def frames(plan: StreamPlan) -> Frames:
+        left, right = (
+            merged(query.sides[side.source.name], plan.merged[side.hand])
+            for side in plan.sides
+        )
+        return left, right
+
+    return merged(query.paths, query.plans)
 
 
 def leaves(frames: Frames) -> Iterator[DataFrame]:
