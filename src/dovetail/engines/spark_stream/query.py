@@ -7,7 +7,8 @@ after a crash between two outlets, must not count it twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -115,9 +116,7 @@ class Streaming:
                     "leave partitions out: one core does it all",
                 )
             return 1
-        # 200 is Spark's own default.
-        asked = int(self.spark.conf.get(PARTITIONS) or 200)
-        return self.partitions or min(asked, cores(self.spark))
+        return self.partitions or _most_at_once(self.spark)
 
     def buckets(self, checkpoint: Checkpoint) -> int:
         """Returns over how many buckets keys are spread, in state that is kept or new.
@@ -300,9 +299,7 @@ def start(
     `reads` says what outlets are of the results of its joins.
     """
     refuse_shared(sinks.values())
-    checkpoint = read_checkpoint(streaming.spark, how.checkpoint)
-    if not (how.finish and checkpoint.is_ending):
-        checkpoint.refuse_ended()
+    checkpoint = _opened(streaming.spark, how)
     # The first start has decided who joins: state, or none, lies there by it.
     streaming = streaming.of(checkpoint.pin)
     # A table is read anew by starts alone: a query that goes on would never do it.
@@ -325,10 +322,38 @@ def start(
             f"leave partitions out; {PARTITIONS} says how Spark shuffles",
         )
     if not streaming.plan.way.is_native:
-        with plain_rules(streaming.spark, **STORE):
-            checkpoint = checkpoint.spread(streaming.spark, streaming.partitions)
+        checkpoint = _spread(streaming.spark, checkpoint, streaming.partitions)
     begin = partial(_started, streaming, sinks, reads=reads)
     return _to_the_end(begin, checkpoint, how, spark=streaming.spark)
+
+
+def _opened(spark: SparkSession, how: Start) -> Checkpoint:
+    """Returns what a checkpoint says, or refuses that of streams that have ended."""
+    checkpoint = read_checkpoint(spark, how.checkpoint)
+    if not (how.finish and checkpoint.is_ending):
+        checkpoint.refuse_ended()
+    return checkpoint
+
+
+def _spread(spark: SparkSession, checkpoint: Checkpoint, partitions: int) -> Checkpoint:
+    """Returns a checkpoint with its state in so many partitions; 0: as it is."""
+    with plain_rules(spark, **STORE):
+        return checkpoint.spread(spark, partitions)
+
+
+def _most_at_once(spark: SparkSession) -> int:
+    """Returns how many tasks of a query run at once: more would only cost time."""
+    # 200 is Spark's own default.
+    return min(int(spark.conf.get(PARTITIONS) or 200), cores(spark))
+
+
+@contextmanager
+def _starting(spark: SparkSession, how: Start, partitions: int) -> Iterator[bool]:
+    """Lets a query start with settings of its own; gives whether nothing has begun."""
+    travel_by_value()
+    confs = {**settings_of_query(spark, how.checkpoint), PARTITIONS: str(partitions)}
+    with plain_rules(spark, **confs):
+        yield not path_exists(spark, f"{how.checkpoint}/offsets")
 
 
 Begin = Callable[[Checkpoint, Start], StreamingQuery]
@@ -373,11 +398,7 @@ def start_in_row_time(
     `batches` are what outlets are read of; `beats`: time goes on for it while no row
     comes. What keeps rows has its state in so many partitions; 0: as there is room for.
     """
-    checkpoint = read_checkpoint(spark, how.checkpoint)
-    if not (how.finish and checkpoint.is_ending):
-        checkpoint.refuse_ended()
-    with plain_rules(spark, **STORE):
-        checkpoint = checkpoint.spread(spark, partitions)
+    checkpoint = _spread(spark, _opened(spark, how), partitions)
 
     def begin(known: Checkpoint, how: Start) -> StreamingQuery:
         if beats or how.finish is not None:
@@ -385,8 +406,7 @@ def start_in_row_time(
         # Spark lets no source be taken away later, whether it is asked any more or not.
         can_end = beats or how.finish is not None or known.has_heartbeat
         # The number of the first start: state is where it was.
-        asked = int(spark.conf.get(PARTITIONS) or 200)
-        count = known.partitions or partitions or min(asked, cores(spark))
+        count = known.partitions or partitions or _most_at_once(spark)
         frame = rows(known, bool(how.finish) if can_end else None)
         return start_outlets(frame, batches, sinks, how=how, partitions=count)
 
@@ -402,9 +422,7 @@ def start_tail(
 ) -> StreamingQuery:
     """Returns the running query of what comes out behind all joins, as one stream."""
     spark = streaming.spark
-    checkpoint = read_checkpoint(spark, how.checkpoint)
-    with plain_rules(spark, **STORE):
-        checkpoint = checkpoint.spread(spark, streaming.partitions)
+    checkpoint = _spread(spark, _opened(spark, how), streaming.partitions)
     partitions = checkpoint.partitions or streaming.state_partitions()
     # A stream has one sink here: outlets, and what looks at them, are the join's.
     rows = rows_of(streaming.rows(checkpoint))
@@ -420,9 +438,7 @@ def start_turns(
 ) -> StreamingQuery:
     """Returns the running query of rows of several joins, and of others among them."""
     spark = joins[0].spark
-    checkpoint = read_checkpoint(spark, how.checkpoint)
-    with plain_rules(spark, **STORE):
-        checkpoint = checkpoint.spread(spark, joins[0].partitions)
+    checkpoint = _spread(spark, _opened(spark, how), joins[0].partitions)
     # One that is in a single bucket needs no more of them, whatever others have.
     widest = max(joins, key=lambda one: one.is_wide)
     most = widest.state_partitions()
@@ -454,9 +470,7 @@ def start_alone(
     """Returns the running query of rows of inputs; somebody may listen to their end."""
     if not hears_ends:
         return start_plain(rows(None), sink, how)
-    checkpoint = read_checkpoint(spark, how.checkpoint)
-    if not (how.finish and checkpoint.is_ending):
-        checkpoint.refuse_ended()
+    checkpoint = _opened(spark, how)
 
     def begin(known: Checkpoint, how: Start) -> StreamingQuery:
         known.refuse_without_heartbeat()
@@ -472,11 +486,7 @@ def start_plain(
 
     What keeps rows has its state in so many partitions.
     """
-    spark = frame.sparkSession
-    travel_by_value()
-    confs = {**settings_of_query(spark, how.checkpoint), PARTITIONS: str(partitions)}
-    with plain_rules(spark, **confs):
-        is_new = not path_exists(spark, f"{how.checkpoint}/offsets")
+    with _starting(frame.sparkSession, how, partitions) as is_new:
         sink.prepare(frame, is_new=is_new)
 
         def write(batch: DataFrame, number: int) -> None:
@@ -499,15 +509,11 @@ def start_outlets(
     partitions: int = 1,
 ) -> StreamingQuery:
     """Returns the running query that writes outlets, which are read of its batches."""
-    spark = frame.sparkSession
     if len(sinks) == 1:
         ((outlet, sink),) = sinks.items()
         rows = batches.frame(frame, outlet)
         return start_plain(rows, sink, how, partitions=partitions)
-    travel_by_value()
-    confs = {**settings_of_query(spark, how.checkpoint), PARTITIONS: str(partitions)}
-    with plain_rules(spark, **confs):
-        is_new = not path_exists(spark, f"{how.checkpoint}/offsets")
+    with _starting(frame.sparkSession, how, partitions) as is_new:
         for outlet, sink in sinks.items():
             sink.prepare(batches.frame(frame, outlet), is_new=is_new)
         write = Writing(batches, sinks).write
