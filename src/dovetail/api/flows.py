@@ -234,7 +234,9 @@ class Flow:
         `finish`: all streams end with what is there now, so that rows that wait for
         others in the order of their times come out.
         """
-        how = start_given(checkpoint, trigger, name, finish=finish)
+        how = start_given(
+            checkpoint, trigger, name, finish=finish, partitions=partitions
+        )
         given: Mapping[object, object] = {}
         # A text whose sinks are all its own needs none.
         if sinks != {} or {*self.files(())} != {*self.outputs}:
@@ -252,28 +254,20 @@ class Flow:
         known |= {str(it): sink_given(str(it), one) for it, one in given.items()}
         # Asked of all at once: the queries know nothing of each other's sinks.
         refuse_shared(known.values())
-        wanted = 0
-        if partitions is not None:
-            wanted = arguments.whole("partitions", partitions, "partitions=8", least=1)
         if told := self.program.anew:
             for names in self.together:
                 running.refuse_begun(self._spark, f"{how.checkpoint}/{names[0]}", told)
-        return self._all_started(known, how, partitions=wanted, late=late)
+        return self._all_started(known, how, late=late)
 
     def _all_started(
-        self,
-        sinks: Mapping[str, Sink],
-        how: running.Start,
-        *,
-        partitions: int,
-        late: str,
+        self, sinks: Mapping[str, Sink], how: running.Start, *, late: str
     ) -> tuple[StreamingQuery, ...]:
         """Returns all queries, running, or none of them."""
         begun: list[StreamingQuery] = []
         try:
             # Connect reads a plan as soon as somebody asks for its schema.
             with plain_rules(self._spark):
-                begun += self._started(sinks, how, partitions=partitions, late=late)
+                begun += self._started(sinks, how, late=late)
         except Exception:
             # What one query of a program cannot do, no other should do without it.
             for one in begun:
@@ -291,12 +285,7 @@ class Flow:
         return "".join(late)
 
     def _started(
-        self,
-        sinks: Mapping[str, Sink],
-        how: running.Start,
-        *,
-        partitions: int,
-        late: str,
+        self, sinks: Mapping[str, Sink], how: running.Start, *, late: str
     ) -> Iterator[StreamingQuery]:
         """Yields each query, started; `late` is the sink of late rows, if any is."""
         for query in self.queries:
@@ -312,10 +301,10 @@ class Flow:
                 own = replace(own, trigger=running.NOW)
             match query:
                 case RowTimeQuery():
-                    yield query.start(self._into(query, sinks, late), own, partitions)
+                    yield query.start(self._into(query, sinks, late), own)
                 case JoinedQuery(joined=joined):
                     into = self._into(query, sinks, late)
-                    streaming = replace(streaming_of(joined), partitions=partitions)
+                    streaming = streaming_of(joined)
                     reads = partial(LateTogether, told=partial(_late_of_join, first))
                     yield running.start(streaming, into, own, reads=reads)
                 case planned.PlainQuery(name=name, paths=paths):
@@ -325,10 +314,10 @@ class Flow:
                         self._spark, rows, sink=sinks[name], how=own, hears_ends=hears
                     )
                 case planned.TurnQuery(name=name):
-                    yield self._begun(query, sinks[name], own, partitions=partitions)
+                    yield self._begun(query, sinks[name], own)
                 case planned.TailQuery(name=name):
                     behind, shown = sinks[name], partial(_shown, query.schema)
-                    streaming = self._streaming(query, partitions)
+                    streaming = self._streaming(query)
                     yield running.start_tail(streaming, shown, sink=behind, how=own)
                 case planned.JoinQuery(exits=exits):
                     outlets: dict[AnyOutlet, Sink] = {
@@ -341,7 +330,7 @@ class Flow:
                         )
                         for outlet in {one.outlet for one in exits}
                     }
-                    streaming = self._streaming(query, partitions)
+                    streaming = self._streaming(query)
                     yield running.start(streaming, outlets, own)
 
     def _into(
@@ -381,7 +370,7 @@ class Flow:
         )
 
     def _streaming(
-        self, query: planned.JoinQuery | planned.TailQuery, partitions: int = 0
+        self, query: planned.JoinQuery | planned.TailQuery
     ) -> running.Streaming:
         """Returns the joins of a query with their frames."""
         # The kernels refuse here what they cannot read.
@@ -392,7 +381,7 @@ class Flow:
                 query.plan,
                 lambda name: self._gathered(query.paths[name], query.ranks),
             )
-        return running.Streaming(query.plan, frames, partitions)
+        return running.Streaming(query.plan, frames)
 
     def _tail(self, query: planned.TailQuery) -> DataFrame:
         """Returns what comes out behind operators that keep rows of a join."""
@@ -409,16 +398,11 @@ class Flow:
             return _rows_shown(query.schema, rows.lines([own for own, _ in lines]))
 
     def _begun(
-        self,
-        query: planned.TurnQuery,
-        sink: Sink,
-        how: running.Start,
-        *,
-        partitions: int,
+        self, query: planned.TurnQuery, sink: Sink, how: running.Start
     ) -> StreamingQuery:
         """Returns the running query of what comes out where rows go by turns."""
         with plain_rules(self._spark):
-            rows, joins = self._merged(query, partitions)
+            rows, joins = self._merged(query)
 
         def shown(lines: Sequence[DataFrame]) -> DataFrame:
             return _rows_shown(query.schema, rows.lines(lines))
@@ -428,7 +412,7 @@ class Flow:
         return running.start_turns(joins, shown, sink=sink, how=how)
 
     def _merged(
-        self, query: planned.TurnQuery, partitions: int = 0
+        self, query: planned.TurnQuery
     ) -> tuple[Merged, Sequence[running.Streaming]]:
         """Returns the rows that come out by turns, and the joins that they are of."""
         times = None
@@ -440,7 +424,7 @@ class Flow:
                 stream_settings(one)
         rows = merged_frames(query, self._line, times)
         joins = zip(query.plans, rows.frames, strict=True)
-        return rows, [running.Streaming(*one, partitions) for one in joins]
+        return rows, [running.Streaming(*one) for one in joins]
 
     def _line(self, name: str) -> DataFrame:
         """Returns the rows of an input as lines that go by turns."""

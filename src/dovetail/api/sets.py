@@ -128,13 +128,11 @@ class Together:
                 "streams",
                 "use together.matched.write: a batch join is an ordinary DataFrame",
             )
-        how = joined.start_given(checkpoint, trigger, name, finish=finish)
+        how = joined.start_given(
+            checkpoint, trigger, name, finish=finish, partitions=partitions
+        )
         sink = joined.sink_given("matched", matched)
-        wanted = 0
-        if partitions is not None:
-            wanted = arguments.whole("partitions", partitions, "partitions=8", least=1)
-        streaming = replace(self._streaming(), partitions=wanted)
-        return running.start(streaming, {spec.Outlet.MATCHED: sink}, how)
+        return running.start(self._streaming(), {spec.Outlet.MATCHED: sink}, how)
 
     @property
     def _places(self) -> tuple[str, ...]:

@@ -268,13 +268,15 @@ class Start:
     """How a query is started: where it keeps its state, how often it runs.
 
     With `finish` it reads what there is, and lets the last rows come out; where that
-    is false it may be finished by a later start, where it is None never.
+    is false it may be finished by a later start, where it is None never. Its state gets
+    so many `partitions`; 0: what the session has room for.
     """
 
     checkpoint: str
     trigger: Mapping[str, object] = field(default_factory=dict)
     name: str = ""
     finish: bool | None = None
+    partitions: int = 0
 
 
 NOW = {"availableNow": True}
@@ -301,7 +303,7 @@ def start(
     refuse_shared(sinks.values())
     checkpoint = _opened(streaming.spark, how)
     # The first start has decided who joins: state, or none, lies there by it.
-    streaming = streaming.of(checkpoint.pin)
+    streaming = replace(streaming, partitions=how.partitions).of(checkpoint.pin)
     # A table is read anew by starts alone: a query that goes on would never do it.
     ends = how.finish or how.trigger in (NOW, AT_ONCE)
     for table in streaming.tables:
@@ -322,7 +324,7 @@ def start(
             f"leave partitions out; {PARTITIONS} says how Spark shuffles",
         )
     if not streaming.plan.way.is_native:
-        checkpoint = _spread(streaming.spark, checkpoint, streaming.partitions)
+        checkpoint = _spread(streaming.spark, checkpoint, how)
     begin = partial(_started, streaming, sinks, reads=reads)
     return _to_the_end(begin, checkpoint, how, spark=streaming.spark)
 
@@ -335,10 +337,10 @@ def _opened(spark: SparkSession, how: Start) -> Checkpoint:
     return checkpoint
 
 
-def _spread(spark: SparkSession, checkpoint: Checkpoint, partitions: int) -> Checkpoint:
-    """Returns a checkpoint with its state in so many partitions; 0: as it is."""
+def _spread(spark: SparkSession, checkpoint: Checkpoint, how: Start) -> Checkpoint:
+    """Returns a checkpoint with its state in as many partitions as are asked for."""
     with plain_rules(spark, **STORE):
-        return checkpoint.spread(spark, partitions)
+        return checkpoint.spread(spark, how.partitions)
 
 
 def _most_at_once(spark: SparkSession) -> int:
@@ -390,15 +392,14 @@ def start_in_row_time(
     batches: Batches,
     sinks: Mapping[AnyOutlet, Sink],
     how: Start,
-    partitions: int = 0,
     beats: bool = False,
 ) -> StreamingQuery:
     """Returns the running query of a stream in row time, which can end.
 
     `batches` are what outlets are read of; `beats`: time goes on for it while no row
-    comes. What keeps rows has its state in so many partitions; 0: as there is room for.
+    comes.
     """
-    checkpoint = _spread(spark, _opened(spark, how), partitions)
+    checkpoint = _spread(spark, _opened(spark, how), how)
 
     def begin(known: Checkpoint, how: Start) -> StreamingQuery:
         if beats or how.finish is not None:
@@ -406,7 +407,7 @@ def start_in_row_time(
         # Spark lets no source be taken away later, whether it is asked any more or not.
         can_end = beats or how.finish is not None or known.has_heartbeat
         # The number of the first start: state is where it was.
-        count = known.partitions or partitions or _most_at_once(spark)
+        count = known.partitions or how.partitions or _most_at_once(spark)
         frame = rows(known, bool(how.finish) if can_end else None)
         return start_outlets(frame, batches, sinks, how=how, partitions=count)
 
@@ -422,7 +423,8 @@ def start_tail(
 ) -> StreamingQuery:
     """Returns the running query of what comes out behind all joins, as one stream."""
     spark = streaming.spark
-    checkpoint = _spread(spark, _opened(spark, how), streaming.partitions)
+    checkpoint = _spread(spark, _opened(spark, how), how)
+    streaming = replace(streaming, partitions=how.partitions)
     partitions = checkpoint.partitions or streaming.state_partitions()
     # A stream has one sink here: outlets, and what looks at them, are the join's.
     rows = rows_of(streaming.rows(checkpoint))
@@ -438,7 +440,8 @@ def start_turns(
 ) -> StreamingQuery:
     """Returns the running query of rows of several joins, and of others among them."""
     spark = joins[0].spark
-    checkpoint = _spread(spark, _opened(spark, how), joins[0].partitions)
+    checkpoint = _spread(spark, _opened(spark, how), how)
+    joins = [replace(one, partitions=how.partitions) for one in joins]
     # One that is in a single bucket needs no more of them, whatever others have.
     widest = max(joins, key=lambda one: one.is_wide)
     most = widest.state_partitions()

@@ -549,9 +549,7 @@ class RowTimeQuery:
                 frame = frame.unionAll(told)
             return frame
 
-    def start(
-        self, sinks: Mapping[AnyOutlet, Sink], how: Start, partitions: int = 0
-    ) -> StreamingQuery:
+    def start(self, sinks: Mapping[AnyOutlet, Sink], how: Start) -> StreamingQuery:
         """Returns the running query that writes the stream, and perhaps late rows."""
         tells_late = Outlet.LATE in sinks
         # What keeps rows knows which of them are late.
@@ -573,7 +571,6 @@ class RowTimeQuery:
             batches=self._outlets,
             sinks=sinks,
             how=how,
-            partitions=partitions,
             beats=any(feed.idle != spec.NO_TIME for feed in feeds),
         )
 
