@@ -433,8 +433,7 @@ class Flow:
         (schema,) = {
             one.schema for one in spec.givens_of(self.program) if one.input == name
         }
-        number = rows.feed.sequence or rows.feed.order
-        told = {PLACE: f"CAST({number} AS BIGINT)", CLOCK: BATCH_TIME}
+        told = {PLACE: rows.feed.place, CLOCK: BATCH_TIME}
         if not rows.feed.sequence:
             # Rows of two streams may have one number: the stream then decides.
             told[TURN] = f"X'01{sorted(self.sources).index(name):04X}'"
@@ -487,10 +486,9 @@ class Flow:
         schema = next(
             one.schema for one in spec.givens_of(self.program) if one.input == name
         )
-        number = rows.feed.sequence or rows.feed.order
         carried = {
             TIME: quoted(rows.source.time),
-            _PLACE: f"CAST({number} AS BIGINT)",
+            _PLACE: rows.feed.place,
             KIND: f"{int(LineKind.ROW)}",
             NOW: BATCH_TIME,
         }

@@ -346,8 +346,8 @@ class Joined:
             for hand, frame in self.frames.items():
                 assert isinstance(frame, DataFrame)  # noqa: S101 - no batch has joins
                 # Rows count in the order of the frame, unless another one is given.
-                order = self.feeds[hand].sequence or self.feeds[hand].order
-                by = [F.expr(f"CAST({order} AS BIGINT)")] if order else []
+                feed = self.feeds[hand]
+                by = [F.expr(feed.place)] if feed.number else []
                 arrivals[hand.value] = Arrivals(frame.orderBy(*by) if by else frame)
             return join_batch(self._batch_plan(), arrivals).outlets
 

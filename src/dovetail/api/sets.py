@@ -81,10 +81,10 @@ class Together:
             return self._streaming().frame(spec.Outlet.MATCHED)
         frames = {}
         for name, rows in self.rows.items():
-            frame, order = self._frame(name), rows.feed.sequence or rows.feed.order
-            if order:
+            frame = self._frame(name)
+            if rows.feed.number:
                 # Rows of a table stand as they count: the last of a key is newest.
-                frame = frame.orderBy(F.expr(f"CAST({order} AS BIGINT)"))
+                frame = frame.orderBy(F.expr(rows.feed.place))
             frames[name] = arrivals.Arrivals(frame)
         return batch.join_sets(self.request, self.inputs, frames)
 
@@ -138,7 +138,7 @@ class Together:
     def _places(self) -> tuple[str, ...]:
         """Returns the column with the places of rows, if all sets say them."""
         feeds = [rows.feed for rows in self.rows.values()]
-        return (_PLACE,) if all(one.sequence or one.order for one in feeds) else ()
+        return (_PLACE,) if all(one.number for one in feeds) else ()
 
     def _plan(self) -> stream.StreamPlan:
         """Returns the plan of streams, or raises what cannot be done of it yet."""
@@ -174,9 +174,8 @@ class Together:
 
     def _placed(self, name: str) -> DataFrame:
         """Returns the rows of a set, beside them their places if all have one."""
-        feed = self.rows[name].feed
-        number = F.expr(f"CAST({feed.sequence or feed.order or 'NULL'} AS BIGINT)")
-        return self._frame(name).withColumn(_PLACE, number)
+        place = F.expr(self.rows[name].feed.place)
+        return self._frame(name).withColumn(_PLACE, place)
 
 
 def joined_sets(

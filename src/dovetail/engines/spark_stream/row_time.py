@@ -176,14 +176,13 @@ class Layout:
 
     def given(self, source: spec.Input, feed: Feed, frame: DataFrame) -> Lines:
         """Returns the rows of an input as lines."""
-        number = feed.sequence or feed.order
         time = f"unix_micros({quoted(source.time)})" if source.is_timed else "NULL"
         kind = kind_of("", feed.bounds) if feed.bounds else f"{int(LineKind.ROW)}"
         said = {
             KIND: F.expr(kind),
             MOMENT: F.expr(f"CAST({time} AS BIGINT)"),
             INPUT: F.lit(source.name),
-            NUMBER: F.expr(f"CAST({number or 'NULL'} AS BIGINT)"),
+            NUMBER: F.expr(feed.place),
         }
         own = source.schema.names
         if self.tells_late:
@@ -195,7 +194,7 @@ class Layout:
                 lines = lines.unionAll(self._beaten(lines, source.name, beat))
         idle = {source.name: feed.idle.microseconds} if beat else {}
         comes = _AS_THEY_COME
-        if number:
+        if feed.number:
             comes = Feed(sequence=NUMBER) if feed.sequence else Feed(order=NUMBER)
         late = {source.name: source.lateness}
         return Lines(lines, late, idle=idle, feed=comes)
