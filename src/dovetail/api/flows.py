@@ -374,8 +374,7 @@ class Flow:
     ) -> running.Streaming:
         """Returns the joins of a query with their frames."""
         # The kernels refuse here what they cannot read.
-        for plan in query.plan.joins:
-            stream_settings(plan)
+        stream_settings(query.plan)
         with plain_rules(self._spark):
             frames = frames_of(
                 query.plan,
@@ -420,8 +419,7 @@ class Flow:
             beat = ticks(self._spark, SECONDS)
             times = times_by_turns(beat, {CLOCK: BATCH_TIME})
         for plan in query.plans:
-            for one in plan.joins:
-                stream_settings(one)
+            stream_settings(plan)
         rows = merged_frames(query, self._line, times)
         joins = zip(query.plans, rows.frames, strict=True)
         return rows, [running.Streaming(*one) for one in joins]
