@@ -45,12 +45,20 @@ from dovetail.engines.spark_stream.feeds import BATCH_TIME
 from dovetail.engines.spark_stream.firing import rows_alone
 from dovetail.engines.spark_stream.outlets import AnyOutlet, LateTogether
 from dovetail.engines.spark_stream.row_time import (
+    ROW_BY_ROW,
     Layout,
     RowTimeQuery,
 )
-from dovetail.engines.spark_stream.ways import Riders, Sql, by_sql, gathered, in_sql
+from dovetail.engines.spark_stream.ways import (
+    GIVEN_PLACE,
+    Riders,
+    Sql,
+    by_sql,
+    gathered,
+    in_sql,
+)
 from dovetail.errors import SpecError
-from dovetail.kernels.arrays.names import CLOCK, PLACE, TURN, LineKind, reserved
+from dovetail.kernels.arrays.names import CLOCK, PLACE, TURN, LineKind
 from dovetail.kernels.firing import KIND, NOW
 from dovetail.plan import flow as planned
 from dovetail.plan import words
@@ -64,7 +72,6 @@ from dovetail.spec import arguments
 if TYPE_CHECKING:
     from dovetail.api.streams import Rows
 
-_PLACE = reserved("given_place")
 _NO_SINKS: Mapping[str, SinkLike] = {}
 _ONCE = (
     "each batch's offsets, state and rows are one: after a crash it comes again, and "
@@ -83,8 +90,6 @@ _BY_NUMBERS = (
     "result, another cut may not: sequence=.. is one order for all"
 )
 _LINES = (KIND, NOW)
-_PLAIN = "stream: by Spark itself, row by row, without state"
-
 
 _EXAMPLE = '{"Bargain": dt.folder("out/bargain")}'
 _LATE, _ERRORS = "late", "error_stream"
@@ -173,7 +178,7 @@ class Flow:
         if isinstance(query, planned.PlainQuery):
             self._plain(query)
             keeps = any(path.keeps_rows for path in query.paths)
-            return words.paragraphs([("engine", _KEEPING if keeps else _PLAIN)])
+            return words.paragraphs([("engine", _KEEPING if keeps else ROW_BY_ROW)])
         keeps = any(one.keeps_rows for each in query.paths.values() for one in each)
         if isinstance(query, planned.TailQuery):
             self._tail(query)
@@ -458,7 +463,7 @@ class Flow:
         """
         rows = [self.sources[name] for path in paths for name in path.inputs]
         columns = _carried(rows)
-        place = _PLACE if _PLACE in columns else ""
+        place = GIVEN_PLACE if GIVEN_PLACE in columns else ""
         if any(path.keeps_rows for path in paths):
             if not place:
                 raise FlowLimit.NO_ORDER.refused()
@@ -486,7 +491,7 @@ class Flow:
         )
         carried = {
             TIME: quoted(rows.source.time),
-            _PLACE: rows.feed.place,
+            GIVEN_PLACE: rows.feed.place,
             KIND: f"{int(LineKind.ROW)}",
             NOW: BATCH_TIME,
         }
@@ -569,7 +574,7 @@ def _ending(rows: DataFrame, ranks: int, *, ends: bool) -> DataFrame:
     """Returns the lines of an input, behind which its end stands when all ends."""
     # The greatest place that has room for all ways of a row.
     last = (2**63 - 1) // ranks - 1
-    said = {KIND: f"{int(LineKind.FINISH)}", _PLACE: f"{last}L", NOW: BATCH_TIME}
+    said = {KIND: f"{int(LineKind.FINISH)}", GIVEN_PLACE: f"{last}L", NOW: BATCH_TIME}
     types = {one.name: one.dataType for one in rows.schema}
     beats = ticks(rows.sparkSession, NO_BEAT, ends=ends)
     values = (
@@ -626,7 +631,7 @@ def _carried(rows: Sequence[Rows]) -> tuple[str, ...]:
     # Rows of several inputs are put together by places: all have it, or none.
     found = [TIME] if all(one.source.is_timed for one in rows) else []
     if all(one.feed.sequence for one in rows) or all(one.feed.order for one in rows):
-        found.append(_PLACE)
+        found.append(GIVEN_PLACE)
     return tuple(found)
 
 
@@ -709,7 +714,8 @@ def flow_of(program: spec.Program, sources: Mapping[str, Rows]) -> Flow:
         rows = [sources[name] for path in paths for name in path.inputs]
         # What one of the rows lacks none has: they run together on the side.
         columns = _carried(rows)
-        is_timed, place = TIME in columns, quoted(_PLACE) if _PLACE in columns else ""
+        is_timed = TIME in columns
+        place = quoted(GIVEN_PLACE) if GIVEN_PLACE in columns else ""
         stamps = [one.source.schema[one.source.time] for one in rows if is_timed]
         time = [Column(TIME, one.type) for one in stamps[:1]]
         source = spec.Input(

@@ -21,7 +21,6 @@ from dovetail.engines.spark_stream import query as running
 from dovetail.engines.spark_stream import ways
 from dovetail.errors import SpecError
 from dovetail.expression import Expression
-from dovetail.kernels.arrays.names import reserved
 from dovetail.plan import sets as planned
 from dovetail.plan import stream, words
 from dovetail.schema import quoted
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from dovetail.api.streams import Rows
     from dovetail.engines.spark_stream.dataflow import Frames
 
-_PLACE = reserved("given_place")
 _HOW = {
     "inner": spec.SetKind.INNER,
     "left": spec.SetKind.LEFT_OUTER,
@@ -138,7 +136,7 @@ class Together:
     def _places(self) -> tuple[str, ...]:
         """Returns the column with the places of rows, if all sets say them."""
         feeds = [rows.feed for rows in self.rows.values()]
-        return (_PLACE,) if all(one.number for one in feeds) else ()
+        return (ways.GIVEN_PLACE,) if all(one.number for one in feeds) else ()
 
     def _plan(self) -> stream.StreamPlan:
         """Returns the plan of streams, or raises what cannot be done of it yet."""
@@ -175,7 +173,7 @@ class Together:
     def _placed(self, name: str) -> DataFrame:
         """Returns the rows of a set, beside them their places if all have one."""
         place = F.expr(self.rows[name].feed.place)
-        return self._frame(name).withColumn(_PLACE, place)
+        return self._frame(name).withColumn(ways.GIVEN_PLACE, place)
 
 
 def joined_sets(

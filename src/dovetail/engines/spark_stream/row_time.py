@@ -62,7 +62,8 @@ from dovetail.schema import Schema, quoted
 # Single nodes: what comes out is read on a Connect server, and modules go along whole.
 from dovetail.spec.inputs import Outlet
 
-_PLAIN = "stream: by Spark itself, row by row, without state"
+ROW_BY_ROW = "stream: by Spark itself, row by row, without state"
+"""How a stream is made of which nothing is kept, in words."""
 _IN_ORDER = (
     "in front of windows and unions rows wait until no earlier one can come: one task "
     "has all that come to it; late rows are counted as dovetail.join.late"
@@ -585,7 +586,7 @@ class RowTimeQuery:
                 told.append(words.explained(plan, partial(reads_all, plan)))
         if any(isinstance(one, spec.InRowTime) for one in steps):
             told.append(words.paragraphs([("row time", _IN_ORDER)]))
-        return "\n".join(told or [words.paragraphs([("engine", _PLAIN)])])
+        return "\n".join(told or [words.paragraphs([("engine", ROW_BY_ROW)])])
 
 
 @dataclass(frozen=True, slots=True)
