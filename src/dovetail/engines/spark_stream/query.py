@@ -278,6 +278,14 @@ class Start:
     finish: bool | None = None
     partitions: int = 0
 
+    @property
+    def ending_by_itself(self) -> Start:
+        """Returns how a query is started of which nothing waits for the end.
+
+        To finish is then to read what is there: that is all.
+        """
+        return replace(self, trigger=NOW) if self.finish else self
+
 
 NOW = {"availableNow": True}
 AT_ONCE = {"once": True}
