@@ -267,7 +267,6 @@ def flow_of(program: spec.Program, sources: Mapping[str, Rows]) -> Flow:
                 "rows alone, in order of arrival or by their row time",
                 "filter the rows that are bounds, and leave bounds out",
             )
-
     given = ProgramRows(program, sources)
     queries = map(given.query, plan_flow(program, given.leaf))
     return Flow(program, tuple(queries), sources)
