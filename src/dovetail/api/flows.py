@@ -34,13 +34,11 @@ from dovetail.engines.spark_stream.late import (
     late_sink,
 )
 from dovetail.engines.spark_stream.outlets import LateTogether
+from dovetail.engines.spark_stream.row_time import Source
 from dovetail.errors import SpecError
 from dovetail.plan import words
 from dovetail.plan.flow import plan_flow
 from dovetail.spec import arguments
-
-if TYPE_CHECKING:
-    from dovetail.api.streams import Rows
 
 _NO_SINKS: Mapping[str, SinkLike] = {}
 _ONCE = (
@@ -92,7 +90,7 @@ class Flow:
 
     program: spec.Program
     queries: tuple[FlowQuery, ...]
-    sources: Mapping[str, Rows]
+    sources: Mapping[str, Source]
     files: Files = lambda _: {}
 
     def __repr__(self) -> str:
@@ -258,7 +256,7 @@ def late_sinks(flow: Flow) -> tuple[str, ...]:
     return tuple(it for it in (_LATE, _ERRORS) if it not in flow.outputs)
 
 
-def flow_of(program: spec.Program, sources: Mapping[str, Rows]) -> Flow:
+def flow_of(program: spec.Program, sources: Mapping[str, Source]) -> Flow:
     """Returns a program of streams with its rows, or refuses it."""
     for name, rows in sources.items():
         if rows.feed.bounds:
