@@ -30,7 +30,6 @@ from bench.interval import (
     session,
 )
 from bench.measure import figures, in_turns, median_rate, show
-from dovetail.engines.kernel_settings import stream_settings
 from dovetail.engines.spark_stream.dataflow import Layout, lay
 from dovetail.engines.spark_stream.feeds import Buckets
 from dovetail.engines.spark_stream.labels import balanced_labels
@@ -65,7 +64,7 @@ def joined(plan: StreamPlan, source: Source) -> DataFrame:
     front = 1 if plan.spread.told else 0
     labels = balanced_labels(count + front, PARTITIONS)
     spread = Buckets(labels[:count], count, labels[count:])
-    layout = Layout(lambda _: spread, stream_settings, lambda *known: known[-1])
+    layout = Layout(lambda _: spread, lambda _: False)
     lines, results = lay(plan, (source.side("l"), source.side("r")), layout)
     return results.frame(lines, Outlet.MATCHED)
 

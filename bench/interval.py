@@ -136,7 +136,7 @@ def dovetail(
     source: Source, plan: StreamPlan = PLAN, spread: Buckets = SPREAD
 ) -> DataFrame:
     """Returns the join as Dovetail lays it."""
-    layout = Layout(lambda _: spread, stream_settings, lambda *known: known[-1])
+    layout = Layout(lambda _: spread, lambda _: False)
     lines, results = lay(plan, (source.side("l"), source.side("r")), layout)
     return results.frame(lines, Outlet.MATCHED)
 

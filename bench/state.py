@@ -41,7 +41,6 @@ from bench.interval import (
     session,
 )
 from bench.measure import measured
-from dovetail.engines.kernel_settings import stream_settings
 from dovetail.engines.spark_stream.dataflow import Layout, lay
 from dovetail.engines.spark_stream.feeds import Buckets
 from dovetail.engines.spark_stream.labels import balanced_labels
@@ -153,7 +152,7 @@ def dovetail(source: Source, kind: str) -> DataFrame:
     """Returns the join as Dovetail lays it."""
     planned = plan(kind)
     buckets = Buckets(balanced_labels(BUCKETS, PARTITIONS), BUCKETS)
-    layout = Layout(lambda _: buckets, stream_settings, lambda *known: known[-1])
+    layout = Layout(lambda _: buckets, lambda _: False)
     lines, results = lay(planned, (source.side("l"), source.side("r")), layout)
     return results.frame(lines, Outlet.MATCHED)
 

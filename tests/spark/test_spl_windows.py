@@ -187,6 +187,18 @@ def test_what_keeps_rows_behind_a_join_ends_with_what_is_there(folders, tmp_path
     assert finished(flow, ["Sets"], tmp_path / "state") == [[(1, [10, 20])]]
 
 
+def test_what_is_put_behind_a_join_does_not_go_on_where_streams_have_ended(
+    folders, tmp_path
+):
+    streams, put = folders
+    put("A", [(1, 1, 10)])
+    put("B", [(2, 1, 100)])
+    join = JOIN.format("A").replace("J =", "Sets =").replace("put J", "put Sets")
+    assert finished(dt.spl(A + B + join, streams), ["Sets"], tmp_path / "state")
+    with pytest.raises(EngineError, match="have ended"):
+        written(dt.spl(BEHIND, streams), "Sets", tmp_path / "state")
+
+
 REPEATS = (
     A + B + "(stream<A> New; stream<A> Old) = DeDuplicate(A) {\n"
     "  param key : k; count : 3ul;\n}\n" + JOIN.format("New")

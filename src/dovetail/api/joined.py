@@ -282,7 +282,9 @@ class Joined:
                 "a stream on at least one side",
                 "use joined.matched.write: a batch join is an ordinary DataFrame",
             )
-        how = start_given(checkpoint, trigger, name, finish=finish)
+        how = start_given(
+            checkpoint, trigger, name, finish=finish, partitions=partitions
+        )
         chosen = {self._named(one): sink_given(one, sinks[one]) for one in sinks}
         # Late rows are no part of the result: unsaid, they are counted.
         for outlet in spec.outlets_of(self.request):
@@ -292,11 +294,7 @@ class Joined:
                     f"write({outlet.value}=...)",
                     f"{outlet.value}=dt.folder(path) keeps them",
                 )
-        streaming = streaming_of(self)
-        if partitions is not None:
-            wanted = arguments.whole("partitions", partitions, "partitions=8", least=1)
-            streaming = replace(streaming, partitions=wanted)
-        return start(streaming, chosen, how)
+        return start(streaming_of(self), chosen, how)
 
     def _collected(self, hand: spec.Hand) -> list[spec.Row]:
         """Returns all rows of a side of which none are given, to be drawn."""
@@ -348,8 +346,8 @@ class Joined:
             for hand, frame in self.frames.items():
                 assert isinstance(frame, DataFrame)  # noqa: S101 - no batch has joins
                 # Rows count in the order of the frame, unless another one is given.
-                order = self.feeds[hand].sequence or self.feeds[hand].order
-                by = [F.expr(f"CAST({order} AS BIGINT)")] if order else []
+                feed = self.feeds[hand]
+                by = [F.expr(feed.place)] if feed.number else []
                 arrivals[hand.value] = Arrivals(frame.orderBy(*by) if by else frame)
             return join_batch(self._batch_plan(), arrivals).outlets
 
@@ -420,6 +418,7 @@ def start_given(
     name: str,
     *,
     finish: bool | None = None,
+    partitions: int | None = None,
 ) -> Start:
     """Returns how a query is to start, or refuses what Spark would trip over."""
     folder = arguments.path("checkpoint", checkpoint, 'checkpoint="out/checkpoint"')
@@ -432,7 +431,10 @@ def start_given(
     if finish and how not in ({}, NOW):
         expected = f"none beside finish=True, or {NOW}"
         raise arguments.wrong("trigger", trigger, expected, hint)
-    return Start(folder, how, title, finish)
+    wanted = 0
+    if partitions is not None:
+        wanted = arguments.whole("partitions", partitions, "partitions=8", least=1)
+    return Start(folder, how, title, finish, wanted)
 
 
 def _trigger(given: object) -> Mapping[str, object]:

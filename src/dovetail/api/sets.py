@@ -21,7 +21,6 @@ from dovetail.engines.spark_stream import query as running
 from dovetail.engines.spark_stream import ways
 from dovetail.errors import SpecError
 from dovetail.expression import Expression
-from dovetail.kernels.arrays.names import reserved
 from dovetail.plan import sets as planned
 from dovetail.plan import stream, words
 from dovetail.schema import quoted
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from dovetail.api.streams import Rows
     from dovetail.engines.spark_stream.dataflow import Frames
 
-_PLACE = reserved("given_place")
 _HOW = {
     "inner": spec.SetKind.INNER,
     "left": spec.SetKind.LEFT_OUTER,
@@ -81,10 +79,10 @@ class Together:
             return self._streaming().frame(spec.Outlet.MATCHED)
         frames = {}
         for name, rows in self.rows.items():
-            frame, order = self._frame(name), rows.feed.sequence or rows.feed.order
-            if order:
+            frame = self._frame(name)
+            if rows.feed.number:
                 # Rows of a table stand as they count: the last of a key is newest.
-                frame = frame.orderBy(F.expr(f"CAST({order} AS BIGINT)"))
+                frame = frame.orderBy(F.expr(rows.feed.place))
             frames[name] = arrivals.Arrivals(frame)
         return batch.join_sets(self.request, self.inputs, frames)
 
@@ -128,19 +126,17 @@ class Together:
                 "streams",
                 "use together.matched.write: a batch join is an ordinary DataFrame",
             )
-        how = joined.start_given(checkpoint, trigger, name, finish=finish)
+        how = joined.start_given(
+            checkpoint, trigger, name, finish=finish, partitions=partitions
+        )
         sink = joined.sink_given("matched", matched)
-        wanted = 0
-        if partitions is not None:
-            wanted = arguments.whole("partitions", partitions, "partitions=8", least=1)
-        streaming = replace(self._streaming(), partitions=wanted)
-        return running.start(streaming, {spec.Outlet.MATCHED: sink}, how)
+        return running.start(self._streaming(), {spec.Outlet.MATCHED: sink}, how)
 
     @property
     def _places(self) -> tuple[str, ...]:
         """Returns the column with the places of rows, if all sets say them."""
         feeds = [rows.feed for rows in self.rows.values()]
-        return (_PLACE,) if all(one.sequence or one.order for one in feeds) else ()
+        return (ways.GIVEN_PLACE,) if all(one.number for one in feeds) else ()
 
     def _plan(self) -> stream.StreamPlan:
         """Returns the plan of streams, or raises what cannot be done of it yet."""
@@ -176,9 +172,8 @@ class Together:
 
     def _placed(self, name: str) -> DataFrame:
         """Returns the rows of a set, beside them their places if all have one."""
-        feed = self.rows[name].feed
-        number = F.expr(f"CAST({feed.sequence or feed.order or 'NULL'} AS BIGINT)")
-        return self._frame(name).withColumn(_PLACE, number)
+        place = F.expr(self.rows[name].feed.place)
+        return self._frame(name).withColumn(ways.GIVEN_PLACE, place)
 
 
 def joined_sets(

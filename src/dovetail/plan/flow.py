@@ -386,7 +386,7 @@ class _Turns:
                     leaf, feed = self.leaf(given.input, (own_path,), given.schema)
                     if leaf.is_timed and not feed.sequence:
                         raise FlowLimit.MERGED.refused()
-                    if not (feed.sequence or feed.order):
+                    if not feed.number:
                         raise FlowLimit.NO_ORDER.refused()
                     return own_path
                 case spec.Joined() as step:

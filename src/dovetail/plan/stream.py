@@ -78,6 +78,16 @@ class Feed:
     by_turns: bool = False
 
     @property
+    def number(self) -> str:
+        """Returns the number of a row among those that it is ordered with, if any."""
+        return self.sequence or self.order
+
+    @property
+    def place(self) -> str:
+        """Returns the number of a row as it is compared; of rows without one null."""
+        return f"CAST({self.number or 'NULL'} AS BIGINT)"
+
+    @property
     def facts(self) -> tuple[bool, spec.Span, str, str, str, AnyLookup, bool]:
         """Returns what is the same of a side."""
         own = self.streams, self.refresh, self.part, self.deletes, self.bounds
@@ -527,7 +537,7 @@ def _arrival(
 def _has_order(feed: Feed) -> bool:
     """Tells whether rows have a number, and those of a join all that they are of."""
     own = all(_has_order(one) for one in feed.inside.values() if one.streams)
-    return own and bool(feed.order or feed.sequence)
+    return own and bool(feed.number)
 
 
 def _refuse_driven_out(join: spec.JoinSpec, feeds: Feeds) -> None:
@@ -550,7 +560,7 @@ def _notes(join: spec.JoinSpec, feeds: Feeds) -> Iterator[str]:
     loose = [
         hand.value
         for hand, feed in feeds.items()
-        if not (feed.order or feed.sequence or _needs_no_order(join, feeds, hand))
+        if not (feed.number or _needs_no_order(join, feeds, hand))
     ]
     if loose:
         said = f"{' and '.join(loose)} rows of equal time meet in the order of their"

@@ -21,13 +21,13 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from dovetail import spec
 from dovetail.bind.failures import sentence
 from dovetail.bind.schemas import schema_of
-from dovetail.bind.sinks import Calling, Sink
+from dovetail.bind.sinks import Calling
 from dovetail.conformance.oracle.row_time import RowTimePlay
 from dovetail.conformance.spark_stream import replay, shared
 from dovetail.conformance.spark_stream.script import Script, Told
 from dovetail.engines.spark_stream import query as running
 from dovetail.engines.spark_stream.dataflow import Frames
-from dovetail.engines.spark_stream.outlets import AnyOutlet
+from dovetail.engines.spark_stream.late import Sinks
 from dovetail.engines.spark_stream.row_time import Inputs, RowTimeQuery, TimedRows
 from dovetail.engines.tables import plain_rows
 from dovetail.errors import DovetailError
@@ -116,9 +116,8 @@ def _played(
         # Set, not added to: a batch that Spark tries again comes twice.
         found[number] = list(plain_rows(batch.toArrow()))
 
-    sinks: dict[AnyOutlet, Sink] = {spec.Outlet.MATCHED: Calling(partial(take, rows))}
-    if tells_late:
-        sinks[spec.Outlet.LATE] = Calling(partial(take, late))
+    own, passed = Calling(partial(take, rows)), Calling(partial(take, late))
+    sinks = Sinks({query.name: own}, (lambda _: passed) if tells_late else None)
     try:
         running_query = query.start(sinks, how)
         # It ends by itself, once all that was recorded has come.

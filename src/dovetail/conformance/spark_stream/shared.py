@@ -30,12 +30,11 @@ from dovetail.bind.failures import is_passing
 from dovetail.bind.travel import travel_by_value
 from dovetail.conformance.spark_stream import replay, together
 from dovetail.conformance.spark_stream.script import Script
-from dovetail.engines.kernel_settings import stream_manner, stream_settings
+from dovetail.engines.kernel_settings import stream_settings
 from dovetail.engines.spark.functions import register_functions
 from dovetail.engines.spark.rules import RULES
 from dovetail.engines.spark_stream import dataflow
-from dovetail.engines.spark_stream.feeds import Buckets, Packing, packings
-from dovetail.engines.spark_stream.fingerprint import Identity
+from dovetail.engines.spark_stream.feeds import Buckets
 from dovetail.engines.spark_stream.firing import rows_alone
 from dovetail.engines.spark_stream.labels import balanced_labels
 from dovetail.engines.spark_stream.outlets import Results
@@ -45,11 +44,9 @@ from dovetail.engines.tables import arrow_table
 from dovetail.kernels.arrays.blobs import read_batch
 from dovetail.kernels.arrays.names import CLOCK, PLACE, LineKind, is_reserved
 from dovetail.kernels.firing import NOW
-from dovetail.kernels.settings import JoinSettings
 from dovetail.plan.flow import TurnQuery
 from dovetail.plan.stream import StreamPlan
 from dovetail.plan.ways import Onward, Paths
-from dovetail.plan.ways import Path as Way
 from dovetail.schema import quoted
 
 _MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
@@ -270,17 +267,18 @@ def lay_together(spark: SparkSession, parts: Sequence[Part], recording: Path) ->
     joins: dict[int, together.Join] = {}
     finding: dict[int, operator.Join] = {}
     for number, part in enumerate(parts):
-        plan, by_row_time = part.shape.plan, part.shape.by_row_time
+        plan = part.shape.plan
         left, right = (
             part.shape.lines(replayed, number, one.source.name) for one in plan.sides
         )
         mine, front = (tuple(islice(labels, count)) for count in part.counts)
         own = Buckets(mine, part.shape.per_scope(plan), front)
-        settings = stream_settings(plan, ordered=by_row_time)
-        sides = packings(plan, settings, (left, right), own, with_events=True)
-        same = Identity.of(plan, sides, stream_manner(plan, ordered=by_row_time))
-        # By it a bucket refuses what another join has left in its state.
-        settings = replace(settings, fingerprint=same.fingerprint)
+
+        def buckets_of(_: StreamPlan, own: Buckets = own) -> Buckets:
+            return own
+
+        layout = dataflow.Layout(buckets_of, part.shape.is_ordered, with_events=True)
+        sides, settings = dataflow.packed(plan, (left, right), layout)
         schemas = sides[0].schema, sides[1].schema
         told = bucket.told_beside(settings, schemas)
         # Results are read part by part: each has columns of its own.
@@ -323,18 +321,7 @@ def rows_by_turns(
         own = [one for one in rows.columns if not is_reserved(one)]
         return dataflow.lines_by_turns(rows, own, told)
 
-    def merged(paths: Sequence[Way], plans: Sequence[StreamPlan]) -> dataflow.Merged:
-        own = tuple(map(frames, plans))
-        return dataflow.Merged(paths, given, own, times)
-
-    def frames(plan: StreamPlan) -> dataflow.Frames:
-        left, right = (
-            merged(query.sides[side.source.name], plan.merged[side.hand])
-            for side in plan.sides
-        )
-        return left, right
-
-    rows = merged(query.paths, query.plans)
+    rows = dataflow.merged_frames(query, given, times)
     lines = []
     for number, (plan, own) in enumerate(zip(query.plans, rows.frames, strict=True)):
         layout = _by_turns(f"{dataflow.COUNTERS}.{number}")
@@ -351,18 +338,7 @@ def _by_turns(counters: str) -> dataflow.Layout:
         labels = balanced_labels(own + bool(plan.spread.told), 2)
         return Buckets(labels[:own], own, labels[own:])
 
-    def settings(plan: StreamPlan) -> JoinSettings:
-        return stream_settings(plan, ordered=True)
-
-    def identified(
-        plan: StreamPlan, sides: tuple[Packing, Packing], known: JoinSettings
-    ) -> JoinSettings:
-        same = Identity.of(plan, sides, stream_manner(plan, ordered=True))
-        return replace(known, fingerprint=same.fingerprint)
-
-    return dataflow.Layout(
-        buckets, settings, identified, counters=counters, with_events=True
-    )
+    return dataflow.Layout(buckets, lambda _: True, counters=counters, with_events=True)
 
 
 def _in_a_row(
@@ -373,34 +349,17 @@ def _in_a_row(
     spark.conf.set("spark.sql.shuffle.partitions", str(shape.partitions(scopes)))
     replayed = replay.replay(spark, recording)
 
-    def settings(plan: StreamPlan) -> JoinSettings:
-        return stream_settings(plan, ordered=shape.is_ordered(plan))
-
-    def identified(
-        plan: StreamPlan, sides: tuple[Packing, Packing], known: JoinSettings
-    ) -> JoinSettings:
-        manner = stream_manner(plan, ordered=shape.is_ordered(plan))
-        same = Identity.of(plan, sides, manner)
-        return replace(known, fingerprint=same.fingerprint)
-
     buckets = partial(shape.buckets_of, scopes=scopes)
     # Time passes for all joins, also where no line of a batch is for one of them.
     beats: tuple[DataFrame, ...] = ()
-    if any(settings(one).reads_clock for one in shape.plan.joins):
-        beats = (replayed.selectExpr("now", "FALSE AS ended", "scope"),)
-    layout = dataflow.Layout(buckets, settings, identified, beats, with_events=True)
-    return _frames(shape, shape.plan, replayed), layout
-
-
-def _frames(shape: Shape, plan: StreamPlan, replayed: DataFrame) -> dataflow.Frames:
-    """Returns the lines of both sides, of a join inside those of its own."""
-    left, right = (
-        _frames(shape, plan.inside[side.hand], replayed)
-        if side.hand in plan.inside
-        else shape.lines(replayed, 0, side.source.name)
-        for side in plan.sides
+    settings = (
+        stream_settings(one, ordered=shape.is_ordered(one)) for one in shape.plan.joins
     )
-    return left, right
+    if any(one.reads_clock for one in settings):
+        beats = (replayed.selectExpr("now", "FALSE AS ended", "scope"),)
+    layout = dataflow.Layout(buckets, shape.is_ordered, ticks=beats, with_events=True)
+    lines = partial(shape.lines, replayed, 0)
+    return dataflow.frames_of(shape.plan, lines), layout
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 
 import pyarrow as pa
@@ -31,8 +31,10 @@ from pyspark.sql.types import ArrayType, StructField, StructType
 
 from dovetail import spec
 from dovetail.bind.travel import Function, over_batches, travel_by_value
+from dovetail.engines.kernel_settings import stream_manner, stream_settings
 from dovetail.engines.spark_stream import outlets
 from dovetail.engines.spark_stream.feeds import Buckets, Packing, packings
+from dovetail.engines.spark_stream.fingerprint import Identity
 from dovetail.engines.spark_stream.firing import Riding, rows_alone
 from dovetail.engines.spark_stream.types import as_nullable, unpacked
 from dovetail.engines.spark_stream.ways import Riders, changed, gathered
@@ -57,6 +59,7 @@ from dovetail.kernels.arrival.causes import CAUSES
 from dovetail.kernels.pairs.results import UNMATCHED
 from dovetail.kernels.row_order import BESIDE, CAME
 from dovetail.kernels.settings import JoinSettings
+from dovetail.plan.flow import TurnQuery
 from dovetail.plan.stream import StreamPlan
 from dovetail.plan.ways import NO_JOIN, Path
 from dovetail.schema import quoted
@@ -138,15 +141,17 @@ def _rest_of(packing: Packing) -> tuple[StructField, str]:
 class Layout:
     """What whoever runs a query says of the joins in it.
 
-    Settings are `identified` by what the state of a join is made of, once it is packed.
-    Lines of inputs may be more than rows where they come `with_events`; `ticks` have as
-    columns the batch's own time, and whether all ends. By the name `counters` Spark
-    observes what the outermost counts. Whoever takes its rows may tell late ones.
+    Those that are `ordered` say how far they have come. Keys are spread over `count`
+    buckets. Once a join is laid out `identities` have what it is, by the id of its
+    plan. Lines of inputs may be more than rows where they come `with_events`; `ticks`
+    have as columns the batch's own time, and whether all ends. By the name `counters`
+    Spark observes what the outermost counts. Whoever takes its rows may tell late ones.
     """
 
     buckets: Callable[[StreamPlan], Buckets]
-    settings: Callable[[StreamPlan], JoinSettings]
-    identified: Callable[[StreamPlan, Sides, JoinSettings], JoinSettings]
+    ordered: Callable[[StreamPlan], bool]
+    count: int = 0
+    identities: dict[int, str] = field(default_factory=dict)
     ticks: tuple[DataFrame, ...] = ()
     counters: str = COUNTERS
     with_events: bool = False
@@ -208,6 +213,38 @@ class Merged:
             return handed.select(*map(quoted, (*own, *TURNS.columns)))
 
         return gathered(rows, self.paths, replace(TURNS, times=self.times))
+
+
+def frames_of(plan: StreamPlan, rows: Callable[[str], DataFrame]) -> Frames:
+    """Returns the rows of both sides of a join, of one inside those of its own.
+
+    `rows` has those of a side that is no join, by the name of the side's input.
+    """
+    left, right = (
+        frames_of(plan.inside[side.hand], rows)
+        if side.hand in plan.inside
+        else rows(side.source.name)
+        for side in plan.sides
+    )
+    return left, right
+
+
+def merged_frames(
+    query: TurnQuery, given: Callable[[str], DataFrame], times: DataFrame | None
+) -> Merged:
+    """Returns the rows that come out of a query by turns, with those of its joins."""
+
+    def merged(paths: Sequence[Path], plans: Sequence[StreamPlan]) -> Merged:
+        return Merged(paths, given, tuple(map(frames, plans)), times)
+
+    def frames(plan: StreamPlan) -> Frames:
+        left, right = (
+            merged(query.sides[side.source.name], plan.merged[side.hand])
+            for side in plan.sides
+        )
+        return left, right
+
+    return merged(query.paths, query.plans)
 
 
 def leaves(frames: Frames) -> Iterator[DataFrame]:
@@ -352,12 +389,8 @@ def _operated(
         rows.append(rows_alone(every))
     left, right = rows
     buckets = layout.buckets(plan)
-    settings = layout.settings(plan)
-    sides = packings(
-        plan, settings, (left, right), buckets, with_events=layout.with_events
-    )
-    # Only a join that is packed knows what its state is made of.
-    settings = layout.identified(plan, sides, settings)
+    sides, settings = packed(plan, (left, right), layout)
+    layout.identities[id(plan)] = settings.identity
     # Every bucket hears the time, those in front of the join's too.
     beat = partial(make_heartbeat, buckets.by_scope)
     beats = [over_batches(tick, beat, bucket.LINE_DDL) for tick in layout.ticks]
@@ -371,6 +404,25 @@ def _operated(
     counted = results.observe(name, *_counters())
     told = bucket.told_beside(settings, schemas)
     return counted, [reading_of(sides, told), *below]
+
+
+def packed(
+    plan: StreamPlan, rows: tuple[DataFrame, DataFrame], layout: Layout
+) -> tuple[Sides, JoinSettings]:
+    """Returns both sides of a join ready to be packed, and what kernels know of it."""
+    ordered = layout.ordered(plan)
+    settings = stream_settings(plan, ordered=ordered)
+    sides = packings(
+        plan, settings, rows, layout.buckets(plan), with_events=layout.with_events
+    )
+    # Only a join that is packed knows what its state is made of.
+    same = Identity.of(plan, sides, stream_manner(plan, ordered=ordered), layout.count)
+    return sides, replace(
+        settings,
+        buckets=layout.count,
+        fingerprint=same.fingerprint,
+        identity=same.text,
+    )
 
 
 def by_bucket(lines: DataFrame, operator: JoinOperator, types: str) -> DataFrame:

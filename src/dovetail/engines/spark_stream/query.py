@@ -7,7 +7,8 @@ after a crash between two outlets, must not count it twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -21,7 +22,7 @@ from dovetail.bind.failures import cause, sentence
 from dovetail.bind.sinks import Sink, path_exists, refuse_shared
 from dovetail.bind.tick import ENDED, NO_BEAT, SECONDS, ticks
 from dovetail.bind.travel import travel_by_value
-from dovetail.engines.kernel_settings import stream_manner, stream_settings
+from dovetail.engines.kernel_settings import stream_settings
 from dovetail.engines.spark.rules import pinned, plain_rules
 from dovetail.engines.spark_session import cores
 from dovetail.engines.spark_stream.checkpoint import (
@@ -38,8 +39,7 @@ from dovetail.engines.spark_stream.dataflow import (
     leaves,
     numbered_counters,
 )
-from dovetail.engines.spark_stream.feeds import BATCH_TIME, Buckets, Packing
-from dovetail.engines.spark_stream.fingerprint import Identity
+from dovetail.engines.spark_stream.feeds import BATCH_TIME, Buckets
 from dovetail.engines.spark_stream.labels import balanced_labels
 from dovetail.engines.spark_stream.native import native_identity, native_results
 from dovetail.engines.spark_stream.outlets import AnyOutlet, Outlets, Results
@@ -59,7 +59,7 @@ from dovetail.engines.spark_stream.writing import (
 from dovetail.errors import EngineError
 from dovetail.kernels.arrays.names import LineKind
 from dovetail.kernels.firing import KIND
-from dovetail.kernels.settings import FORMAT, JoinSettings
+from dovetail.kernels.settings import FORMAT
 from dovetail.plan.stream import StreamPlan
 from dovetail.spec.inputs import Outlet
 from dovetail.spec.spans import NO_TIME
@@ -116,9 +116,7 @@ class Streaming:
                     "leave partitions out: one core does it all",
                 )
             return 1
-        # 200 is Spark's own default.
-        asked = int(self.spark.conf.get(PARTITIONS) or 200)
-        return self.partitions or min(asked, cores(self.spark))
+        return self.partitions or _most_at_once(self.spark)
 
     def buckets(self, checkpoint: Checkpoint) -> int:
         """Returns over how many buckets keys are spread, in state that is kept or new.
@@ -173,10 +171,10 @@ class Streaming:
                 results = Results(self.plan)
                 results.refuse_select(rows)
                 return rows, results
-            whole, how, identities = self._layout(checkpoint, ticks, counters)
+            whole, how = self._layout(checkpoint, ticks, counters)
             lines, results = lay(whole, frames, how)
             # What joins are is known only once they are laid out: their columns count.
-            checkpoint.refuse_other(*(identities[id(one)] for one in whole.joins))
+            checkpoint.refuse_other(*(how.identities[id(one)] for one in whole.joins))
             results.refuse_select(lines)
             return lines, results
 
@@ -202,11 +200,9 @@ class Streaming:
         """
         with plain_rules(self.spark):
             frames = self.copied(checkpoint.path)
-            whole, how, identities = self._layout(
-                checkpoint, ticks, counters, goes_on=True
-            )
+            whole, how = self._layout(checkpoint, ticks, counters, goes_on=True)
             rows = lay_rows(whole, frames, replace(how, tells_late=tells_late))
-        return rows, tuple(identities[id(one)] for one in whole.joins)
+        return rows, tuple(how.identities[id(one)] for one in whole.joins)
 
     def _layout(
         self,
@@ -215,15 +211,14 @@ class Streaming:
         counters: str,
         *,
         goes_on: bool = False,
-    ) -> tuple[StreamPlan, Layout, Mapping[int, str]]:
-        """Returns the plan, how it is laid out, and what joins are, once they are.
+    ) -> tuple[StreamPlan, Layout]:
+        """Returns the plan, and how it is laid out.
 
         How far a join has come whoever takes its rows must be told: those of one inside
         another go on, or of all.
         """
         count = self.buckets(checkpoint)
         whole = replace(self.plan, spread=self.plan.spread.over(count))
-        identities: dict[int, str] = {}
 
         def buckets(plan: StreamPlan) -> Buckets:
             own = count if plan.spread.is_wide else 1
@@ -236,23 +231,8 @@ class Streaming:
         def ordered(plan: StreamPlan) -> bool:
             return goes_on or plan is not whole
 
-        def settings(plan: StreamPlan) -> JoinSettings:
-            return stream_settings(plan, ordered=ordered(plan))
-
-        def identified(
-            plan: StreamPlan, sides: tuple[Packing, Packing], known: JoinSettings
-        ) -> JoinSettings:
-            manner = stream_manner(plan, ordered=ordered(plan))
-            same = Identity.of(plan, sides, manner, count)
-            identities[id(plan)] = same.text
-            return replace(
-                known,
-                buckets=count,
-                fingerprint=same.fingerprint,
-                identity=same.text,
-            )
-
-        return whole, Layout(buckets, settings, identified, ticks, counters), identities
+        how = Layout(buckets, ordered, count, ticks=ticks, counters=counters)
+        return whole, how
 
     def frame(self, outlet: Outlet) -> DataFrame:
         """Returns the rows of one outlet as a streaming DataFrame."""
@@ -288,13 +268,23 @@ class Start:
     """How a query is started: where it keeps its state, how often it runs.
 
     With `finish` it reads what there is, and lets the last rows come out; where that
-    is false it may be finished by a later start, where it is None never.
+    is false it may be finished by a later start, where it is None never. Its state gets
+    so many `partitions`; 0: what the session has room for.
     """
 
     checkpoint: str
     trigger: Mapping[str, object] = field(default_factory=dict)
     name: str = ""
     finish: bool | None = None
+    partitions: int = 0
+
+    @property
+    def ending_by_itself(self) -> Start:
+        """Returns how a query is started of which nothing waits for the end.
+
+        To finish is then to read what is there: that is all.
+        """
+        return replace(self, trigger=NOW) if self.finish else self
 
 
 NOW = {"availableNow": True}
@@ -319,11 +309,9 @@ def start(
     `reads` says what outlets are of the results of its joins.
     """
     refuse_shared(sinks.values())
-    checkpoint = read_checkpoint(streaming.spark, how.checkpoint)
-    if not (how.finish and checkpoint.is_ending):
-        checkpoint.refuse_ended()
+    checkpoint = _opened(streaming.spark, how)
     # The first start has decided who joins: state, or none, lies there by it.
-    streaming = streaming.of(checkpoint.pin)
+    streaming = replace(streaming, partitions=how.partitions).of(checkpoint.pin)
     # A table is read anew by starts alone: a query that goes on would never do it.
     ends = how.finish or how.trigger in (NOW, AT_ONCE)
     for table in streaming.tables:
@@ -344,10 +332,38 @@ def start(
             f"leave partitions out; {PARTITIONS} says how Spark shuffles",
         )
     if not streaming.plan.way.is_native:
-        with plain_rules(streaming.spark, **STORE):
-            checkpoint = checkpoint.spread(streaming.spark, streaming.partitions)
+        checkpoint = _spread(streaming.spark, checkpoint, how)
     begin = partial(_started, streaming, sinks, reads=reads)
     return _to_the_end(begin, checkpoint, how, spark=streaming.spark)
+
+
+def _opened(spark: SparkSession, how: Start) -> Checkpoint:
+    """Returns what a checkpoint says, or refuses that of streams that have ended."""
+    checkpoint = read_checkpoint(spark, how.checkpoint)
+    if not (how.finish and checkpoint.is_ending):
+        checkpoint.refuse_ended()
+    return checkpoint
+
+
+def _spread(spark: SparkSession, checkpoint: Checkpoint, how: Start) -> Checkpoint:
+    """Returns a checkpoint with its state in as many partitions as are asked for."""
+    with plain_rules(spark, **STORE):
+        return checkpoint.spread(spark, how.partitions)
+
+
+def _most_at_once(spark: SparkSession) -> int:
+    """Returns how many tasks of a query run at once: more would only cost time."""
+    # 200 is Spark's own default.
+    return min(int(spark.conf.get(PARTITIONS) or 200), cores(spark))
+
+
+@contextmanager
+def _starting(spark: SparkSession, how: Start, partitions: int) -> Iterator[bool]:
+    """Lets a query start with settings of its own; gives whether nothing has begun."""
+    travel_by_value()
+    confs = {**settings_of_query(spark, how.checkpoint), PARTITIONS: str(partitions)}
+    with plain_rules(spark, **confs):
+        yield not path_exists(spark, f"{how.checkpoint}/offsets")
 
 
 Begin = Callable[[Checkpoint, Start], StreamingQuery]
@@ -384,19 +400,14 @@ def start_in_row_time(
     batches: Batches,
     sinks: Mapping[AnyOutlet, Sink],
     how: Start,
-    partitions: int = 0,
     beats: bool = False,
 ) -> StreamingQuery:
     """Returns the running query of a stream in row time, which can end.
 
     `batches` are what outlets are read of; `beats`: time goes on for it while no row
-    comes. What keeps rows has its state in so many partitions; 0: as there is room for.
+    comes.
     """
-    checkpoint = read_checkpoint(spark, how.checkpoint)
-    if not (how.finish and checkpoint.is_ending):
-        checkpoint.refuse_ended()
-    with plain_rules(spark, **STORE):
-        checkpoint = checkpoint.spread(spark, partitions)
+    checkpoint = _spread(spark, _opened(spark, how), how)
 
     def begin(known: Checkpoint, how: Start) -> StreamingQuery:
         if beats or how.finish is not None:
@@ -404,8 +415,7 @@ def start_in_row_time(
         # Spark lets no source be taken away later, whether it is asked any more or not.
         can_end = beats or how.finish is not None or known.has_heartbeat
         # The number of the first start: state is where it was.
-        asked = int(spark.conf.get(PARTITIONS) or 200)
-        count = known.partitions or partitions or min(asked, cores(spark))
+        count = known.partitions or how.partitions or _most_at_once(spark)
         frame = rows(known, bool(how.finish) if can_end else None)
         return start_outlets(frame, batches, sinks, how=how, partitions=count)
 
@@ -421,9 +431,8 @@ def start_tail(
 ) -> StreamingQuery:
     """Returns the running query of what comes out behind all joins, as one stream."""
     spark = streaming.spark
-    checkpoint = read_checkpoint(spark, how.checkpoint)
-    with plain_rules(spark, **STORE):
-        checkpoint = checkpoint.spread(spark, streaming.partitions)
+    checkpoint = _spread(spark, _opened(spark, how), how)
+    streaming = replace(streaming, partitions=how.partitions)
     partitions = checkpoint.partitions or streaming.state_partitions()
     # A stream has one sink here: outlets, and what looks at them, are the join's.
     rows = rows_of(streaming.rows(checkpoint))
@@ -439,9 +448,8 @@ def start_turns(
 ) -> StreamingQuery:
     """Returns the running query of rows of several joins, and of others among them."""
     spark = joins[0].spark
-    checkpoint = read_checkpoint(spark, how.checkpoint)
-    with plain_rules(spark, **STORE):
-        checkpoint = checkpoint.spread(spark, joins[0].partitions)
+    checkpoint = _spread(spark, _opened(spark, how), how)
+    joins = [replace(one, partitions=how.partitions) for one in joins]
     # One that is in a single bucket needs no more of them, whatever others have.
     widest = max(joins, key=lambda one: one.is_wide)
     most = widest.state_partitions()
@@ -473,9 +481,7 @@ def start_alone(
     """Returns the running query of rows of inputs; somebody may listen to their end."""
     if not hears_ends:
         return start_plain(rows(None), sink, how)
-    checkpoint = read_checkpoint(spark, how.checkpoint)
-    if not (how.finish and checkpoint.is_ending):
-        checkpoint.refuse_ended()
+    checkpoint = _opened(spark, how)
 
     def begin(known: Checkpoint, how: Start) -> StreamingQuery:
         known.refuse_without_heartbeat()
@@ -491,11 +497,7 @@ def start_plain(
 
     What keeps rows has its state in so many partitions.
     """
-    spark = frame.sparkSession
-    travel_by_value()
-    confs = {**settings_of_query(spark, how.checkpoint), PARTITIONS: str(partitions)}
-    with plain_rules(spark, **confs):
-        is_new = not path_exists(spark, f"{how.checkpoint}/offsets")
+    with _starting(frame.sparkSession, how, partitions) as is_new:
         sink.prepare(frame, is_new=is_new)
 
         def write(batch: DataFrame, number: int) -> None:
@@ -518,15 +520,11 @@ def start_outlets(
     partitions: int = 1,
 ) -> StreamingQuery:
     """Returns the running query that writes outlets, which are read of its batches."""
-    spark = frame.sparkSession
     if len(sinks) == 1:
         ((outlet, sink),) = sinks.items()
         rows = batches.frame(frame, outlet)
         return start_plain(rows, sink, how, partitions=partitions)
-    travel_by_value()
-    confs = {**settings_of_query(spark, how.checkpoint), PARTITIONS: str(partitions)}
-    with plain_rules(spark, **confs):
-        is_new = not path_exists(spark, f"{how.checkpoint}/offsets")
+    with _starting(frame.sparkSession, how, partitions) as is_new:
         for outlet, sink in sinks.items():
             sink.prepare(batches.frame(frame, outlet), is_new=is_new)
         write = Writing(batches, sinks).write

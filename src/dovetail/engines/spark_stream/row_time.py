@@ -14,14 +14,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from itertools import count
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.streaming.query import StreamingQuery
 
 from dovetail import spec
-from dovetail.bind.sinks import Sink
 from dovetail.bind.tick import ENDED, NO_BEAT, SECONDS, ticks
 from dovetail.engines.kernel_settings import reads_all
 from dovetail.engines.spark.rules import plain_rules
@@ -30,9 +29,9 @@ from dovetail.engines.spark_stream.checkpoint import NO_CHECKPOINT, Checkpoint
 from dovetail.engines.spark_stream.dataflow import COUNTERS
 from dovetail.engines.spark_stream.feeds import kind_of
 from dovetail.engines.spark_stream.firing import Riding, fired_in_time
+from dovetail.engines.spark_stream.late import Sinks
 from dovetail.engines.spark_stream.outlets import AnyOutlet
 from dovetail.engines.spark_stream.query import (
-    NOW,
     Ends,
     Start,
     Streaming,
@@ -62,7 +61,8 @@ from dovetail.schema import Schema, quoted
 # Single nodes: what comes out is read on a Connect server, and modules go along whole.
 from dovetail.spec.inputs import Outlet
 
-_PLAIN = "stream: by Spark itself, row by row, without state"
+ROW_BY_ROW = "stream: by Spark itself, row by row, without state"
+"""How a stream is made of which nothing is kept, in words."""
 _IN_ORDER = (
     "in front of windows and unions rows wait until no earlier one can come: one task "
     "has all that come to it; late rows are counted as dovetail.join.late"
@@ -176,14 +176,13 @@ class Layout:
 
     def given(self, source: spec.Input, feed: Feed, frame: DataFrame) -> Lines:
         """Returns the rows of an input as lines."""
-        number = feed.sequence or feed.order
         time = f"unix_micros({quoted(source.time)})" if source.is_timed else "NULL"
         kind = kind_of("", feed.bounds) if feed.bounds else f"{int(LineKind.ROW)}"
         said = {
             KIND: F.expr(kind),
             MOMENT: F.expr(f"CAST({time} AS BIGINT)"),
             INPUT: F.lit(source.name),
-            NUMBER: F.expr(f"CAST({number or 'NULL'} AS BIGINT)"),
+            NUMBER: F.expr(feed.place),
         }
         own = source.schema.names
         if self.tells_late:
@@ -195,7 +194,7 @@ class Layout:
                 lines = lines.unionAll(self._beaten(lines, source.name, beat))
         idle = {source.name: feed.idle.microseconds} if beat else {}
         comes = _AS_THEY_COME
-        if number:
+        if feed.number:
             comes = Feed(sequence=NUMBER) if feed.sequence else Feed(order=NUMBER)
         late = {source.name: source.lateness}
         return Lines(lines, late, idle=idle, feed=comes)
@@ -520,10 +519,19 @@ class RowTimeQuery:
     name: str
     step: spec.Step
     inputs: Inputs[Any]
+    tells_late: ClassVar[bool] = True
 
-    def frame(self, layout: Layout) -> DataFrame:
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Returns the name of the stream."""
+        return (self.name,)
+
+    def frame(self, _: str) -> DataFrame:
         """Returns the rows of the stream."""
-        return self._outlets.frame(self._lines(layout), Outlet.MATCHED)
+        return self._outlets.frame(self._lines(Layout()), Outlet.MATCHED)
+
+    def refuse_finish(self) -> None:
+        """Refuses nothing: all that keeps rows in row time hears an end."""
 
     @property
     def _outlets(self) -> _Outlets:
@@ -549,18 +557,17 @@ class RowTimeQuery:
                 frame = frame.unionAll(told)
             return frame
 
-    def start(
-        self, sinks: Mapping[AnyOutlet, Sink], how: Start, partitions: int = 0
-    ) -> StreamingQuery:
+    def start(self, sinks: Sinks, how: Start) -> StreamingQuery:
         """Returns the running query that writes the stream, and perhaps late rows."""
-        tells_late = Outlet.LATE in sinks
+        into = sinks.of(self.name)
+        tells_late = Outlet.LATE in into
         # What keeps rows knows which of them are late.
         keeps = spec.InRowTime | spec.JoinedInRowTime | spec.Coded
         if not any(isinstance(it, keeps) for it in _steps(self.step)):
             # Row by row: nothing waits for an end, and casts alone can have failed.
-            now = replace(how, trigger=NOW) if how.finish else how
             lines = self._lines(Layout(tells_late=tells_late))
-            return start_outlets(lines, self._outlets, sinks, how=now)
+            now = how.ending_by_itself
+            return start_outlets(lines, self._outlets, into, how=now)
 
         def rows(checkpoint: Checkpoint, ends: Ends) -> DataFrame:
             return self._lines(Layout(checkpoint, ends, tells_late=tells_late))
@@ -571,15 +578,14 @@ class RowTimeQuery:
             self.inputs.spark,
             rows,
             batches=self._outlets,
-            sinks=sinks,
+            sinks=into,
             how=how,
-            partitions=partitions,
             beats=any(feed.idle != spec.NO_TIME for feed in feeds),
         )
 
     def explained(self) -> str:
         """Returns the plan of the stream in words, after Spark has been asked."""
-        self.frame(Layout())
+        self.frame(self.name)
         # By identity: a step that two others take is told once.
         steps = [*{id(one): one for one in _steps(self.step)}.values()]
         told = []
@@ -589,7 +595,7 @@ class RowTimeQuery:
                 told.append(words.explained(plan, partial(reads_all, plan)))
         if any(isinstance(one, spec.InRowTime) for one in steps):
             told.append(words.paragraphs([("row time", _IN_ORDER)]))
-        return "\n".join(told or [words.paragraphs([("engine", _PLAIN)])])
+        return "\n".join(told or [words.paragraphs([("engine", ROW_BY_ROW)])])
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,13 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.engines.spark_stream.firing import Riding, fired
 from dovetail.engines.spark_stream.worker import relay
-from dovetail.kernels.arrays.names import LineKind
+from dovetail.kernels.arrays.names import LineKind, reserved
 from dovetail.plan.ways import Change, Fired, Kept, Path, Punctuated, Reshaped
 from dovetail.schema import quoted
 
 _MOST = 2**63 - 1
-
+GIVEN_PLACE = reserved("given_place")
+"""The column with the places of rows as users give them, by which they are ordered."""
 
 _NONE = Riding()
 _WITH_ROWS = (int(LineKind.ROW), int(LineKind.DELETE), int(LineKind.INITIAL))
