@@ -129,6 +129,8 @@ class SqlStream(Dialect):
         }
         # What a clock shows is a column here, if it is one.
         NO_PAREN_FUNCTIONS: ClassVar[dict[TokenType, type[exp.Expr]]] = {}
+        # IS asks of a whole comparison, as in all of SQL: x = 1 IS NOT TRUE.
+        IS_PREDICATE_PRECEDENCE = Spark.Parser.IS_PREDICATE_PRECEDENCE
         # OVER behind a table is no name for it.
         TABLE_ALIAS_TOKENS = parser.Parser.TABLE_ALIAS_TOKENS - {TokenType.OVER}
 
