@@ -146,20 +146,6 @@ class _Spark:
             Windows(self.text).length(forward)
         return part
 
-    def truncated(self, part: exp.Expr) -> exp.Expr:
-        """Returns a number without the digits behind so many."""
-        value, digits = part.this, part.args.get("decimals")
-        # Towards 0: floor alone would make -1.5 to -2.
-        if digits is None:
-            whole = exp.func("floor", exp.func("abs", value.copy()))
-            return exp.Mul(this=exp.func("sign", value), expression=whole)
-        if not isinstance(digits, exp.Literal) or not digits.this.isdigit():
-            raise self.text.wrong(digits, "digits to keep", "a number")
-        factor = exp.Literal.number(10 ** int(digits.this))
-        scaled = exp.Mul(this=exp.func("abs", value.copy()), expression=factor)
-        kept = exp.Div(this=exp.func("floor", scaled), expression=factor.copy())
-        return exp.Mul(this=exp.func("sign", value), expression=exp.Paren(this=kept))
-
     def similar(self, part: exp.Expr) -> exp.Expr:
         """Returns a pattern of SIMILAR TO as a regular expression, over the whole."""
         pattern = part.expression
@@ -307,6 +293,21 @@ class _Spark:
         tree: exp.Expr = exp.maybe_parse(whole, dialect="spark")
         return tree if before is None else exp.Concat(expressions=[before, tree])
 
+    def truncated(self, values: Sequence[exp.Expr]) -> exp.Expr:
+        """Returns a number without the digits behind so many."""
+        value, *more = values
+        # Towards 0: floor alone would make -1.5 to -2.
+        if not more:
+            whole = exp.func("floor", exp.func("abs", value.copy()))
+            return exp.Mul(this=exp.func("sign", value), expression=whole)
+        (digits,) = more
+        if not isinstance(digits, exp.Literal) or not digits.this.isdigit():
+            raise self.text.wrong(digits, "digits to keep", "a number")
+        factor = exp.Literal.number(10 ** int(digits.this))
+        scaled = exp.Mul(this=exp.func("abs", value.copy()), expression=factor)
+        kept = exp.Div(this=exp.func("floor", scaled), expression=factor.copy())
+        return exp.Mul(this=exp.func("sign", value), expression=exp.Paren(this=kept))
+
     def same(self, values: Sequence[exp.Expr]) -> exp.Expr:
         """Returns what MONOTONIC says of: the value itself."""
         return exp.Paren(this=values[0])
@@ -355,6 +356,8 @@ _WRITTEN: dict[str, tuple[int, int, Written]] = {
     "CHAR_TO_DATE": (2, 2, _Spark.read_date),
     "TIMESTAMP_TO_CHAR": (2, 2, _Spark.told),
     "DATE_TO_CHAR": (2, 2, _Spark.told),
+    "TRUNC": (1, 2, _Spark.truncated),
+    "TRUNCATE": (1, 2, _Spark.truncated),
     "REGEX_REPLACE": (3, 5, _Spark.replaced),
     "MONOTONIC": (1, 1, _Spark.same),
     "REGEX_LOG_PARSE": (2, 3, _parsed(logs.by_pattern)),
@@ -370,7 +373,6 @@ _CHANGED: dict[type[exp.Expr], Callable[[_Spark, exp.Expr], exp.Expr]] = {
     exp.Cast: _Spark.cast,
     exp.DateBin: _Spark.step,
     exp.Interval: _Spark.interval,
-    exp.Trunc: _Spark.truncated,
     exp.SimilarTo: _Spark.similar,
     exp.Overlaps: _Spark.overlap,
     exp.Overlay: _Spark.as_called,

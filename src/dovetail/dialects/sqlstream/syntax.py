@@ -22,6 +22,7 @@ from sqlglot.tokenizer_core import Token
 from dovetail.dialects.sqlstream.counts import MiscountedError, counted
 from dovetail.dialects.sqlstream.words import STAGGERED
 from dovetail.expression import Expression, Scope, evaluate, parse
+from dovetail.expression.functions import TABLE
 from dovetail.schema import Schema
 
 _Item = TypeVar("_Item")
@@ -59,12 +60,27 @@ _WITHOUT_PARENTHESES = (
 )
 _COMMA = TokenType.COMMA
 _TIME = "'2020-02-29 10:00:00'"
+_OTHER_NAMES = frozenset({"EXP_AVG", "LISTAGG", "STRING_AGG"})
+"""Functions that the dialect has beside those of expressions and other totals."""
+_OWN_NAMES = frozenset({"TRUNC"})
+"""Functions of expressions which mean something else here."""
 _NOTHING = Scope.pair(Schema(()), Schema(()))
 # Which sqlglot would read as another data base means them, though Spark writes them.
 _OF_SPARK = (
     *("ARRAY_APPEND", "ARRAY_PREPEND", "CONCAT_WS", "DATE_DIFF", "DATE_TRUNC"),
     *("DATEDIFF", "ILIKE", "LIKE", "MAP", "REGEXP_EXTRACT", "RLIKE", "SPLIT"),
 )
+
+
+def _is_known(name: str) -> bool:
+    """Tells whether a function that sqlglot makes a node of is one of the dialect.
+
+    All others keep their names, under which they are refused.
+    """
+    node: type[exp.Expr] | None = exp.FUNCTION_BY_NAME.get(name)
+    is_total = node is not None and issubclass(node, exp.AggFunc)
+    is_spark = name.lower() in TABLE and name not in _OWN_NAMES
+    return is_total or is_spark or name in _OTHER_NAMES
 
 
 class RefusedError(ParseError):
@@ -112,9 +128,14 @@ class SqlStream(Dialect):
                 "EXP_AVG": ExpAvg.from_arg_list,
                 "LISTAGG": exp.GroupConcat.from_arg_list,
             }.items()
+            if _is_known(name)
         }
         FUNCTION_PARSERS: ClassVar[dict[str, Callable[..., object]]] = {
-            **parser.Parser.FUNCTION_PARSERS,
+            **{
+                name: read
+                for name, read in parser.Parser.FUNCTION_PARSERS.items()
+                if _is_known(name)
+            },
             "FLOOR": lambda self: self._parse_whole(exp.Floor, exp.TimestampTrunc),
             "CEIL": lambda self: self._parse_whole(exp.Ceil, _ceil_to),
             "CEILING": lambda self: self._parse_whole(exp.Ceil, _ceil_to),
@@ -187,6 +208,9 @@ class SqlStream(Dialect):
             last = self._parse_var(any_token=True) if self._match_text_seq("TO") else 0
             parts = [found.this.this, found.this.expression, last or first]
             return exp.Anonymous(this=TIME_BETWEEN, expressions=parts)
+
+        def _warn_unsupported(self) -> None:
+            """Says nothing of what it does not read: who has the tree refuses it."""
 
         def _refuse(self, token: Token, found: str, expected: str = "") -> NoReturn:
             """Refuses what sqlglot would read, at a token."""
