@@ -25,14 +25,6 @@ from dovetail.expression import Scope
 from dovetail.schema import AtomicType
 
 _WHOLE = {AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BIGINT}
-_CLOCKS = frozenset(
-    {
-        *("CURRENT_ROW_TIMESTAMP", "CURRENT_TIMESTAMP", "CURRENT_TIME"),
-        *("CURRENT_DATE", "LOCALTIMESTAMP", "LOCALTIME", "PROCTIME"),
-        "APPROXIMATE_ARRIVAL_TIME",
-    }
-)
-"""What a clock shows where the rows are: only who has them can say it."""
 _CLOCK_HINT = (
     'give the stream a column "{name}": then a query that runs again says the same'
 )
@@ -63,10 +55,17 @@ def refusal(name: str, node: exp.Expr, text: Text) -> DovetailError | None:
     return None if hint is None else not_yet(text.at(node), name.upper(), hint)
 
 
+def refuse_built_in(name: exp.Identifier, text: Text) -> None:
+    """Refuses a function of the text whose name one has that is always there."""
+    if name.name.upper() in {*syntax.BUILT_IN, *_WRITTEN}:
+        told = f'a function of the text named "{name.name}"'
+        raise text.wrong(name, told, "another name", "there is one of that name")
+
+
 def clock_hint(column: exp.Column) -> str:
     """Returns what helps where a name without a column is one of a clock."""
     name = column.name.upper()
-    is_clock = name in _CLOCKS and not column.table
+    is_clock = name in syntax.CLOCKS and not column.table
     return _CLOCK_HINT.format(name=name) if is_clock else ""
 
 
@@ -123,7 +122,10 @@ class _Spark:
                 hint = "TIMESTAMP_TO_CHAR('HH:mm:ss', t) is the time of day as a text"
                 raise not_yet(self.text.at(part), "CAST AS TIME", hint)
             case _:
-                return part
+                # A cast to the type that a value has says nothing.
+                known = self._type(value)
+                is_own = known is not None and known == self._type(part)
+                return exp.Paren(this=value) if is_own else part
 
     def step(self, part: exp.Expr) -> exp.Expr:
         """Returns the start of a stretch."""

@@ -40,6 +40,14 @@ COUNTED = "counted"
 """Under this name a stretch tells that it is a length of time since 1970, no time."""
 CURRENT, ALL = "CURRENT ROW", "UNBOUNDED"
 """Ends of a frame that have no length."""
+CLOCKS = frozenset(
+    {
+        *("CURRENT_ROW_TIMESTAMP", "CURRENT_TIMESTAMP", "CURRENT_TIME"),
+        *("CURRENT_DATE", "LOCALTIMESTAMP", "LOCALTIME", "PROCTIME"),
+        "APPROXIMATE_ARRIVAL_TIME",
+    }
+)
+"""What a clock shows where the rows are: only who has them can say it."""
 # A STEP by one of these is the FLOOR to that unit.
 _AS_FLOOR = {
     **dict.fromkeys([("1", "SECOND")], "SECOND"),
@@ -362,6 +370,15 @@ class SqlStream(Dialect):
             if join is not None and is_comma:
                 join.set(COMMA, value=True)
             return join
+
+
+BUILT_IN = frozenset(
+    {
+        *(name.upper() for name in TABLE),
+        *(*SqlStream.Parser.FUNCTIONS, *SqlStream.Parser.FUNCTION_PARSERS),
+    }
+)
+"""Names of functions that are always there."""
 
 
 def _counted(whole: exp.Expr) -> exp.Expr | None:
