@@ -69,6 +69,7 @@ _LENGTHS = (
     "CAST((a - b) SECOND AS INTEGER) is a number of seconds, TSDIFF(b, a) one of "
     "milliseconds"
 )
+_MOMENTS = (AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ)
 _NAMES = {"from_": "FROM", "group": "GROUP BY", "order": "ORDER BY", "with_": "WITH"}
 
 
@@ -122,6 +123,9 @@ class Query:
             for name, node in listed
         )
         self.tries_values = any(self.failures([one for _, one in listed], pair))
+        if join.clock is spec.Clock.EVENT:
+            for (name, text), (_, node) in zip(columns, listed, strict=True):
+                self.refuse_no_time(name, text, self.scope(pair), node)
         join = replace(join, select=spec.Columns(columns))
         return self._filtered(join, pair, where)
 
@@ -648,6 +652,16 @@ class Query:
         text = self.written(node, pair)
         self.refuse_no_condition(text, self.scope(pair), node)
         return text
+
+    def refuse_no_time(
+        self, name: str, text: Expression, scope: Scope, node: exp.Expr
+    ) -> None:
+        """Refuses a value that is no moment as the row time: x AS ROWTIME."""
+        kind = type_of(text.text, scope)
+        if name.upper() == ROWTIME and kind not in _MOMENTS:
+            told = f"ROWTIME of the type {kind}"
+            hint = "TO_TIMESTAMP(x) is the moment of so many milliseconds"
+            raise self.text.wrong(node, told, "a TIMESTAMP", hint)
 
     def refuse_no_condition(self, text: str, scope: Scope, node: exp.Expr) -> None:
         """Refuses a value as a condition: WHERE amount."""

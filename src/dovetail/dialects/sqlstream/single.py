@@ -193,6 +193,9 @@ class Single:
         # The row time goes on with every row, whether it comes out or not.
         every.setdefault(ROWTIME, Expression(time))
         given = next((it for name, it in selected if name.upper() == ROWTIME), None)
+        if given is not None:
+            scope = self._scope(self.step)
+            self.query.refuse_no_time(ROWTIME, every[ROWTIME], scope, given)
         order = self.query.query.args.get("order")
         within = order.args.get(syntax.WITHIN) if order is not None else None
         lateness = self.query.windows.length(within) if within else spec.NO_TIME
