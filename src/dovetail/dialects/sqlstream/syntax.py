@@ -67,6 +67,7 @@ _WITHOUT_PARENTHESES = (
     *(exp.Select, exp.Group, exp.Ordered, exp.Alias, exp.Window, exp.Paren),
 )
 _COMMA = TokenType.COMMA
+_PERIODS = frozenset({"CONTAINS", "EQUALS", "IMMEDIATELY", "PRECEDES", "SUCCEEDS"})
 _TIME = "'2020-02-29 10:00:00'"
 _OTHER_NAMES = frozenset({"EXP_AVG", "LISTAGG", "STRING_AGG"})
 """Functions that the dialect has beside those of expressions and other totals."""
@@ -148,6 +149,7 @@ class SqlStream(Dialect):
             "CEIL": lambda self: self._parse_whole(exp.Ceil, _ceil_to),
             "CEILING": lambda self: self._parse_whole(exp.Ceil, _ceil_to),
             "STEP": lambda self: self._parse_step(),
+            "SUBSTRING": lambda self: self._parse_part(),
             "TIMESTAMPADD": lambda self: self._parse_by_unit("TIMESTAMPADD"),
             "TIMESTAMPDIFF": lambda self: self._parse_by_unit("TIMESTAMPDIFF"),
         }
@@ -195,6 +197,13 @@ class SqlStream(Dialect):
                     return exp.TimestampTrunc(this=value, unit=exp.Var(this=unit))
             return exp.DateBin(this=length, expression=value)
 
+        def _parse_part(self) -> exp.Expr:
+            """Reads a part of a text, by places."""
+            part = self._parse_substring()
+            if self._match_text_seq("SIMILAR", advance=False):
+                self._refuse(self._curr, "SUBSTRING .. SIMILAR", "FROM, FOR or a comma")
+            return part
+
         def _parse_by_unit(self, name: str) -> exp.Expr:
             """Reads a function of a unit and two values."""
             unit = self._parse_var(any_token=True)
@@ -207,6 +216,9 @@ class SqlStream(Dialect):
         def _parse_paren(self) -> exp.Expr | None:
             """Reads what stands in parentheses, also the time between two others."""
             found = super()._parse_paren()
+            if isinstance(found, exp.Tuple) and self._curr.text.upper() in _PERIODS:
+                told = f"{self._curr.text.upper()} of periods"
+                self._refuse(self._curr, told, "(a, b) OVERLAPS (c, d)")
             if not isinstance(found, exp.Paren) or not isinstance(found.this, exp.Sub):
                 return found
             # A difference of numbers has no unit behind it.
