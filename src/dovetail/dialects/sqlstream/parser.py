@@ -29,6 +29,7 @@ from dovetail.dialects.sqlstream.syntax import (
 )
 from dovetail.dialects.sqlstream.words import (
     NAMES,
+    misplaced,
     statements_of,
     tokens_of,
     unpaired,
@@ -41,6 +42,11 @@ _CONSTRAINTS = (exp.PrimaryKey, exp.Constraint, exp.UniqueColumnConstraint)
 _QUERY = "a query: SELECT STREAM .. FROM .. JOIN .."
 _ONE_SET_OPERATOR = "rows of streams come for ever: none is sure to be in one alone"
 _CREATED = frozenset({"STREAM", "TABLE", "VIEW", "PUMP", "FUNCTION"})
+_NEEDED = {
+    "VIEW": ("AS", "CREATE VIEW v AS SELECT STREAM .."),
+    "PUMP": ("INSERT", "CREATE PUMP p AS INSERT INTO s SELECT STREAM .."),
+}
+"""Words without which something of the text is none, and how it is written."""
 _APART = frozenset({"PUMP", "FUNCTION"})
 """What may have the name of a stream, which tables and views may not."""
 _WITHOUT_EFFECT = frozenset({"SCHEMA", "SERVER", "PUMP", "STREAM", "VIEW", "PATH"})
@@ -107,6 +113,8 @@ class Text:
     @classmethod
     def read(cls, text: str) -> Text:
         """Returns the queries of a text, or says where it stops being any."""
+        # What editors put in front of a file is no part of its text.
+        text = text.removeprefix("\ufeff")
         source = Source(text)
         try:
             tokens = tokens_of(text, SqlStream())
@@ -121,6 +129,11 @@ class Text:
                 place = trees.place_of_token(source, alone)
                 told = f'"{alone.text}" without another end'
                 raise DialectError(told, "( and )", place=place)
+            if wrong := misplaced(some):
+                token, last = wrong
+                place = trees.place_of_token(source, token)
+                told = f"{token.text.upper()} behind {last}"
+                raise DialectError(told, f"it in front of {last}", place=place)
             found.take(some)
         functions = tuple(one.name for one in found.functions.values())
         return cls(source, found.results(), found.filled, found.declared, functions)
@@ -184,7 +197,7 @@ class Statements:
         """Takes a statement."""
         words = [one.text.upper() for one in tokens]
         rest = 3 if words[:3] == ["CREATE", "OR", "REPLACE"] else 1
-        self._refuse_second(tokens, rest)
+        self._refuse_created(tokens, rest)
         match words[0], words[rest : rest + 2]:
             case "CREATE", ["FOREIGN", "STREAM" | "TABLE"]:
                 self._declare(tokens, rest + 1)
@@ -216,13 +229,20 @@ class Statements:
             case _:
                 self.alone.append(self._query(tokens))
 
-    def _refuse_second(self, tokens: list[Token], place: int) -> None:
-        """Refuses a second stream or pump of a name, unless it replaces the first."""
+    def _refuse_created(self, tokens: list[Token], place: int) -> None:
+        """Refuses a view or pump of nothing, and a second stream or pump of a name.
+
+        CREATE OR REPLACE puts it in the place of the first.
+        """
         words = [one.text.upper() for one in tokens]
         place += words[place : place + 1] == ["FOREIGN"]
         if words[0] != "CREATE" or not {*words[place : place + 1]} & _CREATED:
             return
         word, name = words[place], _name_of(tokens[place + 1 :] or tokens)
+        needed, written = _NEEDED.get(word, (word, ""))
+        if needed not in words:
+            told, where = f"a {word} without {needed}", self._place(tokens[place])
+            raise DialectError(told, written, place=where)
         known = folded(name.text), word if word in _APART else ""
         if known in self.created:
             told = f'a second {word} "{name.text}"'
