@@ -7,6 +7,7 @@ CAST((a - b) MINUTE * 2 AS INTEGER)       computed with, in its unit
 
 from __future__ import annotations
 
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 
 from sqlglot import exp
@@ -35,38 +36,27 @@ def _counted(value: exp.Expr) -> tuple[exp.Expr, str] | None:
         case exp.Paren() | exp.Neg():
             inner = _counted(value.this)
             return inner and (type(value)(this=inner[0]), inner[1])
-        case exp.Anonymous(name=syntax.TIME_BETWEEN):
-            return _between(*value.expressions)
-        case exp.Interval(this=exp.Literal(), unit=exp.Var()):
-            return _written(value)
+        case exp.Anonymous(
+            name=syntax.TIME_BETWEEN, expressions=[later, earlier, unit]
+        ):
+            name = unit.name.upper()
+            if name != "SECOND":
+                parts = [exp.Var(this=name), earlier.copy(), later.copy()]
+                return exp.Anonymous(this="timestampdiff", expressions=parts), name
+            kind = exp.DataType.build("timestamp")
+            ends = (exp.Cast(this=it.copy(), to=kind.copy()) for it in (later, earlier))
+            last, first = (exp.func("unix_micros", one) for one in ends)
+            return exp.Paren(this=exp.Sub(this=last, expression=first)), name
+        case exp.Interval(this=exp.Literal() as written, unit=exp.Var() as unit):
+            name = unit.name.upper()
+            with suppress(InvalidOperation):
+                size = spec.SECOND if name == "SECOND" else 1
+                return exp.Literal.number(int(Decimal(written.name) * size)), name
+            return None
         case exp.Mul() | exp.Div() | exp.Add() | exp.Sub():
             return _computed(value)
         case _:
             return None
-
-
-def _between(
-    later: exp.Expr, earlier: exp.Expr, unit: exp.Expr
-) -> tuple[exp.Expr, str]:
-    """Returns how much later a time is than another one."""
-    name = unit.name.upper()
-    if name != "SECOND":
-        parts = [exp.Var(this=name), earlier.copy(), later.copy()]
-        return exp.Anonymous(this="timestampdiff", expressions=parts), name
-    kind = exp.DataType.build("timestamp")
-    ends = (exp.Cast(this=it.copy(), to=kind.copy()) for it in (later, earlier))
-    last, first = (exp.func("unix_micros", one) for one in ends)
-    return exp.Paren(this=exp.Sub(this=last, expression=first)), name
-
-
-def _written(value: exp.Expr) -> tuple[exp.Expr, str] | None:
-    """Returns the number of an interval of one unit: INTERVAL '90' SECOND."""
-    unit = value.args["unit"].name.upper()
-    try:
-        count = Decimal(value.name) * (spec.SECOND if unit == "SECOND" else 1)
-    except InvalidOperation:
-        return None
-    return exp.Literal.number(int(count)), unit
 
 
 def _computed(value: exp.Expr) -> tuple[exp.Expr, str] | None:
