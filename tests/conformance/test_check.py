@@ -144,6 +144,28 @@ def test_an_engine_that_breaks_fails_its_case_only(tmp_path, monkeypatch):
     assert rows == [ROW]
 
 
+def test_a_text_that_breaks_fails_its_case_only(tmp_path, monkeypatch):
+    stream = {"kind": "stream", "schema": {"t": "timestamp"}, "time": "t", "rows": []}
+    told = {"dialect": "sqlstream", "text": "SELECT STREAM t FROM s", "expect": []}
+    written = [{"name": f"a/{one}", "inputs": {"s": stream}, **told} for one in "xy"]
+    file = tmp_path / "cases.json"
+    file.write_text(json.dumps(written))
+    given = iter([ZeroDivisionError("by zero")])
+
+    def lines(*_, **__):
+        for error in given:
+            raise error
+        return []
+
+    monkeypatch.setattr(checking.texts.RowTimeText, "lines", lines)
+    broken, other = Check(EngineName.ORACLE, Whole()).verdicts(read_cases([file]))
+    assert (broken.status, broken.reason) == (
+        Status.FAIL,
+        "ZeroDivisionError: by zero",
+    )
+    assert other.status is Status.OK
+
+
 def test_a_stream_that_breaks_fails_what_it_has_not_given(tmp_path, monkeypatch):
     plays = [NamedPlay(name, case(tmp_path, []).join.play()) for name in "abc"]
 

@@ -118,6 +118,8 @@ class Check:
                 lines = whole.lines(self.engine, self.split)
         except DovetailError as error:
             return self._judged(case, error)
+        except Exception as error:  # noqa: BLE001 - one case must not hide the others
+            return Verdict(case, self.engine, Status.FAIL, _told(error))
         # ECL has no nulls: its blanks are what a case writes as nothing.
         is_ecl = isinstance(whole, ProgramPlay)
         return self._of_lines(case, lines, without_blanks if is_ecl else _as_it_is)

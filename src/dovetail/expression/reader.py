@@ -86,7 +86,10 @@ class Context:
 def number(text: str) -> Literal:
     """Returns the literal of a written number."""
     if "e" in text.lower():
-        return Literal(float(text), kinds.DOUBLE)
+        try:
+            return Literal(float(text), kinds.DOUBLE)
+        except ValueError as error:
+            raise SpecError(f'the number "{text}"', "digits behind the e") from error
     if "." in text:
         return exact_literal(text)
     value = int(text)

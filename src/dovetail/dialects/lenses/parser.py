@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 from sqlglot import TokenType, exp, parser, tokens
 from sqlglot.dialects.dialect import Dialect
+from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token
 
@@ -74,6 +75,9 @@ class LensesSql(Dialect):
             for name, known in parser.Parser.FUNCTION_PARSERS.items()
             if name not in functions.NAMES
         }
+
+        # IS asks of a whole comparison, as in all of SQL: x = 1 IS NOT TRUE.
+        IS_PREDICATE_PRECEDENCE = Spark.Parser.IS_PREDICATE_PRECEDENCE
 
         def _match(
             self,

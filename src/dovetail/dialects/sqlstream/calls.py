@@ -60,6 +60,11 @@ def of_function(called: exp.Anonymous, text: Text) -> exp.Select:
     }
     query = SqlStream().parse(written.format(**said))[0]
     assert isinstance(query, exp.Select)  # noqa: S101 - as it is written above
+    # What is wrong in it is told where it is called, at its first value.
+    at = next((it.meta for it in called.walk() if "start" in it.meta), {})
+    for node in query.walk():
+        if "start" in node.meta:
+            node.meta.update(at)
     for table in [*query.find_all(exp.Table)]:
         # The rows may be named in it as they are named there.
         source = exp.Subquery(this=rows[0].copy())

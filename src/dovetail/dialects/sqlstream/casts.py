@@ -13,6 +13,7 @@ from contextlib import suppress
 
 from sqlglot import exp
 
+from dovetail.dialects.sqlstream.lengths import number_of
 from dovetail.dialects.trees import type_of
 from dovetail.errors import UnsupportedError
 from dovetail.expression import Expression, Scope
@@ -34,9 +35,10 @@ def failures(
         parts = (cast.this, cast, *_guards(cast, node))
         is_behind = any(it.find(exp.AggFunc, exp.Window) for it in parts)
         is_text = cast.to.is_type(*exp.DataType.TEXT_TYPES)
-        if is_text or is_behind or not all(map(sees, parts)):
-            continue
         # A length of time is no value by itself: CAST says what it is in.
+        is_length = number_of(cast.this, cast.to) is not None
+        if is_text or is_length or is_behind or not all(map(sees, parts)):
+            continue
         with suppress(UnsupportedError):
             value, own, *rest = (written(it.copy()) for it in parts)
             told = f"({value}) IS NOT NULL AND ({own}) IS NULL"

@@ -51,7 +51,8 @@ def _takes(made: Made, count: int) -> bool:
             call: exp.Expr = made(columns)
         except TypeError:
             call = made(columns, dialect=Dialect.get_or_raise(""))
-        call.sql(dialect="spark", unsupported_level=ErrorLevel.IGNORE)
+        # RAISE: Spark takes one value for LAST_DAY, whatever sqlglot does.
+        call.sql(dialect="spark", unsupported_level=ErrorLevel.RAISE)
     except Exception:  # noqa: BLE001
         return False
     if call.error_messages(columns):

@@ -7,11 +7,13 @@ TIMESTAMP_TO_CHAR('HH:mm', t)  forms of times are those of Java in both
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
 from dovetail.dialects.sqlstream import logs, syntax
+from dovetail.dialects.sqlstream.lengths import number_of
 from dovetail.dialects.sqlstream.parser import Text, not_yet
 from dovetail.dialects.sqlstream.windows import (
     Windows,
@@ -24,14 +26,6 @@ from dovetail.errors import DovetailError
 from dovetail.expression import Scope
 from dovetail.schema import WHOLE, AtomicType
 
-_CLOCKS = frozenset(
-    {
-        *("CURRENT_ROW_TIMESTAMP", "CURRENT_TIMESTAMP", "CURRENT_TIME"),
-        *("CURRENT_DATE", "LOCALTIMESTAMP", "LOCALTIME", "PROCTIME"),
-        "APPROXIMATE_ARRIVAL_TIME",
-    }
-)
-"""What a clock shows where the rows are: only who has them can say it."""
 _CLOCK_HINT = (
     'give the stream a column "{name}": then a query that runs again says the same'
 )
@@ -62,16 +56,26 @@ def refusal(name: str, node: exp.Expr, text: Text) -> DovetailError | None:
     return None if hint is None else not_yet(text.at(node), name.upper(), hint)
 
 
+def refuse_built_in(name: exp.Identifier, text: Text) -> None:
+    """Refuses a function of the text whose name one has that is always there."""
+    if name.name.upper() in {*syntax.BUILT_IN, *_WRITTEN}:
+        told = f'a function of the text named "{name.name}"'
+        raise text.wrong(name, told, "another name", "there is one of that name")
+
+
 def clock_hint(column: exp.Column) -> str:
     """Returns what helps where a name without a column is one of a clock."""
     name = column.name.upper()
-    is_clock = name in _CLOCKS and not column.table
+    is_clock = name in syntax.CLOCKS and not column.table
     return _CLOCK_HINT.format(name=name) if is_clock else ""
 
 
 def as_spark(node: exp.Expr, scope: Scope, text: Text) -> exp.Expr:
     """Returns an expression with what Spark's SQL says in other words."""
     known = _Spark(scope, text)
+    for cast in node.find_all(exp.Cast):
+        if number := number_of(cast.this, cast.to):
+            cast.set("this", number)
     # From the leaves up: the types of operands are those of what they become.
     for one in [*node.find_all(*_CHANGED)][::-1]:
         # A cast may be one of several kinds, which are written alike.
@@ -104,11 +108,6 @@ class _Spark:
     def cast(self, part: exp.Expr) -> exp.Expr:
         """Returns a cast: texts have a length, times between two others are numbers."""
         value, kind = part.this, part.args["to"]
-        inner = value.this if isinstance(value, exp.Paren) else value
-        if isinstance(inner, exp.Anonymous) and inner.name == syntax.TIME_BETWEEN:
-            later, earlier, unit = inner.expressions
-            counted = self.difference([unit, earlier.copy(), later.copy()])
-            return exp.Cast(this=counted, to=kind.copy())
         match kind.this, kind.expressions:
             case ((exp.DType.VARCHAR | exp.DType.CHAR), [size, *_]):
                 # Spark keeps longer texts whole.
@@ -122,7 +121,10 @@ class _Spark:
                 hint = "TIMESTAMP_TO_CHAR('HH:mm:ss', t) is the time of day as a text"
                 raise not_yet(self.text.at(part), "CAST AS TIME", hint)
             case _:
-                return part
+                # A cast to the type that a value has says nothing.
+                known = self._type(value)
+                is_own = known is not None and known == self._type(part)
+                return exp.Paren(this=value) if is_own else part
 
     def step(self, part: exp.Expr) -> exp.Expr:
         """Returns the start of a stretch."""
@@ -145,20 +147,6 @@ class _Spark:
             Windows(self.text).length(forward)
         return part
 
-    def truncated(self, part: exp.Expr) -> exp.Expr:
-        """Returns a number without the digits behind so many."""
-        value, digits = part.this, part.args.get("decimals")
-        # Towards 0: floor alone would make -1.5 to -2.
-        if digits is None:
-            whole = exp.func("floor", exp.func("abs", value.copy()))
-            return exp.Mul(this=exp.func("sign", value), expression=whole)
-        if not isinstance(digits, exp.Literal) or not digits.this.isdigit():
-            raise self.text.wrong(digits, "digits to keep", "a number")
-        factor = exp.Literal.number(10 ** int(digits.this))
-        scaled = exp.Mul(this=exp.func("abs", value.copy()), expression=factor)
-        kept = exp.Div(this=exp.func("floor", scaled), expression=factor.copy())
-        return exp.Mul(this=exp.func("sign", value), expression=exp.Paren(this=kept))
-
     def similar(self, part: exp.Expr) -> exp.Expr:
         """Returns a pattern of SIMILAR TO as a regular expression, over the whole."""
         pattern = part.expression
@@ -166,9 +154,18 @@ class _Spark:
             raise not_yet(self.text.at(part), "SIMILAR TO what is no text")
         # Signs such as | and * mean the same in both.
         letters = {"%": ".*", "_": ".", ".": r"\.", "^": r"\^", "$": r"\$"}
-        said = "".join(letters.get(one, one) for one in pattern.this)
+        escape = part.parent.expression if isinstance(part.parent, exp.Escape) else None
+        said, signs = "", iter(pattern.this)
+        for one in signs:
+            is_escape = escape is not None and one == escape.name
+            said += re.escape(next(signs, "")) if is_escape else letters.get(one, one)
         whole = exp.Literal.string(f"^(?:{said})$")
         return exp.Anonymous(this="regexp_like", expressions=[part.this, whole])
+
+    def escaped(self, part: exp.Expr) -> exp.Expr:
+        """Returns what has a sign in front of letters: SIMILAR TO has read it."""
+        value: exp.Expr = part.this
+        return part if isinstance(value, exp.Like | exp.ILike) else value
 
     def overlap(self, part: exp.Expr) -> exp.Expr:
         """Returns whether two stretches of time share a moment, but for their ends."""
@@ -176,18 +173,26 @@ class _Spark:
         for one in both:
             if not isinstance(one, exp.Tuple) or len(one.expressions) != len(both):
                 expected = "(a, b) OVERLAPS (c, d)"
-                raise self.text.wrong(part, "OVERLAPS of this", expected)
-        (start, end), (other, last) = (
-            # A stretch is said by its ends, or by its start and how long it is.
+                what = one.name if isinstance(one, exp.Anonymous) else "this"
+                raise self.text.wrong(part, f"OVERLAPS of {what}", expected)
+        # A stretch is said by its ends, or by its start and how long it is.
+        ends = (
             (first, first + then if isinstance(then, exp.Interval) else then)
             for first, then in (one.expressions for one in both)
         )
-        return exp.Paren(
-            this=exp.and_(
-                exp.LT(this=start.copy(), expression=last.copy()),
-                exp.LT(this=other.copy(), expression=end.copy()),
+        texts = [[it.sql(dialect="spark") for it in one] for one in ends]
+        (start, end), (other, last) = (
+            # The earlier end is in front, whichever is written there.
+            (
+                f"least({a}, {b})",
+                f"CASE WHEN {a} <= {b} THEN {b} WHEN {b} < {a} THEN {a} END",
             )
+            for a, b in texts
         )
+        # Those that begin together share that moment, as short as they may be.
+        told = f"({start} = {other} AND {end} >= {start} AND {last} >= {other})"
+        told += f" OR ({start} < {last} AND {other} < {end})"
+        return exp.Paren(this=exp.maybe_parse(told, dialect="spark"))
 
     def as_called(self, part: exp.Expr) -> exp.Expr:
         """Returns a function as a call, its arguments one after the other."""
@@ -198,11 +203,27 @@ class _Spark:
         return exp.Anonymous(this=part.key, expressions=given)
 
     def substring(self, part: exp.Expr) -> exp.Expr:
-        """Returns a part of a text, by places or by a pattern."""
-        pattern = part.args.get("start")
-        if not getattr(pattern, "is_string", False):
-            return part
-        return exp.Anonymous(this="regexp_substr", expressions=[part.this, pattern])
+        """Returns a part of a text, by places or by a pattern.
+
+        In front of the first letter there are places too, with none: of FROM 0 FOR 3
+        two letters are left. Spark would count them from the end.
+        """
+        start, size = part.args.get("start"), part.args.get("length")
+        if start is None or (isinstance(start, exp.Literal) and start.name != "0"):
+            is_pattern = start is not None and start.is_string
+            name = "regexp_substr" if is_pattern else "substring"
+            values = [it for it in (part.this, start, size) if it is not None]
+            return exp.Anonymous(this=name, expressions=values)
+        first = f"({start.sql(dialect='spark')})"
+        values = [
+            part.this,
+            exp.maybe_parse(f"IF({first} < 1, 1, {first})", dialect="spark"),
+        ]
+        if size is not None:
+            whole = f"({size.sql(dialect='spark')})"
+            less = f"IF({first} < 1, {whole} + {first} - 1, {whole})"
+            values.append(exp.maybe_parse(less, dialect="spark"))
+        return exp.Anonymous(this="substring", expressions=values)
 
     def extract(self, part: exp.Expr) -> exp.Expr:
         """Returns a part of a time; Spark has no word for all its seconds."""
@@ -213,9 +234,6 @@ class _Spark:
     def by_name(self, part: exp.Expr) -> exp.Expr:
         """Returns a function that goes by its name, if it has so many arguments."""
         name, values = part.name.upper(), part.expressions
-        is_between = part.name == syntax.TIME_BETWEEN
-        if is_between and isinstance(part.parent, exp.Cast):
-            return part  # which the cast makes a number of
         if name not in _WRITTEN:
             return part
         least, most, written = _WRITTEN[name]
@@ -306,6 +324,21 @@ class _Spark:
         tree: exp.Expr = exp.maybe_parse(whole, dialect="spark")
         return tree if before is None else exp.Concat(expressions=[before, tree])
 
+    def truncated(self, values: Sequence[exp.Expr]) -> exp.Expr:
+        """Returns a number without the digits behind so many."""
+        value, *more = values
+        # Towards 0: floor alone would make -1.5 to -2.
+        if not more:
+            whole = exp.func("floor", exp.func("abs", value.copy()))
+            return exp.Mul(this=exp.func("sign", value), expression=whole)
+        (digits,) = more
+        if not isinstance(digits, exp.Literal) or not digits.this.isdigit():
+            raise self.text.wrong(digits, "digits to keep", "a number")
+        factor = exp.Literal.number(10 ** int(digits.this))
+        scaled = exp.Mul(this=exp.func("abs", value.copy()), expression=factor)
+        kept = exp.Div(this=exp.func("floor", scaled), expression=factor.copy())
+        return exp.Mul(this=exp.func("sign", value), expression=exp.Paren(this=kept))
+
     def same(self, values: Sequence[exp.Expr]) -> exp.Expr:
         """Returns what MONOTONIC says of: the value itself."""
         return exp.Paren(this=values[0])
@@ -354,6 +387,8 @@ _WRITTEN: dict[str, tuple[int, int, Written]] = {
     "CHAR_TO_DATE": (2, 2, _Spark.read_date),
     "TIMESTAMP_TO_CHAR": (2, 2, _Spark.told),
     "DATE_TO_CHAR": (2, 2, _Spark.told),
+    "TRUNC": (1, 2, _Spark.truncated),
+    "TRUNCATE": (1, 2, _Spark.truncated),
     "REGEX_REPLACE": (3, 5, _Spark.replaced),
     "MONOTONIC": (1, 1, _Spark.same),
     "REGEX_LOG_PARSE": (2, 3, _parsed(logs.by_pattern)),
@@ -369,8 +404,8 @@ _CHANGED: dict[type[exp.Expr], Callable[[_Spark, exp.Expr], exp.Expr]] = {
     exp.Cast: _Spark.cast,
     exp.DateBin: _Spark.step,
     exp.Interval: _Spark.interval,
-    exp.Trunc: _Spark.truncated,
     exp.SimilarTo: _Spark.similar,
+    exp.Escape: _Spark.escaped,
     exp.Overlaps: _Spark.overlap,
     exp.Overlay: _Spark.as_called,
     exp.Initcap: _Spark.as_called,

@@ -18,7 +18,9 @@ from sqlglot.tokenizer_core import Token
 
 from dovetail.dialects import trees
 from dovetail.dialects.grammar import Source
+from dovetail.dialects.sqlstream.casts import written_into
 from dovetail.dialects.sqlstream.syntax import (
+    CLOCKS,
     RefusedError,
     SqlStream,
     called,
@@ -27,6 +29,7 @@ from dovetail.dialects.sqlstream.syntax import (
 )
 from dovetail.dialects.sqlstream.words import (
     NAMES,
+    misplaced,
     statements_of,
     tokens_of,
     unpaired,
@@ -38,7 +41,14 @@ ROWTIME = "ROWTIME"
 _CONSTRAINTS = (exp.PrimaryKey, exp.Constraint, exp.UniqueColumnConstraint)
 _QUERY = "a query: SELECT STREAM .. FROM .. JOIN .."
 _ONE_SET_OPERATOR = "rows of streams come for ever: none is sure to be in one alone"
-_CREATED = frozenset({"STREAM", "TABLE", "VIEW", "PUMP"})
+_CREATED = frozenset({"STREAM", "TABLE", "VIEW", "PUMP", "FUNCTION"})
+_NEEDED = {
+    "VIEW": ("AS", "CREATE VIEW v AS SELECT STREAM .."),
+    "PUMP": ("INSERT", "CREATE PUMP p AS INSERT INTO s SELECT STREAM .."),
+}
+"""Words without which something of the text is none, and how it is written."""
+_APART = frozenset({"PUMP", "FUNCTION"})
+"""What may have the name of a stream, which tables and views may not."""
 _WITHOUT_EFFECT = frozenset({"SCHEMA", "SERVER", "PUMP", "STREAM", "VIEW", "PATH"})
 """What a text may set up, start and stop without another row coming out."""
 
@@ -97,10 +107,14 @@ class Text:
     results: tuple[Filled, ...]
     filled: Mapping[str, Filled]
     declared: Mapping[str, Declared]
+    functions: tuple[exp.Identifier, ...] = ()
+    """The names of the functions that the text makes."""
 
     @classmethod
     def read(cls, text: str) -> Text:
         """Returns the queries of a text, or says where it stops being any."""
+        # What editors put in front of a file is no part of its text.
+        text = text.removeprefix("\ufeff")
         source = Source(text)
         try:
             tokens = tokens_of(text, SqlStream())
@@ -115,8 +129,14 @@ class Text:
                 place = trees.place_of_token(source, alone)
                 told = f'"{alone.text}" without another end'
                 raise DialectError(told, "( and )", place=place)
+            if wrong := misplaced(some):
+                token, last = wrong
+                place = trees.place_of_token(source, token)
+                told = f"{token.text.upper()} behind {last}"
+                raise DialectError(told, f"it in front of {last}", place=place)
             found.take(some)
-        return cls(source, found.results(), found.filled, found.declared)
+        functions = tuple(one.name for one in found.functions.values())
+        return cls(source, found.results(), found.filled, found.declared, functions)
 
     def at(self, node: exp.Expr) -> Place:
         """Returns where a part begins, or else what holds it: at its first name."""
@@ -139,9 +159,13 @@ def folded(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function that a text makes of an expression over its arguments."""
+    """A function that a text makes of an expression over its arguments.
 
-    arguments: tuple[str, ...]
+    Each argument has the type that the text says of it, and so has the result.
+    """
+
+    name: exp.Identifier
+    arguments: Mapping[str, exp.ColumnDef]
     result: exp.Expr
 
     def called(self, values: Sequence[exp.Expr]) -> exp.Expr:
@@ -149,11 +173,11 @@ class Function:
         known = dict(zip(self.arguments, values, strict=True))
 
         def meant(part: exp.Expr) -> exp.Expr:
-            is_name = isinstance(part, exp.Column) and not part.table
-            found = known.get(part.name.lower()) if is_name else None
-            return part if found is None else exp.Paren(this=found.copy())
+            name = part.name.lower()
+            if not isinstance(part, exp.Column) or name not in known:
+                return part
+            return written_into(self.arguments[name], known[name])
 
-        # In parentheses: what is called with a + b is read as one value.
         return self.result.transform(meant)
 
 
@@ -166,14 +190,14 @@ class Statements:
     declared: dict[str, Declared] = field(default_factory=dict)
     functions: dict[str, Function] = field(default_factory=dict)
     alone: list[exp.Query] = field(default_factory=list)
-    created: set[tuple[str, bool]] = field(default_factory=set)
-    """Names of streams, tables and views, and of pumps, which are apart."""
+    created: set[tuple[str, str]] = field(default_factory=set)
+    """Names of streams, tables and views, and of what is apart, with what it is."""
 
     def take(self, tokens: list[Token]) -> None:
         """Takes a statement."""
         words = [one.text.upper() for one in tokens]
         rest = 3 if words[:3] == ["CREATE", "OR", "REPLACE"] else 1
-        self._refuse_second(tokens, rest)
+        self._refuse_created(tokens, rest)
         match words[0], words[rest : rest + 2]:
             case "CREATE", ["FOREIGN", "STREAM" | "TABLE"]:
                 self._declare(tokens, rest + 1)
@@ -189,7 +213,7 @@ class Statements:
                 pump = _name_of(tokens[rest + 1 :]).text
                 self._insert(tokens[words.index("INSERT") :], pump)
             case "CREATE", ["FUNCTION", *_]:
-                self._function(tokens[rest + 1 :], words[rest + 1 :])
+                self._function(tokens)
             case "INSERT", ["INTO", *_]:
                 self._insert(tokens, "")
             case (("ALTER" | "CREATE" | "SET"), [what, *_]) if what in _WITHOUT_EFFECT:
@@ -198,20 +222,28 @@ class Statements:
                 # What was there before under that name is not: names are folded.
                 name = folded(tokens[-1].text)
                 self.filled.pop(name, None)
-                self.created -= {(name, True), (name, False)}
+                self.functions.pop(name, None)
+                self.created -= {(name, it) for it in ("", *_APART)}
             case (("CREATE" | "ALTER" | "SET" | "INSERT"), _):
                 raise self._not_yet(tokens[0], " ".join(words[: rest + 1]))
             case _:
                 self.alone.append(self._query(tokens))
 
-    def _refuse_second(self, tokens: list[Token], place: int) -> None:
-        """Refuses a second stream or pump of a name, unless it replaces the first."""
+    def _refuse_created(self, tokens: list[Token], place: int) -> None:
+        """Refuses a view or pump of nothing, and a second stream or pump of a name.
+
+        CREATE OR REPLACE puts it in the place of the first.
+        """
         words = [one.text.upper() for one in tokens]
         place += words[place : place + 1] == ["FOREIGN"]
         if words[0] != "CREATE" or not {*words[place : place + 1]} & _CREATED:
             return
         word, name = words[place], _name_of(tokens[place + 1 :] or tokens)
-        known = folded(name.text), word == "PUMP"
+        needed, written = _NEEDED.get(word, (word, ""))
+        if needed not in words:
+            told, where = f"a {word} without {needed}", self._place(tokens[place])
+            raise DialectError(told, written, place=where)
+        known = folded(name.text), word if word in _APART else ""
         if known in self.created:
             told = f'a second {word} "{name.text}"'
             if words[1] != "OR":
@@ -221,7 +253,7 @@ class Statements:
             if word == "PUMP":
                 raise self._not_yet(name, told)
             if word == "VIEW":
-                del self.filled[known[0]]
+                self.filled.pop(known[0], None)
         self.created.add(known)
 
     def _declare(self, tokens: list[Token], place: int) -> None:
@@ -239,39 +271,66 @@ class Statements:
         columns = [*made.this.expressions] if isinstance(made, exp.Create) else []
         # Keys are checked by who has the rows.
         columns = [one for one in columns if not isinstance(one, _CONSTRAINTS)]
-        if not columns or not all(
-            isinstance(one, exp.ColumnDef) and one.kind for one in columns
-        ):
-            raise self._not_yet(
-                tokens[0], "a stream of other things than columns with types"
-            )
+        if not columns:
+            raise self._not_yet(tokens[0], "a stream without columns")
         # Texts behind the columns are values of options: a topic, a path, a table.
         told = (one for one in tokens[past:] if one.token_type is TokenType.STRING)
         others = frozenset(one.text.lower() for one in told)
         assert isinstance(made, exp.Create)  # noqa: S101 - it has columns
         name = folded(made.this.this.name)
-        self.declared[name] = Declared(tuple(columns), is_stream, others)
+        known = self._columns(columns, tokens[0])
+        self.declared[name] = Declared(known, is_stream, others)
 
-    def _function(self, tokens: list[Token], words: list[str]) -> None:
+    def _function(self, tokens: list[Token]) -> None:
         """Takes a function whose result is an expression."""
+        words = {one.text.upper() for one in tokens}
         if "RETURN" not in words or "EXTERNAL" in words:
             hint = "what no expression says is a step of your own in front"
-            place = self._place(tokens[0])
+            place = self._place(tokens[min(2, len(tokens) - 1)])
             raise not_yet(place, "CREATE FUNCTION without RETURN", hint)
-        kinds = [one.token_type for one in tokens]
-        past = _closed(kinds, 0)
-        name, *arguments = tokens[: past or 1]
-        # Each argument is a name and its type: those behind ( and commas.
-        names = [
-            one.text.lower()
-            for before, one in pairwise(arguments)
-            if before.token_type in (TokenType.L_PAREN, TokenType.COMMA)
-            and one.token_type in NAMES
-        ]
-        result = self._parsed(tokens[words.index("RETURN") + 1 :])
-        if result is None or isinstance(result, exp.Command):
-            raise self._not_yet(tokens[0], "a function of other things than a value")
-        self.functions[folded(name.text)] = Function(tuple(names), result)
+        made = self._parsed(tokens)
+        value = made.args.get("expression") if made is not None else None
+        returns = made.find(exp.ReturnsProperty) if made is not None else None
+        if not isinstance(value, exp.Return) or returns is None or not returns.this:
+            raise self._not_yet(tokens[0], "a function without RETURNS, or of no value")
+        assert isinstance(made, exp.Create)  # noqa: S101 - it returns something
+        arguments = self._columns(made.this.expressions, tokens[0])
+        name = made.this.find(exp.Table).this
+        (result,) = self._columns(
+            [exp.ColumnDef(this=name.copy(), kind=returns.this)], tokens[0]
+        )
+        known = {one.name.lower(): one for one in arguments}
+        for column in value.find_all(exp.Column):
+            is_clock = column.name.upper() in CLOCKS
+            if column.table or (column.name.lower() not in known and not is_clock):
+                told = f'"{column.sql()}" in the function "{name.name}"'
+                place = trees.place_of(self.source, column)
+                expected = " or ".join(known) or "no column"
+                hint = "a function sees its arguments alone"
+                raise DialectError(told, expected, hint, place=place)
+        whole = written_into(result, value.this)
+        self.functions[folded(name.name)] = Function(name, known, whole)
+
+    def _columns(
+        self, columns: Sequence[exp.Expr], at: Token
+    ) -> tuple[exp.ColumnDef, ...]:
+        """Returns columns of which each has a type, and a name of its own."""
+        known = dict[str, exp.ColumnDef]()
+        for one in columns:
+            if not isinstance(one, exp.ColumnDef) or not one.kind:
+                raise self._not_yet(at, "other things than columns with types")
+            place = trees.place_of(self.source, one)
+            if known.setdefault(one.name.lower(), one) is not one:
+                told = f'a second column "{one.name}"'
+                raise DialectError(told, "a name for each", place=place)
+            # Of other types it is told where a value of one is needed.
+            is_known = one.kind.this is not exp.DType.USERDEFINED
+            sizes = one.kind.find_all(exp.DataTypeParam)
+            if not is_known or not all(size.this.is_number for size in sizes):
+                told = f'the type "{one.kind.sql()}" of the column "{one.name}"'
+                expected = "a type of SQL: INTEGER, VARCHAR(10)"
+                raise DialectError(told, expected, place=place)
+        return (*known.values(),)
 
     def _insert(self, tokens: list[Token], pump: str) -> None:
         """Takes a query that fills a stream."""
@@ -377,7 +436,12 @@ class Statements:
         tree = found[0]
         if tree is None:
             return None
-        tree = plain(tree.transform(self._called, copy=False))
+        # From the leaves up: functions may stand in the values of others.
+        for one in [*tree.walk()][::-1]:
+            new = self._called(one)
+            if new is not one:
+                tree = new if one is tree else (one.replace(new), tree)[1]
+        tree = plain(tree)
         for query in tree.find_all(exp.Select):
             if not query.expressions:
                 place = trees.place_of(self.source, query)

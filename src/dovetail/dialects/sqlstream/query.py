@@ -69,6 +69,7 @@ _LENGTHS = (
     "CAST((a - b) SECOND AS INTEGER) is a number of seconds, TSDIFF(b, a) one of "
     "milliseconds"
 )
+_MOMENTS = (AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ)
 _NAMES = {"from_": "FROM", "group": "GROUP BY", "order": "ORDER BY", "with_": "WITH"}
 
 
@@ -122,6 +123,9 @@ class Query:
             for name, node in listed
         )
         self.tries_values = any(self.failures([one for _, one in listed], pair))
+        if join.clock is spec.Clock.EVENT:
+            for (name, text), (_, node) in zip(columns, listed, strict=True):
+                self.refuse_no_time(name, text, self.scope(pair), node)
         join = replace(join, select=spec.Columns(columns))
         return self._filtered(join, pair, where)
 
@@ -436,7 +440,11 @@ class Query:
                 both.append(of_name[0])
             # Whose value it shows where one side lacks is known by the kind.
             self.merged[name.lower()] = self.kind(written)
-            yield exp.EQ(this=both[0], expression=both[1])
+            equal = exp.EQ(this=both[0], expression=both[1])
+            said = (it for it in using if it.name == name)
+            at = next(said, written).find(exp.Identifier)
+            equal.meta.update(at.meta if at is not None else {})
+            yield equal
 
     def _joined(
         self,
@@ -502,11 +510,11 @@ class Query:
         """Returns an equality between the sides, or None for any other condition."""
         if not isinstance(node, exp.EQ):
             return None
-        sides = [pair.hands(one) for one in (node.this, node.expression)]
+        both = (node.this, node.expression)
+        sides = [pair.hands(one) for one in both]
         ours, theirs = {spec.Hand.LEFT}, {spec.Hand.RIGHT}
-        texts = [
-            Expression(self.written(one, pair)) for one in (node.this, node.expression)
-        ]
+        texts = [Expression(self.written(one, pair)) for one in both]
+        self.condition(node, pair)
         if sides == [ours, theirs]:
             return spec.Equality(texts[0], texts[1])
         if sides == [theirs, ours]:
@@ -623,6 +631,9 @@ class Query:
 
     def written(self, node: exp.Expr, pair: Pair, *, can_ask_time: bool = False) -> str:
         """Returns an expression over `l` and `r` as the spec writes it."""
+        if query := node.find(exp.Subquery):
+            hint = "JOIN looks for rows of others, as IN (SELECT ..) does"
+            raise not_yet(self.text.at(query), "a query in an expression", hint)
 
         def meant(part: exp.Column) -> exp.Expr:
             is_time = not part.table and part.name.upper() == ROWTIME
@@ -645,9 +656,24 @@ class Query:
 
     def condition(self, node: exp.Expr, pair: Pair) -> str:
         """Returns a condition over `l` and `r`, which is true or false."""
+        for one in node.find_all(exp.AggFunc, exp.Window):
+            hint = "HAVING tests groups, WHERE of a query around it tests other windows"
+            function = one.this if isinstance(one, exp.Window) else one
+            told = f"{syntax.called(function)} of many rows in a condition of each row"
+            raise self.text.wrong(one, told, "columns of the row", hint)
         text = self.written(node, pair)
         self.refuse_no_condition(text, self.scope(pair), node)
         return text
+
+    def refuse_no_time(
+        self, name: str, text: Expression, scope: Scope, node: exp.Expr
+    ) -> None:
+        """Refuses a value that is no moment as the row time: x AS ROWTIME."""
+        kind = type_of(text.text, scope)
+        if name.upper() == ROWTIME and kind not in _MOMENTS:
+            told = f"ROWTIME of the type {kind}"
+            hint = "TO_TIMESTAMP(x) is the moment of so many milliseconds"
+            raise self.text.wrong(node, told, "a TIMESTAMP", hint)
 
     def refuse_no_condition(self, text: str, scope: Scope, node: exp.Expr) -> None:
         """Refuses a value as a condition: WHERE amount."""

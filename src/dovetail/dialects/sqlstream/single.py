@@ -193,6 +193,9 @@ class Single:
         # The row time goes on with every row, whether it comes out or not.
         every.setdefault(ROWTIME, Expression(time))
         given = next((it for name, it in selected if name.upper() == ROWTIME), None)
+        if given is not None:
+            scope = self._scope(self.step)
+            self.query.refuse_no_time(ROWTIME, every[ROWTIME], scope, given)
         order = self.query.query.args.get("order")
         within = order.args.get(syntax.WITHIN) if order is not None else None
         lateness = self.query.windows.length(within) if within else spec.NO_TIME
@@ -244,10 +247,11 @@ class Single:
                 meant.setdefault(name.lower(), it)
             # ORDER BY 2 is the second column, ORDER BY x the selected one of that name.
             if isinstance(node, exp.Literal) and not node.is_string:
-                if not 0 < int(node.this) <= len(selected):
+                place = int(node.this) if node.is_int else 0
+                if not 0 < place <= len(selected):
                     told = f"ORDER BY the column {node.this} of {len(selected)}"
                     raise self._wrong(node, told, "the number of a column")
-                node = selected[int(node.this) - 1][1]
+                node = selected[place - 1][1]
             elif isinstance(node, exp.Column) and not node.table:
                 node = meant.get(node.name.lower(), node)
             ordered = one.copy()

@@ -17,6 +17,7 @@ from sqlglot import exp
 
 from dovetail import spec
 from dovetail.dialects.sqlstream import casts, steps
+from dovetail.dialects.sqlstream.functions import refuse_built_in
 from dovetail.dialects.sqlstream.hourly import Hourly, keeps_table, without_table
 from dovetail.dialects.sqlstream.parser import ROWTIME, Filled, Text, not_yet
 from dovetail.dialects.sqlstream.query import (
@@ -46,6 +47,8 @@ class Streams:
 
     def result(self) -> spec.JoinSpec | spec.Program:
         """Returns what comes out: a join of inputs where it is no more than one."""
+        for function in self.text.functions:
+            refuse_built_in(function, self.text)
         results = self.text.results
         # A join alone stays one: all engines know it, and what becomes of each row.
         if len(results) == 1 and is_plain(results[0].query):

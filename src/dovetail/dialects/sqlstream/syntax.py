@@ -22,6 +22,7 @@ from sqlglot.tokenizer_core import Token
 from dovetail.dialects.sqlstream.counts import MiscountedError, counted
 from dovetail.dialects.sqlstream.words import STAGGERED
 from dovetail.expression import Expression, Scope, evaluate, parse
+from dovetail.expression.functions import TABLE
 from dovetail.schema import Schema
 
 _Item = TypeVar("_Item")
@@ -39,6 +40,14 @@ COUNTED = "counted"
 """Under this name a stretch tells that it is a length of time since 1970, no time."""
 CURRENT, ALL = "CURRENT ROW", "UNBOUNDED"
 """Ends of a frame that have no length."""
+CLOCKS = frozenset(
+    {
+        *("CURRENT_ROW_TIMESTAMP", "CURRENT_TIMESTAMP", "CURRENT_TIME"),
+        *("CURRENT_DATE", "LOCALTIMESTAMP", "LOCALTIME", "PROCTIME"),
+        "APPROXIMATE_ARRIVAL_TIME",
+    }
+)
+"""What a clock shows where the rows are: only who has them can say it."""
 # A STEP by one of these is the FLOOR to that unit.
 _AS_FLOOR = {
     **dict.fromkeys([("1", "SECOND")], "SECOND"),
@@ -58,13 +67,29 @@ _WITHOUT_PARENTHESES = (
     *(exp.Select, exp.Group, exp.Ordered, exp.Alias, exp.Window, exp.Paren),
 )
 _COMMA = TokenType.COMMA
+_PERIODS = frozenset({"CONTAINS", "EQUALS", "IMMEDIATELY", "PRECEDES", "SUCCEEDS"})
 _TIME = "'2020-02-29 10:00:00'"
+_OTHER_NAMES = frozenset({"EXP_AVG", "LISTAGG", "STRING_AGG"})
+"""Functions that the dialect has beside those of expressions and other totals."""
+_OWN_NAMES = frozenset({"TRUNC"})
+"""Functions of expressions which mean something else here."""
 _NOTHING = Scope.pair(Schema(()), Schema(()))
 # Which sqlglot would read as another data base means them, though Spark writes them.
 _OF_SPARK = (
     *("ARRAY_APPEND", "ARRAY_PREPEND", "CONCAT_WS", "DATE_DIFF", "DATE_TRUNC"),
     *("DATEDIFF", "ILIKE", "LIKE", "MAP", "REGEXP_EXTRACT", "RLIKE", "SPLIT"),
 )
+
+
+def _is_known(name: str) -> bool:
+    """Tells whether a function that sqlglot makes a node of is one of the dialect.
+
+    All others keep their names, under which they are refused.
+    """
+    node: type[exp.Expr] | None = exp.FUNCTION_BY_NAME.get(name)
+    is_total = node is not None and issubclass(node, exp.AggFunc)
+    is_spark = name.lower() in TABLE and name not in _OWN_NAMES
+    return is_total or is_spark or name in _OTHER_NAMES
 
 
 class RefusedError(ParseError):
@@ -112,13 +137,19 @@ class SqlStream(Dialect):
                 "EXP_AVG": ExpAvg.from_arg_list,
                 "LISTAGG": exp.GroupConcat.from_arg_list,
             }.items()
+            if _is_known(name)
         }
         FUNCTION_PARSERS: ClassVar[dict[str, Callable[..., object]]] = {
-            **parser.Parser.FUNCTION_PARSERS,
+            **{
+                name: read
+                for name, read in parser.Parser.FUNCTION_PARSERS.items()
+                if _is_known(name)
+            },
             "FLOOR": lambda self: self._parse_whole(exp.Floor, exp.TimestampTrunc),
             "CEIL": lambda self: self._parse_whole(exp.Ceil, _ceil_to),
             "CEILING": lambda self: self._parse_whole(exp.Ceil, _ceil_to),
             "STEP": lambda self: self._parse_step(),
+            "SUBSTRING": lambda self: self._parse_part(),
             "TIMESTAMPADD": lambda self: self._parse_by_unit("TIMESTAMPADD"),
             "TIMESTAMPDIFF": lambda self: self._parse_by_unit("TIMESTAMPDIFF"),
         }
@@ -129,6 +160,8 @@ class SqlStream(Dialect):
         }
         # What a clock shows is a column here, if it is one.
         NO_PAREN_FUNCTIONS: ClassVar[dict[TokenType, type[exp.Expr]]] = {}
+        # IS asks of a whole comparison, as in all of SQL: x = 1 IS NOT TRUE.
+        IS_PREDICATE_PRECEDENCE = Spark.Parser.IS_PREDICATE_PRECEDENCE
         # OVER behind a table is no name for it.
         TABLE_ALIAS_TOKENS = parser.Parser.TABLE_ALIAS_TOKENS - {TokenType.OVER}
 
@@ -164,6 +197,13 @@ class SqlStream(Dialect):
                     return exp.TimestampTrunc(this=value, unit=exp.Var(this=unit))
             return exp.DateBin(this=length, expression=value)
 
+        def _parse_part(self) -> exp.Expr:
+            """Reads a part of a text, by places."""
+            part = self._parse_substring()
+            if self._match_text_seq("SIMILAR", advance=False):
+                self._refuse(self._curr, "SUBSTRING .. SIMILAR", "FROM, FOR or a comma")
+            return part
+
         def _parse_by_unit(self, name: str) -> exp.Expr:
             """Reads a function of a unit and two values."""
             unit = self._parse_var(any_token=True)
@@ -176,6 +216,9 @@ class SqlStream(Dialect):
         def _parse_paren(self) -> exp.Expr | None:
             """Reads what stands in parentheses, also the time between two others."""
             found = super()._parse_paren()
+            if isinstance(found, exp.Tuple) and self._curr.text.upper() in _PERIODS:
+                told = f"{self._curr.text.upper()} of periods"
+                self._refuse(self._curr, told, "(a, b) OVERLAPS (c, d)")
             if not isinstance(found, exp.Paren) or not isinstance(found.this, exp.Sub):
                 return found
             # A difference of numbers has no unit behind it.
@@ -185,6 +228,9 @@ class SqlStream(Dialect):
             last = self._parse_var(any_token=True) if self._match_text_seq("TO") else 0
             parts = [found.this.this, found.this.expression, last or first]
             return exp.Anonymous(this=TIME_BETWEEN, expressions=parts)
+
+        def _warn_unsupported(self) -> None:
+            """Says nothing of what it does not read: who has the tree refuses it."""
 
         def _refuse(self, token: Token, found: str, expected: str = "") -> NoReturn:
             """Refuses what sqlglot would read, at a token."""
@@ -336,6 +382,15 @@ class SqlStream(Dialect):
             if join is not None and is_comma:
                 join.set(COMMA, value=True)
             return join
+
+
+BUILT_IN = frozenset(
+    {
+        *(name.upper() for name in TABLE),
+        *(*SqlStream.Parser.FUNCTIONS, *SqlStream.Parser.FUNCTION_PARSERS),
+    }
+)
+"""Names of functions that are always there."""
 
 
 def _counted(whole: exp.Expr) -> exp.Expr | None:

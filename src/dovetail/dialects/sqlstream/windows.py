@@ -30,6 +30,7 @@ _HOPS = ("SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR")
 # The longest that each unit of the calendar may be, in days.
 _LONGEST = {"WEEK": 7, "MONTH": 31, "QUARTER": 92, "YEAR": 366}
 _DAY = 86_400 * spec.SECOND
+_LONGEST_OF_ALL = 9_999 * 12 * _LONGEST["MONTH"] * _DAY
 _NUMBER = re.compile(r"\s*(\d+)(?:\.(\d{1,6}))?\s*")
 _PARTS = {"partition_by": "PARTITION BY", "order": "ORDER BY", "spec": "a frame"}
 """What a window is made of, and what each part is called."""
@@ -80,6 +81,9 @@ class Windows:
         """Returns the windows that a query names."""
         known = dict[str, exp.Window]()
         for one in query.args.get("windows") or ():
+            if not any(one.args.get(it) for it in (*_PARTS, "alias")):
+                told, expected = f'a window "{one.name}" of nothing', "AS (RANGE ..)"
+                raise text.wrong(one.this, told, expected)
             if known.setdefault(one.this.name.upper(), one) is not one:
                 told = f'a second window "{one.this.name}"'
                 raise text.wrong(one.this, told, "a name for each")
@@ -308,7 +312,11 @@ class Windows:
             months += int(whole) * _MONTHS.get(name, 0)
             # Digits behind the point are a part of a second: six of them are micros.
             micros += int(whole + rest.ljust(6, "0")) * _SECONDS.get(name, 0)
-        return spec.Span(months, micros)
+        length = spec.Span(months, micros)
+        if months * _LONGEST["MONTH"] * _DAY + micros > _LONGEST_OF_ALL:
+            told = f"an interval of {value.this} {last}"
+            raise self.text.wrong(interval, told, "at most 9999 years")
+        return length
 
     def _units(self, node: exp.Expr, first: str, last: str) -> tuple[str, ...]:
         """Returns the units of an interval from the first to the last."""

@@ -24,6 +24,11 @@ _QUOTED_OR_COMMENT = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _FROM = "FROM"
+_CLAUSES = (
+    *(TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING),
+    TokenType.ORDER_BY,
+)
+"""The clauses of a query behind FROM, in the order in which they stand."""
 _ENDS = frozenset({TokenType.R_PAREN, TokenType.UNION})
 
 
@@ -80,6 +85,27 @@ def unpaired(tokens: Sequence[Token]) -> Token | None:
                 return one
             opened.pop()
     return opened[0] if opened else None
+
+
+def misplaced(tokens: Sequence[Token]) -> tuple[Token, str] | None:
+    """Returns a clause behind one that must come later, and that one's word."""
+    # Of each parenthesis that is open: which clause of its SELECT has come last.
+    reached: list[Token | None] = [None]
+    for one in tokens:
+        match one.token_type:
+            case TokenType.L_PAREN:
+                reached.append(None)
+            case TokenType.R_PAREN if len(reached) > 1:
+                reached.pop()
+            case TokenType.SELECT | TokenType.UNION:
+                reached[-1] = None
+            case kind if kind in _CLAUSES:
+                last = reached[-1]
+                earlier = _CLAUSES[: _CLAUSES.index(kind) + 1]
+                if last is not None and last.token_type not in earlier:
+                    return one, last.text.upper()
+                reached[-1] = one
+    return None
 
 
 def _without_from(tokens: Sequence[Token]) -> Iterator[int]:
