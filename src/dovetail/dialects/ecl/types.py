@@ -128,6 +128,11 @@ class Field:
         """Returns the name in lower case."""
         return self.name.lower()
 
+    @property
+    def absent(self) -> Node:
+        """Returns its value in an absent row: the one that DEFAULT says, or blank."""
+        return [*self.default, blank(self.type)][0]
+
 
 @dataclass(frozen=True, slots=True)
 class RecordType:
@@ -159,9 +164,7 @@ class RecordType:
     @property
     def absent(self) -> Node:
         """Returns the row that stands for an absent one: blank, or as DEFAULT says."""
-        return trees.struct(
-            *((one.name, [*one.default, blank(one.type)][0]) for one in self.fields)
-        )
+        return trees.struct(*((one.name, one.absent) for one in self.fields))
 
     def parts(self, row: Node) -> list[tuple[str, Node]]:
         """Returns the fields by their names, as they are of a row."""
