@@ -399,9 +399,9 @@ def _absent(record: types.RecordType) -> spec.Absent:
     """Returns the row of a side that is not there: blank, or as DEFAULT says."""
     # What DEFAULT says is known from the text: it is computed here, of no row.
     given = tuple(
-        (one.name, shown(closure(tree)({})))
+        (one.name, shown(closure(one.absent)({})))
         for one in record.fields
-        for tree in one.default
+        if one.absent != types.blank(one.type)
     )
     return spec.GivenRow(given, spec.BlankRow()) if given else spec.BlankRow()
 

@@ -131,7 +131,9 @@ class Field:
     @property
     def absent(self) -> Node:
         """Returns its value in an absent row: the one that DEFAULT says, or blank."""
-        return [*self.default, blank(self.type)][0]
+        of = self.type
+        inside = of.absent if isinstance(of, RecordType) else blank(of)
+        return [*self.default, inside][0]
 
 
 @dataclass(frozen=True, slots=True)
