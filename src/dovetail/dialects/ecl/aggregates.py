@@ -330,9 +330,9 @@ def counted(rows: RowsValue) -> Tree:
 
 
 def nth(rows: RowsValue, place: Tree) -> RowValue:
-    """Returns the row at a place from 1; beyond them it is blank."""
-    blank = types.blank(rows.record)
-    return RowValue(rows.record, trees.nth(all_rows(rows).tree, place, blank))
+    """Returns the row at a place from 1; beyond them it is that of an absent one."""
+    found = trees.nth(all_rows(rows).tree, place, rows.record.absent)
+    return RowValue(rows.record, found)
 
 
 def all_rows(rows: RowsValue) -> types.Scalar:

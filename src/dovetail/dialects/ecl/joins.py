@@ -31,9 +31,8 @@ from dovetail.dialects.ecl.context import Context, refusal
 from dovetail.dialects.ecl.indexes import check_index
 from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.records import default_record
-from dovetail.dialects.ecl.totals import Gathered, widened
-from dovetail.expression.evaluation import closure
-from dovetail.schema import AtomicType, shown
+from dovetail.dialects.ecl.totals import Gathered, absent_row, widened
+from dovetail.schema import AtomicType
 from dovetail.spec import program
 
 # Left rows stay in their order, and so in their groups; a sort-merge join and SMART
@@ -348,8 +347,8 @@ def join_step(
         tuple(one.equality for one in demands.hard),
         trees.expressed(demands.soft),
         datasets.columns(made.columns),
-        absent_left=_absent(parts.left.record),
-        absent_right=_absent(parts.right.record),
+        absent_left=absent_row(parts.left.record),
+        absent_right=absent_row(parts.right.record),
         picks=picks,
     )
     joined = spec.Joined(
@@ -393,17 +392,6 @@ def _marked(
         picks = replace(counts.picks, limit=replace(limit, transform=instead))
         counts = replace(counts, picks=picks)
     return values.Made(record, columns, skip), counts
-
-
-def _absent(record: types.RecordType) -> spec.Absent:
-    """Returns the row of a side that is not there: blank, or as DEFAULT says."""
-    # What DEFAULT says is known from the text: it is computed here, of no row.
-    given = tuple(
-        (one.name, shown(closure(one.absent)({})))
-        for one in record.fields
-        if one.absent != types.blank(one.type)
-    )
-    return spec.GivenRow(given, spec.BlankRow()) if given else spec.BlankRow()
 
 
 def _in_words(parts: Parts, join: spec.JoinSpec, counts: options.Counts) -> spec.Told:

@@ -341,8 +341,12 @@ def _of_dataset(
     """
     row = values.RowValue(source.record, source.record.side())
     if isinstance(node.of, syntax.Part):
-        field = _field(node, row)
-        return values.Total(source, field) if isinstance(field, Scalar) else field
+        found = _field(node, row)
+        return (
+            values.Total(source, _of_one(found, source.record, node.name))
+            if isinstance(found, Scalar)
+            else found
+        )
     # The very rows are meant before those that are some of them, in another order.
     for is_exact in (True, False):
         for here in (*context.rows, *context.named):
@@ -362,6 +366,17 @@ def _of_dataset(
         _OTHERS if context.rows else "",
         place=node.place,
     )
+
+
+def _of_one(found: Scalar, record: RecordType, name: str) -> Scalar:
+    """Returns a field of the one row that there is, or as DEFAULT says without one."""
+    for one in record.find(name):
+        if one.default:
+            rows = trees.of_rows(record.struct)
+            either = "IF(size(rows) > 0, own, other)"
+            tree = trees.sql(either, rows=rows, own=found.tree, other=one.absent)
+            return Scalar(tree, found.type)
+    return found
 
 
 def _is_row_of(
