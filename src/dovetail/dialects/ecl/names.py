@@ -246,7 +246,7 @@ def read_member(context: Context, node: syntax.Member) -> values.Value:
             # Of a record without rows, which is declared by it: blank.
             found = _field(node, values.RowsValue.together(record).row)
             if isinstance(found, Scalar):
-                return Scalar(blank(found.type), found.type)
+                return replace(found, tree=blank(found.type))
             return found
         case _:
             raise refusal(node, f'"{node.name}" of {said(of)}', "a field of a row")

@@ -157,10 +157,10 @@ def _valued(one: types.Field, tree: trees.Node) -> types.Field:
 
 
 def _taken(context: Context, name: str, node: syntax.Node) -> types.Field:
-    """Returns a field of the type of something that is there."""
+    """Returns a field of the type of something that is there, and with its DEFAULT."""
     match context.value(node):
-        case types.Scalar(tree, kind):
-            return _valued(types.Field(name, kind), tree)
+        case types.Scalar(tree, kind, default):
+            return _valued(types.Field(name, kind, default=default), tree)
         case values.Total() as total if context.totals:
             found = context.gathered(node, total)
             return _valued(types.Field(name, found.type), found.tree)

@@ -369,10 +369,14 @@ _ANY_NUMBER = r"'^ *([+-]?[0-9]*[.]?[0-9]*([eE][+-]?[0-9]+)?)'"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scalar:
-    """A value as a tree, with its type in ECL; two that are written alike are equal."""
+    """A value as a tree, with its type in ECL; two that are written alike are equal.
+
+    `default` is what DEFAULT says of the field that it is, if it is one.
+    """
 
     tree: Node
     type: EclType
+    default: tuple[Node, ...] = ()
 
     def __eq__(self, other: object) -> bool:
         """Tells whether two values are the same."""
@@ -398,7 +402,8 @@ def whole(tree: Node) -> Scalar:
 
 def part(row: Node, one: Field) -> Scalar:
     """Returns a field of a row."""
-    return Scalar(trees.field(row, one.name, spark_type(one.type)), one.type)
+    tree = trees.field(row, one.name, spark_type(one.type))
+    return Scalar(tree, one.type, one.default)
 
 
 def column(one: Field, letter: str = "l") -> Node:
