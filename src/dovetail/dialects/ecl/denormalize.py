@@ -107,11 +107,11 @@ def read_denormalize(context: Context, node: Call) -> values.DatasetValue:
     parts, demands, counts = joins.judged(replace(parts, made=made))
     most = 0
     if not is_group and made.skip != trees.FALSE:
-        # KEEP does not count a right row that is skipped: the fold must see it.
+        # KEEP and LOOKUP do not count a right row that is skipped: the fold sees all.
         keep = options.keep_of(parts.context, parts.given)
         most = keep.count if isinstance(keep, spec.Keep) else 0
-        found = {name: it for name, it in parts.given.found.items() if name != "keep"}
-        parts = replace(parts, given=replace(parts.given, found=found))
+        most = 1 if parts.given.is_single else most
+        parts = replace(parts, given=replace(parts.given, gives_all=True))
     gathered = _gathered(parts, demands, counts)
     step = widened(gathered, totals)
     if not is_group:
