@@ -342,11 +342,14 @@ def _of_dataset(
     row = values.RowValue(source.record, source.record.side())
     if isinstance(node.of, syntax.Part):
         found = _field(node, row)
-        return (
-            values.Total(source, _of_one(found, source.record, node.name))
-            if isinstance(found, Scalar)
-            else found
-        )
+        if not isinstance(found, Scalar):
+            return found
+        for default in found.default:
+            rows = trees.of_rows(source.record.struct)
+            either = "IF(size(rows) > 0, own, default)"
+            tree = trees.sql(either, rows=rows, own=found.tree, default=default)
+            return values.Total(source, Scalar(tree, found.type))
+        return values.Total(source, found)
     # The very rows are meant before those that are some of them, in another order.
     for is_exact in (True, False):
         for here in (*context.rows, *context.named):
@@ -366,17 +369,6 @@ def _of_dataset(
         _OTHERS if context.rows else "",
         place=node.place,
     )
-
-
-def _of_one(found: Scalar, record: RecordType, name: str) -> Scalar:
-    """Returns a field of the one row that there is, or as DEFAULT says without one."""
-    for one in record.find(name):
-        if one.default:
-            rows = trees.of_rows(record.struct)
-            either = "IF(size(rows) > 0, own, other)"
-            tree = trees.sql(either, rows=rows, own=found.tree, other=one.absent)
-            return Scalar(tree, found.type)
-    return found
 
 
 def _is_row_of(
