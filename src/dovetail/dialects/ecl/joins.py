@@ -301,10 +301,11 @@ def _limited(
     # Keyed joins alone fail beyond 10000 candidates of a row (#OPTION says another
     # number, 0 for none); the document promises it of every join, no engine does it.
     if given.is_keyed and given.kind is not spec.Kind.LEFT_ONLY and not is_counted:
+        if not most:
+            return parts, counts
         line = ("(no LIMIT)", f"a keyed join fails at more than {most} candidates")
         picks = replace(counts.picks, limit=spec.Limit(most, spec.OnExceed.FAIL))
-        limited = replace(counts, picks=picks, lines=(*counts.lines, line))
-        return parts, limited if most else counts
+        return parts, replace(counts, picks=picks, lines=(*counts.lines, line))
     match counts.picks.limit:
         case spec.Limit(most, spec.OnExceed.SKIP) if parts.is_constant:
             # COUNT(right) <= n, as the program could have written it.
