@@ -287,8 +287,8 @@ def _option(context: Context, node: syntax.Call) -> None:
     name, *found = (context.constant(one) for one in node.arguments)
     word, honoured = str(name).lower(), context.world.options
     if word in honoured:
-        if not isinstance(found[0], int):
-            expected = "a whole number, TRUE or FALSE"
+        if not isinstance(found[0], int) or found[0] < 0:
+            expected = "a whole number, 0 or more, TRUE or FALSE"
             raise refusal(node, f"an option of {found[0]!r}", expected)
         honoured[word] = str(int(found[0]))
     elif word in _WITHOUT_EFFECT:

@@ -115,11 +115,15 @@ def in_record(node: Node, made: Made, record: types.RecordType) -> Made:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """A transform over the rows of a list; `most` results are enough, 0 is no limit."""
+    """A transform over the rows of a list.
+
+    Where a list `has_limit`, `most` results are enough; 0 is no limit.
+    """
 
     made: Made
     along: Along
     most: int = 0
+    has_limit: Tree = trees.TRUE
 
     @property
     def type(self) -> types.RecordType:
@@ -144,7 +148,9 @@ class Fold:
             # Behind enough results a row is not even counted, as if it were not there.
             if not self.most:
                 return found
-            return sql(f"IF(x.kept >= {self.most}L, x, y)", x=past, y=found)
+            enough = (self.has_limit, sql(f"x.kept >= {self.most}L", x=past))
+            is_enough = trees.all_of(enough)
+            return sql("IF(is_enough, x, y)", is_enough=is_enough, x=past, y=found)
 
         begin = state(start, trees.literal(0), trees.literal(0))
         return self.along.through(rows, begin, merge)
@@ -330,9 +336,9 @@ def counted(rows: RowsValue) -> Tree:
 
 
 def nth(rows: RowsValue, place: Tree) -> RowValue:
-    """Returns the row at a place from 1; beyond them it is blank."""
-    blank = types.blank(rows.record)
-    return RowValue(rows.record, trees.nth(all_rows(rows).tree, place, blank))
+    """Returns the row at a place from 1; beyond them it is that of an absent one."""
+    found = trees.nth(all_rows(rows).tree, place, rows.record.absent)
+    return RowValue(rows.record, found)
 
 
 def all_rows(rows: RowsValue) -> types.Scalar:

@@ -74,6 +74,7 @@ _RIGHT, _NUMBER, _MEETS, _KEY = "right", "number of left", "meets right", "key {
 # The row that a LIMIT puts in place of too many.
 _INSTEAD, _IS_OVER, _IS_SKIPPED = "instead", "is over", "is skipped"
 _MATCHED = trees.of_pair("matched_left")
+_ALONE = "-1L"
 
 Part = tuple[types.Field, trees.Node]
 
@@ -107,17 +108,19 @@ def read_denormalize(context: Context, node: Call) -> values.DatasetValue:
     parts, demands, counts = joins.judged(replace(parts, made=made))
     most = 0
     if not is_group and made.skip != trees.FALSE:
-        # KEEP does not count a right row that is skipped: the fold must see it.
+        # KEEP and LOOKUP do not count a right row that is skipped: the fold sees all.
         keep = options.keep_of(parts.context, parts.given)
         most = keep.count if isinstance(keep, spec.Keep) else 0
-        found = {name: it for name, it in parts.given.found.items() if name != "keep"}
-        parts = replace(parts, given=replace(parts.given, found=found))
+        most = 1 if parts.given.is_single else most
+        parts = replace(parts, given=replace(parts.given, gives_all=True))
     gathered = _gathered(parts, demands, counts)
     step = widened(gathered, totals)
     if not is_group:
-        step, made = _one_by_one(
-            step, gathered.record, aggregates.Fold(made, along, most)
-        )
+        # KEEP counts for left rows: those that have none become one row anyway.
+        numbers = map(types.column, gathered.record.find(_NUMBER))
+        of_left = trees.all_of(sql(f"x <> {_ALONE}", x=one) for one in numbers)
+        fold = aggregates.Fold(made, along, most, of_left)
+        step, made = _one_by_one(step, gathered.record, fold)
     if counts.instead:
         made = _or_instead(made)
     return datasets.projected(values.DatasetValue(step, gathered.record), made)
@@ -151,7 +154,7 @@ def _gathered(
     right = types.Field(_RIGHT, parts.right.record)
     number, meets = types.Field(_NUMBER, types.INTEGER), _truth(_MEETS)
     # Rows of the right alone have no left row to number.
-    own = sql("IF(x, n, -1L)", x=_MATCHED, n=types.column(number))
+    own = sql(f"IF(x, n, {_ALONE})", x=_MATCHED, n=types.column(number))
     pair = (
         (left, parts.left.record.row("l")),
         (right, parts.right.record.row("r")),
@@ -165,6 +168,9 @@ def _gathered(
     made = values.Made(record, shown, trees.FALSE)
     paired = replace(parts, left=_numbered(parts.left), made=made)
     pairs = joins.join_step(paired, demands, _of_pairs(parts, counts))
+    # Whether there is a left row must be known where there may be none.
+    has_alone = parts.given.kind.preserves(spec.Hand.RIGHT)
+    numbers: tuple[Part, ...] = ((number, types.column(number)),) if has_alone else ()
     # Of the pairs of a left row, those that have a right one.
     rows = values.RowsValue.together(record)
     met = replace(rows, conditions=(types.part(rows.item, meets).tree,))
@@ -173,6 +179,7 @@ def _gathered(
         (left, types.column(left)),
         (types.Field(_ROWS, types.TableType(parts.right.record)), listed),
         *((one, types.column(one)) for one, _ in instead),
+        *numbers,
     )
     record = types.RecordType(tuple(one for one, _ in whole))
     by = (_NUMBER, *(one.name for one, _ in unmatched))

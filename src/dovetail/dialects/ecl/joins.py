@@ -31,9 +31,8 @@ from dovetail.dialects.ecl.context import Context, refusal
 from dovetail.dialects.ecl.indexes import check_index
 from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.records import default_record
-from dovetail.dialects.ecl.totals import Gathered, widened
-from dovetail.expression.evaluation import closure
-from dovetail.schema import AtomicType, shown
+from dovetail.dialects.ecl.totals import Gathered, absent_row, widened
+from dovetail.schema import AtomicType
 from dovetail.spec import program
 
 
@@ -295,10 +294,11 @@ def _limited(
     # Keyed joins alone fail beyond 10000 candidates of a row (#OPTION says another
     # number, 0 for none); the document promises it of every join, no engine does it.
     if given.is_keyed and given.kind is not spec.Kind.LEFT_ONLY and not is_counted:
+        if not most:
+            return parts, counts
         line = ("(no LIMIT)", f"a keyed join fails at more than {most} candidates")
         picks = replace(counts.picks, limit=spec.Limit(most, spec.OnExceed.FAIL))
-        limited = replace(counts, picks=picks, lines=(*counts.lines, line))
-        return parts, limited if most else counts
+        return parts, replace(counts, picks=picks, lines=(*counts.lines, line))
     match counts.picks.limit:
         case spec.Limit(most, spec.OnExceed.SKIP) if parts.is_constant:
             # COUNT(right) <= n, as the program could have written it.
@@ -341,8 +341,8 @@ def join_step(
         tuple(one.equality for one in demands.hard),
         trees.expressed(demands.soft),
         datasets.columns(made.columns),
-        absent_left=_absent(parts.left.record),
-        absent_right=_absent(parts.right.record),
+        absent_left=absent_row(parts.left.record),
+        absent_right=absent_row(parts.right.record),
         picks=picks,
     )
     joined = spec.Joined(
@@ -386,17 +386,6 @@ def _marked(
         picks = replace(counts.picks, limit=replace(limit, transform=instead))
         counts = replace(counts, picks=picks)
     return values.Made(record, columns, skip), counts
-
-
-def _absent(record: types.RecordType) -> spec.Absent:
-    """Returns the row of a side that is not there: blank, or as DEFAULT says."""
-    # What DEFAULT says is known from the text: it is computed here, of no row.
-    given = tuple(
-        (one.name, shown(closure(tree)({})))
-        for one in record.fields
-        for tree in one.default
-    )
-    return spec.GivenRow(given, spec.BlankRow()) if given else spec.BlankRow()
 
 
 def _in_words(parts: Parts, join: spec.JoinSpec, counts: options.Counts) -> spec.Told:

@@ -246,7 +246,7 @@ def read_member(context: Context, node: syntax.Member) -> values.Value:
             # Of a record without rows, which is declared by it: blank.
             found = _field(node, values.RowsValue.together(record).row)
             if isinstance(found, Scalar):
-                return Scalar(blank(found.type), found.type)
+                return replace(found, tree=blank(found.type))
             return found
         case _:
             raise refusal(node, f'"{node.name}" of {said(of)}', "a field of a row")
@@ -341,8 +341,15 @@ def _of_dataset(
     """
     row = values.RowValue(source.record, source.record.side())
     if isinstance(node.of, syntax.Part):
-        field = _field(node, row)
-        return values.Total(source, field) if isinstance(field, Scalar) else field
+        found = _field(node, row)
+        if not isinstance(found, Scalar):
+            return found
+        for default in found.default:
+            rows = trees.of_rows(source.record.struct)
+            either = "IF(size(rows) > 0, own, default)"
+            tree = trees.sql(either, rows=rows, own=found.tree, default=default)
+            return values.Total(source, Scalar(tree, found.type))
+        return values.Total(source, found)
     # The very rows are meant before those that are some of them, in another order.
     for is_exact in (True, False):
         for here in (*context.rows, *context.named):

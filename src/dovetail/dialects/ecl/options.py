@@ -95,6 +95,8 @@ class Options:
     found: dict[str, syntax.Node] = field(default_factory=dict)
     # Of KEYED, or of an INDEX on the right: known when the right side is.
     is_keyed: bool = False
+    # What KEEP and LOOKUP leave is known behind the join alone: it gives every match.
+    gives_all: bool = False
 
     def has(self, *names: str) -> bool:
         """Tells whether one of these options is given."""
@@ -115,7 +117,7 @@ class Options:
         """Returns how partners are looked for."""
         if self.is_keyed:
             return spec.Strategy.KEYED
-        if self.is_single:
+        if self.is_single and not self.gives_all:
             return spec.Strategy.LOOKUP
         found = (it for name, it in _STRATEGIES.items() if self.has(name))
         return next(found, spec.Strategy.DEFAULT)
@@ -259,7 +261,8 @@ def counts_of(
 def keep_of(context: Context, options: Options) -> spec.Keep | spec.Unlimited:
     """Returns how many rows of each left row come out; 0 is no limit."""
     counts = [context.count(one.arguments[0]) for one in options.calls("keep")]
-    return spec.Keep(counts[0]) if any(counts) else spec.Unlimited()
+    is_none = options.gives_all or not any(counts)
+    return spec.Unlimited() if is_none else spec.Keep(counts[0])
 
 
 def _at_most(

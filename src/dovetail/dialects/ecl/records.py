@@ -7,7 +7,7 @@ person AND pet                                       the fields that both have
 
 A JOIN without a transform has all fields of the left, then those of the right with a
 new name. A field that both have is the left one's, in a RIGHT join the right one's; in
-a FULL join the left one's unless that is blank.
+a FULL join the left one's unless that is blank, which is what its DEFAULT says.
 """
 
 from __future__ import annotations
@@ -157,10 +157,10 @@ def _valued(one: types.Field, tree: trees.Node) -> types.Field:
 
 
 def _taken(context: Context, name: str, node: syntax.Node) -> types.Field:
-    """Returns a field of the type of something that is there."""
+    """Returns a field of the type of something that is there, and with its DEFAULT."""
     match context.value(node):
-        case types.Scalar(tree, kind):
-            return _valued(types.Field(name, kind), tree)
+        case types.Scalar(tree, kind, default):
+            return _valued(types.Field(name, kind, default=default), tree)
         case values.Total() as total if context.totals:
             found = context.gathered(node, total)
             return _valued(types.Field(name, found.type), found.tree)
@@ -291,10 +291,11 @@ def default_record(
             if found is not None and kind in _RIGHT:
                 tree = found.tree
             elif found is not None and kind in _FULL:
+                nothing = types.Scalar(one.absent, one.type)
                 tree = trees.sql(
                     "IF(compared = nothing, other, own)",
                     compared=types.compared(own),
-                    nothing=types.blank(one.type),
+                    nothing=types.compared(nothing),
                     other=found.tree,
                     own=own.tree,
                 )

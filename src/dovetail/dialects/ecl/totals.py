@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from dovetail import spec
 from dovetail.dialects.ecl import trees, types, values
 from dovetail.dialects.ecl.context import Context, beside, column_of, is_hidden
+from dovetail.expression.evaluation import closure
+from dovetail.schema import shown
 
 Gathered = values.Total | values.Lookup
 
@@ -80,6 +82,17 @@ def _has_hidden(step: spec.Step) -> bool:
     return any(is_hidden(name) for name in step.schema.names)
 
 
+def absent_row(record: types.RecordType) -> spec.Absent:
+    """Returns the row of a side that is not there: blank, or as DEFAULT says."""
+    # What DEFAULT says is known from the text: it is computed here, of no row.
+    given = tuple(
+        (one.name, shown(closure(one.absent)({})))
+        for one in record.fields
+        if one.absent != types.blank(one.type)
+    )
+    return spec.GivenRow(given, spec.BlankRow()) if given else spec.BlankRow()
+
+
 def plain_join(
     select: spec.Columns,
     *hard: spec.Equality,
@@ -110,6 +123,7 @@ def _beside(
 ) -> spec.Joined:
     """Returns rows beside what they need of other rows."""
     equalities: tuple[spec.Equality, ...] = ()
+    absent: spec.Absent = spec.BlankRow()
     if isinstance(total, values.Total):
         # The one row that there is.
         of_all = spec.Columns(((one.name, trees.expressed(total.value.tree)),))
@@ -126,12 +140,13 @@ def _beside(
         value = trees.struct(("found", found), ("row", source.record.row("r")))
         other, title = source.step, "a row of a dictionary"
         kind, strategy = spec.Kind.LEFT_OUTER, spec.Strategy.LOOKUP
-        equalities = total.equalities
+        equalities, absent = total.equalities, absent_row(source.record)
     both = types.RecordType((*record.fields, one))
     shown = [*record.columns(), (one.name, value)]
     select = spec.Columns(tuple((name, trees.expressed(tree)) for name, tree in shown))
     picks = spec.Picks(strategy=strategy)
     join = plain_join(select, *equalities, picks=picks, kind=kind)
+    join = replace(join, absent_right=absent)
     hard = (("hard", f"{it.left} = {it.right}") for it in equalities)
     told = spec.Told(f"{title} beside rows", (*hard, ("value", trees.text_of(value))))
     return spec.Joined(left, other, join, both.schema, told, keeps_groups=is_grouped)

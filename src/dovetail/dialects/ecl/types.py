@@ -128,6 +128,13 @@ class Field:
         """Returns the name in lower case."""
         return self.name.lower()
 
+    @property
+    def absent(self) -> Node:
+        """Returns its value in an absent row: the one that DEFAULT says, or blank."""
+        of = self.type
+        inside = of.absent if isinstance(of, RecordType) else blank(of)
+        return [*self.default, inside][0]
+
 
 @dataclass(frozen=True, slots=True)
 class RecordType:
@@ -159,9 +166,7 @@ class RecordType:
     @property
     def absent(self) -> Node:
         """Returns the row that stands for an absent one: blank, or as DEFAULT says."""
-        return trees.struct(
-            *((one.name, [*one.default, blank(one.type)][0]) for one in self.fields)
-        )
+        return trees.struct(*((one.name, one.absent) for one in self.fields))
 
     def parts(self, row: Node) -> list[tuple[str, Node]]:
         """Returns the fields by their names, as they are of a row."""
@@ -364,10 +369,14 @@ _ANY_NUMBER = r"'^ *([+-]?[0-9]*[.]?[0-9]*([eE][+-]?[0-9]+)?)'"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scalar:
-    """A value as a tree, with its type in ECL; two that are written alike are equal."""
+    """A value as a tree, with its type in ECL; two that are written alike are equal.
+
+    `default` is what DEFAULT says of the field that it is, if it is one.
+    """
 
     tree: Node
     type: EclType
+    default: tuple[Node, ...] = ()
 
     def __eq__(self, other: object) -> bool:
         """Tells whether two values are the same."""
@@ -393,7 +402,8 @@ def whole(tree: Node) -> Scalar:
 
 def part(row: Node, one: Field) -> Scalar:
     """Returns a field of a row."""
-    return Scalar(trees.field(row, one.name, spark_type(one.type)), one.type)
+    tree = trees.field(row, one.name, spark_type(one.type))
+    return Scalar(tree, one.type, one.default)
 
 
 def column(one: Field, letter: str = "l") -> Node:

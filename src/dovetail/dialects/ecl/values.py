@@ -28,12 +28,12 @@ class RowValue:
 
     def part(self, one: types.Field) -> Value:
         """Returns a field of the row."""
-        tree = types.part(self.tree, one).tree
+        found = types.part(self.tree, one)
         if isinstance(one.type, types.RecordType):
-            return RowValue(one.type, tree)
+            return RowValue(one.type, found.tree)
         if isinstance(one.type, types.TableType):
-            return RowsValue.of(one.type.record, tree)
-        return types.Scalar(tree, one.type)
+            return RowsValue.of(one.type.record, found.tree)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
