@@ -68,7 +68,7 @@ def _lowered(one: code.Statement) -> Statement:
 
 
 def _around(
-    one: code.Branched | code.Repeated | code.ForEach | code.Called | code.Tried,
+    one: code.Branched | code.Repeated | code.ForEach | code.Called | code.Attempted,
 ) -> Statement:
     """Returns a statement with others inside of it as a tuple."""
     match one:
@@ -80,7 +80,7 @@ def _around(
             return ("each", name, elements.text, _block(body))
         case code.Called(body):
             return ("call", _block(body))
-        case code.Tried(body, reason, otherwise):
+        case code.Attempted(body, reason, otherwise):
             return ("try", _block(body), reason, _block(otherwise))
         case _:
             assert_never(one)

@@ -435,7 +435,7 @@ def _alone(
 
 
 def _asks_for_ends(
-    joins: Iterable[stream.StreamPlan], changes: Iterable[ways.Change]
+    joins: Iterable[stream.StreamPlan], changes: Iterable[ways.RowChange]
 ) -> bool:
     """Tells whether an end changes rows: no window stops with it but one of time."""
     windows = (one.join.side(hand).window for one in joins for hand in spec.HANDS)

@@ -122,7 +122,7 @@ class Fired:
                 return False
 
 
-Change = Kept | Reshaped | Punctuated | Fired
+RowChange = Kept | Reshaped | Punctuated | Fired
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class Onward:
     """
 
     outlet: Outlet = Outlet.MATCHED
-    changes: tuple[Change, ...] = ()
+    changes: tuple[RowChange, ...] = ()
     told: str = ""
     replaced: bool = False
     marks: bool = False
@@ -183,7 +183,7 @@ class Path:
     """
 
     input: str
-    changes: tuple[Change, ...]
+    changes: tuple[RowChange, ...]
     rank: int = 0
     of: tuple[Path, ...] = ()
     numbers: tuple[int, ...] = ()
@@ -197,7 +197,7 @@ class Path:
         return (self.input,) if self.join == NO_JOIN else ()
 
     @property
-    def every_change(self) -> tuple[Change, ...]:
+    def every_change(self) -> tuple[RowChange, ...]:
         """Returns what happens to rows on the way, whichever they are."""
         return (*(it for one in self.of for it in one.every_change), *self.changes)
 
@@ -207,7 +207,7 @@ class Path:
         return _keeps_rows(self.every_change)
 
 
-def _keeps_rows(changes: tuple[Change, ...]) -> bool:
+def _keeps_rows(changes: tuple[RowChange, ...]) -> bool:
     """Tells whether rows stay on a way, or marks stand among them."""
     return any(
         isinstance(one, Fired) or (isinstance(one, Punctuated) and one.has_marks)
@@ -237,7 +237,7 @@ class Way:
     """
 
     begin: Beginning
-    changes: tuple[Change, ...]
+    changes: tuple[RowChange, ...]
     numbers: tuple[int, ...]
 
     @property
@@ -312,7 +312,7 @@ def _kept_on(
     own = numbers[id(step)]
     ways = tuple(ways_to(step.source, numbers))
     if isinstance(step, spec.Marked):
-        change: Change = Punctuated(step.condition, step.is_before)
+        change: RowChange = Punctuated(step.condition, step.is_before)
     else:
         change = Fired(step)
         if len(ways) > 1:
@@ -321,7 +321,7 @@ def _kept_on(
         yield replace(way, changes=(*way.changes, change), numbers=(*way.numbers, own))
 
 
-def change_of(step: spec.Filtered | spec.Projected) -> Change:
+def change_of(step: spec.Filtered | spec.Projected) -> RowChange:
     """Returns what a step does to each row."""
     match step:
         case spec.Filtered(condition=condition):

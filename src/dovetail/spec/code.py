@@ -52,7 +52,7 @@ class Assigned:
     value: Expression
 
 
-class Change(Enum):
+class Edit(Enum):
     """How a list, a set or a map is changed in its place."""
 
     APPEND = "append"
@@ -79,7 +79,7 @@ class Changed:
     """A list, a set or a map is changed by some values."""
 
     target: Target
-    change: Change
+    change: Edit
     values: tuple[Expression, ...]
 
 
@@ -110,7 +110,7 @@ class ForEach:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class Attempted:
     """Carried out up to where a value is missing; then it goes on with `otherwise`.
 
     What has been done until then stays. The variable `reason` says what was missing.
@@ -164,7 +164,7 @@ Statement = (
     | Branched
     | Repeated
     | ForEach
-    | Tried
+    | Attempted
     | Called
     | Jumped
     | Submitted
@@ -185,7 +185,7 @@ def most_submitted(statements: Iterable[Statement]) -> int:
                 count += most_submitted(body)
             case Repeated(body=body) | ForEach(body=body):
                 count += 2 * most_submitted(body)
-            case Tried(body=body, otherwise=otherwise):
+            case Attempted(body=body, otherwise=otherwise):
                 count += most_submitted(body) + most_submitted(otherwise)
             case _:
                 pass

@@ -85,7 +85,7 @@ class _Machine:
                     jump = yield from self._run(then if holds else otherwise)
                 case code.Repeated() | code.ForEach():
                     jump = yield from self._loop(one)
-                case code.Tried() | code.Called():
+                case code.Attempted() | code.Called():
                     jump = yield from self._inside(one)
                 case code.Submitted(port, columns):
                     row = {name: self._copied(text) for name, text in columns.columns}
@@ -101,7 +101,7 @@ class _Machine:
                 return jump
         return None
 
-    def _inside(self, one: code.Tried | code.Called) -> _Run:
+    def _inside(self, one: code.Attempted | code.Called) -> _Run:
         """Yields what goes out until a value is missing, or a function returns."""
         if isinstance(one, code.Called):
             yield from self._run(one.body)
@@ -183,30 +183,30 @@ class _Machine:
             return
         holder = self._reached(one.target.name, one.target.within)
         values = [self._copied(value) for value in one.values]
-        if one.change in {code.Change.INSERT, code.Change.REMOVE_AT}:
+        if one.change in {code.Edit.INSERT, code.Edit.REMOVE_AT}:
             # An element may be put behind the last one, but none is taken from there.
-            past = len(holder) + (one.change is code.Change.INSERT)
+            past = len(holder) + (one.change is code.Edit.INSERT)
             if not 0 <= values[-1] < past:
                 raise EngineError(_told(f"a list of {len(holder)} at {values[-1]}"))
         # A set is a list without equals: what it has is not added to it again, nor is
         # anything else taken out.
-        if one.change in {code.Change.ADD, code.Change.REMOVE} and (
-            (values[0] in holder) is (one.change is code.Change.ADD)
+        if one.change in {code.Edit.ADD, code.Edit.REMOVE} and (
+            (values[0] in holder) is (one.change is code.Edit.ADD)
         ):
             return
         _CHANGES[one.change](holder, *values)
 
 
-_CHANGES: Mapping[code.Change, Callable[..., object]] = {
-    code.Change.APPEND: list.append,
-    code.Change.EXTEND: list.extend,
-    code.Change.INSERT: lambda items, item, place: items.insert(place, item),
-    code.Change.ADD: list.append,
-    code.Change.PUT: dict.__setitem__,
-    code.Change.REMOVE_AT: list.pop,
-    code.Change.REMOVE: list.remove,
-    code.Change.REMOVE_KEY: lambda items, key: items.pop(key, None),
-    code.Change.CLEAR: lambda items: items.clear(),
+_CHANGES: Mapping[code.Edit, Callable[..., object]] = {
+    code.Edit.APPEND: list.append,
+    code.Edit.EXTEND: list.extend,
+    code.Edit.INSERT: lambda items, item, place: items.insert(place, item),
+    code.Edit.ADD: list.append,
+    code.Edit.PUT: dict.__setitem__,
+    code.Edit.REMOVE_AT: list.pop,
+    code.Edit.REMOVE: list.remove,
+    code.Edit.REMOVE_KEY: lambda items, key: items.pop(key, None),
+    code.Edit.CLEAR: lambda items: items.clear(),
 }
 
 

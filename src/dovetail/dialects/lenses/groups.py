@@ -184,7 +184,7 @@ class Groups:
                 item = steps.column_of(value).text
                 body.append(_assigned(now, total.next(before, item)))
                 # In its place: what a group costs does not depend on how many are.
-                put = spec.code.Change.PUT, (key, steps.column_of(now))
+                put = spec.code.Edit.PUT, (key, steps.column_of(now))
                 body.append(spec.code.Changed(spec.code.Target(every), *put))
                 totals.append(steps.column_of(now).text)
             results += ((name, Expression(function.result.format(*totals))),)
@@ -446,12 +446,12 @@ class _Changing:
             text = steps.column_of(now).text
             step = total.next if is_more else total.before
             found.append(_assigned(now, step(text, item)))
-            put = spec.code.Change.PUT, (key, steps.column_of(now))
+            put = spec.code.Edit.PUT, (key, steps.column_of(now))
             found.append(spec.code.Changed(spec.code.Target(every), *put))
         if is_more:
             return found
         # Of a group without rows nothing is kept.
-        gone = spec.code.Change.REMOVE_KEY, (key,)
+        gone = spec.code.Edit.REMOVE_KEY, (key,)
         drops = (
             spec.code.Changed(spec.code.Target(every), *gone)
             for _, every, _, _ in self.totals

@@ -539,8 +539,8 @@ class Writer:
         change, expected = found
         given = [bind(one, self.scope(names)) for one in rest]
         # appendM of a list takes an element, or a whole list of them.
-        if change is code.Change.APPEND and given[0].type == kind:
-            change, wanted[_ITEM] = code.Change.EXTEND, kind
+        if change is code.Edit.APPEND and given[0].type == kind:
+            change, wanted[_ITEM] = code.Edit.EXTEND, kind
         parts = [
             values.assigned(value, wanted[what], f"an argument of {node.name}")
             for value, what in zip(given, expected, strict=True)
@@ -549,21 +549,19 @@ class Writer:
 
 
 _ITEM, _KEY, _PLACE = "item", "key", "place"
-_CHANGES: Mapping[
-    str, Mapping[tuple[str, int], tuple[code.Change, tuple[str, ...]]]
-] = {
-    "appendM": {("list", 1): (code.Change.APPEND, (_ITEM,))},
+_CHANGES: Mapping[str, Mapping[tuple[str, int], tuple[code.Edit, tuple[str, ...]]]] = {
+    "appendM": {("list", 1): (code.Edit.APPEND, (_ITEM,))},
     "insertM": {
-        ("list", 2): (code.Change.INSERT, (_ITEM, _PLACE)),
-        ("set", 1): (code.Change.ADD, (_ITEM,)),
-        ("map", 2): (code.Change.PUT, (_KEY, _ITEM)),
+        ("list", 2): (code.Edit.INSERT, (_ITEM, _PLACE)),
+        ("set", 1): (code.Edit.ADD, (_ITEM,)),
+        ("map", 2): (code.Edit.PUT, (_KEY, _ITEM)),
     },
     "removeM": {
-        ("list", 1): (code.Change.REMOVE_AT, (_PLACE,)),
-        ("set", 1): (code.Change.REMOVE, (_ITEM,)),
-        ("map", 1): (code.Change.REMOVE_KEY, (_KEY,)),
+        ("list", 1): (code.Edit.REMOVE_AT, (_PLACE,)),
+        ("set", 1): (code.Edit.REMOVE, (_ITEM,)),
+        ("map", 1): (code.Edit.REMOVE_KEY, (_KEY,)),
     },
-    "clearM": {(word, 0): (code.Change.CLEAR, ()) for word in ("list", "set", "map")},
+    "clearM": {(word, 0): (code.Edit.CLEAR, ()) for word in ("list", "set", "map")},
 }
 
 

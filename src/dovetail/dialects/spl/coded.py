@@ -148,7 +148,7 @@ def dynamic_filter(operator: Operator) -> list[Stream]:
         (code.Submitted(port, whole.writer.columns_of(port, tuples)),)
         for port in range(len(operator.made))
     )
-    changes = ((code.Change.PUT, (_YES,)), (code.Change.REMOVE_KEY, ()))
+    changes = ((code.Edit.PUT, (_YES,)), (code.Edit.REMOVE_KEY, ()))
     done: list[code.Statement] = [code.Branched(keys[0].within(read(held)), *goes)]
     for key, (change, more) in zip(keys[1:], changes, strict=False):
         parts = (key.value.expression, *more)
@@ -377,7 +377,7 @@ class _Coding:
             leaves = _by_zero(reason, leaves)
 
         def tried(done: Statements) -> Statements:
-            return (code.Tried(done, reason.target.name, leaves),) if done else ()
+            return (code.Attempted(done, reason.target.name, leaves),) if done else ()
 
         texts = [operators.shown_tuple(it, NOWHERE) for it in writer.sees.ports]
         came = texts[0]

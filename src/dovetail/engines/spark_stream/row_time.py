@@ -55,7 +55,7 @@ from dovetail.kernels.row_order import (
 )
 from dovetail.plan import words
 from dovetail.plan.stream import Feed, within
-from dovetail.plan.ways import Change, Fired, Onward, change_of
+from dovetail.plan.ways import Fired, Onward, RowChange, change_of
 from dovetail.schema import Schema, quoted
 
 # Single nodes: what comes out is read on a Connect server, and modules go along whole.
@@ -152,7 +152,7 @@ class Lines:
 
 
 @dataclass(slots=True)
-class Layout:
+class StepLayout:
     """How the steps of one query are laid out, and what joins there are among them.
 
     Where inputs can end they have a source more, which says when they do. Where
@@ -414,7 +414,7 @@ class Inputs(Generic[AnySource]):
         frames = (one.frame for one in self.sources.values())
         return next(one.sparkSession for one in frames if isinstance(one, DataFrame))
 
-    def lines(self, step: spec.Step, layout: Layout) -> Lines:
+    def lines(self, step: spec.Step, layout: StepLayout) -> Lines:
         """Returns the lines of a step."""
         match step:
             case spec.Given():
@@ -446,13 +446,13 @@ class Inputs(Generic[AnySource]):
             case _:
                 raise TypeError(step)
 
-    def in_order_of_arrival(self, step: spec.Coded, layout: Layout) -> Lines:
+    def in_order_of_arrival(self, step: spec.Coded, layout: StepLayout) -> Lines:
         """Returns what code hands on of the rows of a join, in the order of arrival.
 
         It is an operator on the way on of the join's rows, which know their order.
         """
         first: spec.Step = step.source
-        changes: list[Change] = [Fired(step)]
+        changes: list[RowChange] = [Fired(step)]
         while isinstance(first, spec.Filtered | spec.Projected):
             changes.insert(0, change_of(first))
             first = first.source
@@ -463,7 +463,7 @@ class Inputs(Generic[AnySource]):
         own = replace(streaming, plan=plan)
         return layout.joined(own, step.schema.names, step.code.variables.names)
 
-    def joined(self, step: spec.JoinedInRowTime, layout: Layout) -> Streaming:
+    def joined(self, step: spec.JoinedInRowTime, layout: StepLayout) -> Streaming:
         """Returns a join whose inputs are steps; joins of tables are inside of it."""
         if layout.tells_late:
             layout.beside += [self.lines(one, layout) for one in step.tried]
@@ -488,7 +488,7 @@ class Inputs(Generic[AnySource]):
                     raise TypeError(other)
         return found
 
-    def _side(self, one: spec.TimedInput, layout: Layout) -> AnySource:
+    def _side(self, one: spec.TimedInput, layout: StepLayout) -> AnySource:
         """Returns the rows of an input of a join."""
         match one.step:
             case spec.Given():
@@ -528,7 +528,7 @@ class RowTimeQuery:
 
     def frame(self, _: str) -> DataFrame:
         """Returns the rows of the stream."""
-        return self._outlets.frame(self._lines(Layout()), Outlet.MATCHED)
+        return self._outlets.frame(self._lines(StepLayout()), Outlet.MATCHED)
 
     def refuse_finish(self) -> None:
         """Refuses nothing: all that keeps rows in row time hears an end."""
@@ -538,7 +538,7 @@ class RowTimeQuery:
         """Returns what comes out among the lines."""
         return _Outlets(self.name, self.step.schema.names)
 
-    def _lines(self, layout: Layout) -> DataFrame:
+    def _lines(self, layout: StepLayout) -> DataFrame:
         """Returns the lines of the stream."""
         # Connect reads a plan as soon as somebody asks for its schema.
         with plain_rules(self.inputs.spark):
@@ -565,12 +565,12 @@ class RowTimeQuery:
         keeps = spec.InRowTime | spec.JoinedInRowTime | spec.Coded
         if not any(isinstance(it, keeps) for it in _steps(self.step)):
             # Row by row: nothing waits for an end, and casts alone can have failed.
-            lines = self._lines(Layout(tells_late=tells_late))
+            lines = self._lines(StepLayout(tells_late=tells_late))
             now = how.ending_by_itself
             return start_outlets(lines, self._outlets, into, how=now)
 
         def rows(checkpoint: Checkpoint, ends: Ends) -> DataFrame:
-            return self._lines(Layout(checkpoint, ends, tells_late=tells_late))
+            return self._lines(StepLayout(checkpoint, ends, tells_late=tells_late))
 
         givens = (it.input for it in _steps(self.step) if isinstance(it, spec.Given))
         feeds = (self.inputs.sources[name].feed for name in givens)
@@ -591,7 +591,7 @@ class RowTimeQuery:
         told = []
         for one in steps:
             if isinstance(one, spec.JoinedInRowTime):
-                plan = self.inputs.joined(one, Layout()).plan
+                plan = self.inputs.joined(one, StepLayout()).plan
                 told.append(words.explained(plan, partial(reads_all, plan)))
         if any(isinstance(one, spec.InRowTime) for one in steps):
             told.append(words.paragraphs([("row time", _IN_ORDER)]))

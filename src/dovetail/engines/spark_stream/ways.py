@@ -17,7 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from dovetail.engines.spark_stream.firing import Riding, fired
 from dovetail.engines.spark_stream.worker import relay
 from dovetail.kernels.arrays.names import LineKind, reserved
-from dovetail.plan.ways import Change, Fired, Kept, Path, Punctuated, Reshaped
+from dovetail.plan.ways import Fired, Kept, Path, Punctuated, Reshaped, RowChange
 from dovetail.schema import quoted
 
 _MOST = 2**63 - 1
@@ -30,7 +30,7 @@ _WITH_ROWS = (int(LineKind.ROW), int(LineKind.DELETE), int(LineKind.INITIAL))
 
 
 def changed(
-    frame: DataFrame, changes: Sequence[Change], riding: Riding = _NONE
+    frame: DataFrame, changes: Sequence[RowChange], riding: Riding = _NONE
 ) -> DataFrame:
     """Returns rows as changes make them, with the columns that ride along."""
     has_lines = relay.EVENT in riding.columns
@@ -69,7 +69,7 @@ Sql = str | tuple[tuple[str, str], ...]
 """A change of rows that stay nowhere: a condition, or columns by their names."""
 
 
-def in_sql(changes: Sequence[Change]) -> tuple[Sql, ...]:
+def in_sql(changes: Sequence[RowChange]) -> tuple[Sql, ...]:
     """Returns changes of rows that stay nowhere as texts, which travel light."""
     found = list[Sql]()
     for change in changes:
