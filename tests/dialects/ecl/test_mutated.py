@@ -1,5 +1,6 @@
 """Texts with a mistake: the error has its place, or the text is one that is right."""
 
+import re
 from random import Random
 
 import pytest
@@ -19,7 +20,9 @@ def outcome(play, engine):
     try:
         return [repr((one.row, one.facts)) for one in play.lines(engine)]
     except DovetailError as error:
-        return error.found.replace(engine.value, "engine")
+        told = error.found.replace(engine.value, "engine")
+        # One that takes rows as they come has not seen all when a LIMIT fails.
+        return re.sub(r"has \d+ candidates", "has too many candidates", told)
 
 
 @pytest.mark.parametrize("number", range(500))
