@@ -47,7 +47,7 @@ SYSTEM = Value(_SYSTEM, values.structured(_SYSTEM, _WORDS), NOWHERE)
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
+class Binding:
     """A name of code: what it is of, and whether code may change it."""
 
     target: code.Target
@@ -55,7 +55,7 @@ class Variable:
     is_mutable: bool
 
 
-Names = Mapping[str, Variable]
+Names = Mapping[str, Binding]
 
 
 @dataclass(slots=True)
@@ -70,17 +70,17 @@ class Writer:
     sees: Scope
     outputs: Mapping[str, int] = field(default_factory=dict)
     columns: list[SchemaColumn] = field(default_factory=list)
-    lasting: dict[str, Variable] = field(default_factory=dict)
-    result: Variable | None = None
+    lasting: dict[str, Binding] = field(default_factory=dict)
+    result: Binding | None = None
     """What gets the value of the function whose statements are bound."""
     busy: tuple[str, ...] = ()
     """The functions whose statements are bound."""
 
-    def variable(self, name: str, kind: SplType, *, is_mutable: bool) -> Variable:
+    def variable(self, name: str, kind: SplType, *, is_mutable: bool) -> Binding:
         """Returns a new variable, of a name or of none."""
         column = f"{name or 'value'} {len(self.columns)}"
         self.columns.append(SchemaColumn(column, types.stored(kind)))
-        return Variable(code.Target(column), kind, is_mutable)
+        return Binding(code.Target(column), kind, is_mutable)
 
     def state(self, logic: syntax.Logic) -> Iterator[code.Assigned]:
         """Yields the first values of the variables of a `state` clause."""
@@ -95,7 +95,7 @@ class Writer:
 
     def _declared(
         self, one: syntax.Variable, names: Names
-    ) -> tuple[list[code.Assigned], Variable]:
+    ) -> tuple[list[code.Assigned], Binding]:
         """Returns a variable with its first value: without one the type's own."""
         kind = self.sees.read_type(one.type)
         found = self.variable(one.name, kind, is_mutable=one.is_mutable)
@@ -228,7 +228,7 @@ class Writer:
 
     # What changes.
 
-    def target(self, node: syntax.Node, names: Names) -> Variable:
+    def target(self, node: syntax.Node, names: Names) -> Binding:
         """Returns the variable, or the part of one, that a statement changes."""
         match node:
             case syntax.Name(text=name) if name in names:
@@ -255,7 +255,7 @@ class Writer:
                 expected = f"one of {', '.join(known)}" if known else "mutable int32 n"
                 raise refused(node.place, "no variable that code can change", expected)
 
-    def _attribute(self, view: PortView, name: str, place: Place) -> Variable:
+    def _attribute(self, view: PortView, name: str, place: Place) -> Binding:
         """Returns an attribute of a tuple, which a Custom may change."""
         kind = view.type.get(name)
         if kind is None:
@@ -266,10 +266,10 @@ class Writer:
             raise refused(place, found, "a Custom, or an output clause")
         if view.within:
             part = code.Field(name)
-            return Variable(code.Target(view.within, (part,)), kind, is_mutable=True)
-        return Variable(code.Target(name), kind, is_mutable=True)
+            return Binding(code.Target(view.within, (part,)), kind, is_mutable=True)
+        return Binding(code.Target(name), kind, is_mutable=True)
 
-    def _element(self, whole: Variable, at: syntax.Node, names: Names) -> Variable:
+    def _element(self, whole: Binding, at: syntax.Node, names: Names) -> Binding:
         """Returns what a list has at a place, or a map for a key."""
         key = bind(at, self.scope(names))
         match types.loose(whole.type):
@@ -390,7 +390,7 @@ class Writer:
                 raise refused(call.place, told, "two statements")
 
     def _call(
-        self, node: syntax.Action, names: Names, result: Variable | None = None
+        self, node: syntax.Action, names: Names, result: Binding | None = None
     ) -> Statements:
         """Returns the statements of a function: what is mutable is what is given."""
         function = self.sees.commands[node.name]
@@ -400,7 +400,7 @@ class Writer:
         if len(node.arguments) != len(function.formals):
             found = f"{node.name} with {len(node.arguments)} arguments"
             raise refused(node.place, found, f"{len(function.formals)} of them")
-        known: dict[str, Variable] = {}
+        known: dict[str, Binding] = {}
         done: list[code.Statement] = []
         behind: list[code.Statement] = []
         for formal, value in zip(function.formals, node.arguments, strict=True):
@@ -578,18 +578,16 @@ _EMPTY = syntax.Block(NOWHERE, ())
 _LATE = {"&&", "||", "?", "?:"}
 
 
-def read(one: Variable) -> Value:
+def read(one: Binding) -> Value:
     """Returns the value that a variable has."""
     tree = Column(ROW, one.target.name, types.stored(one.type))
     return Value(types.loose(one.type), tree, NOWHERE)
 
 
-def _within(
-    whole: Variable, part: code.Field | code.Element, kind: SplType
-) -> Variable:
+def _within(whole: Binding, part: code.Field | code.Element, kind: SplType) -> Binding:
     """Returns a part of a variable."""
     target = replace(whole.target, within=(*whole.target.within, part))
-    return Variable(target, kind, whole.is_mutable)
+    return Binding(target, kind, whole.is_mutable)
 
 
 def _refuse_unsure(node: syntax.Node, steps: Sequence[syntax.Stepped]) -> None:

@@ -23,8 +23,8 @@ from dovetail.dialects.spl.code import (
     NOWHERE,
     SYSTEM,
     WINDOW,
+    Binding,
     Statements,
-    Variable,
     Writer,
     is_plain,
     read,
@@ -401,7 +401,7 @@ class _Coding:
         )
 
 
-def _by_zero(reason: Variable, leaves: Statements) -> Statements:
+def _by_zero(reason: Binding, leaves: Statements) -> Statements:
     """Returns that a tuple which divides by 0 leaves; all else stops the run."""
     told = read(reason).tree
     is_told = f"contains(x, '{BY_ZERO}')"

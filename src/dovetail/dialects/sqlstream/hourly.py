@@ -13,8 +13,7 @@ no item of the list would be a partner. An hour in which no row came has no end 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable
 
 from sqlglot import exp
 
@@ -24,26 +23,12 @@ from dovetail.dialects.sqlstream.functions import as_spark
 from dovetail.dialects.sqlstream.parser import ROWTIME
 from dovetail.dialects.sqlstream.query import Query, with_row_time
 from dovetail.dialects.sqlstream.rows import Rows
+from dovetail.dialects.sqlstream.single import Streams
 from dovetail.dialects.trees import sided
 from dovetail.expression import Expression, Scope, parse
 from dovetail.schema import Schema
 
 _ITEM, _ITEMS = "item", "items"
-
-
-class Known(Protocol):
-    """The streams of the text."""
-
-    def step(self, name: str) -> spec.Step:
-        """Returns the rows of an input as a step."""
-
-    def joined(
-        self, join: spec.JoinSpec, tries: Mapping[str, Sequence[str]]
-    ) -> spec.JoinedInRowTime:
-        """Returns a join as a step, and which rows of inputs are told beside it."""
-
-    def add(self, title: str, step: spec.Step) -> str:
-        """Returns the name under which the rows of a step are an input."""
 
 
 def keeps_table(query: Query) -> bool:
@@ -78,7 +63,7 @@ def without_table(query: exp.Select) -> exp.Select:
 class Hourly:
     """The rows of a table that met nobody in an hour, while they become a join."""
 
-    def __init__(self, known: Known, query: Query) -> None:
+    def __init__(self, known: Streams, query: Query) -> None:
         """Finds both sides, and what makes them partners."""
         self.known = known
         self.query = query
