@@ -29,9 +29,10 @@ from dovetail.errors import DialectError, Place, SpecError, UnsupportedError
 
 LANGUAGE = "Lenses SQL"
 FACETS = ("_key", "_value", "_meta", "_headers", "_metadata")
-_NAME = re.compile(r"[^\W\d][\w.\-]*")
-_LENGTHS = {"ms": 1_000, "s": spec.SECOND, "m": 60 * spec.SECOND}
-_LENGTHS |= {"h": 3_600 * spec.SECOND, "d": 86_400 * spec.SECOND}
+# Two dashes begin a comment.
+_NAME = re.compile(r"[^\W\d]([\w.]|-(?!-))*")
+_LENGTHS = {"ms": "milliseconds", "s": "seconds", "m": "minutes"}
+_LENGTHS |= {"h": "hours", "d": "days"}
 _KINDS = {
     TokenType.LEFT: spec.Kind.LEFT_OUTER,
     TokenType.RIGHT: spec.Kind.RIGHT_OUTER,
@@ -228,6 +229,9 @@ class Text:
                 "a text or a name in quotes does not end",
                 place=source.place(len(text.rstrip()), 1),
             ) from error
+        for one in every:
+            # Else they stand in texts of the spec, of which two are then not alike.
+            one.comments.clear()
         found = _Statements(source)
         start = 0
         # None ends the last statement, which may stand without a semicolon.
