@@ -347,8 +347,13 @@ class _Cursor:
             told = "" if self.is_done else f': "{text}"'
             expected = "a number and a unit, as in 5s: ms, s, m, h or d"
             raise DialectError(f"no length of time{told}", expected, place=place)
+        try:
+            length = spec.parse_span(f"{found[1]} {_LENGTHS[found[2]]}")
+        except SpecError as error:
+            told = f'"{text}" is too long'
+            raise DialectError(told, error.expected, place=place) from error
         self.at += 2
-        return spec.Span(0, int(found[1]) * _LENGTHS[found[2]])
+        return length
 
     def until(self, *ends: str) -> _Cursor:
         """Returns what stands before the first of these clauses, and goes past it."""
