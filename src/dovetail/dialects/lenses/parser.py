@@ -229,9 +229,9 @@ class Text:
                 "a text or a name in quotes does not end",
                 place=source.place(len(text.rstrip()), 1),
             ) from error
-        for one in every:
+        for token in every:
             # Else they stand in texts of the spec, of which two are then not alike.
-            one.comments.clear()
+            token.comments.clear()
         found = _Statements(source)
         start = 0
         # None ends the last statement, which may stand without a semicolon.
