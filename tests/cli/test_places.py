@@ -90,6 +90,7 @@ def sink(words):
         ((ORDERS, 'format = "orc"\n'), 9, 'format="orc" without a path'),
         (('time = "placed"', 'time = "placed"\nbounds = "x"'), 12, 'bounds="x": no'),
         (("{ id = ", "{ ID = 'int', id = "), 15, "stands twice"),
+        (("columns = {", "columns = {} # {"), 10, "is {}; expected columns = { id ="),
         (source('format = "jsn"'), 11, 'format="jsn"; expected one of'),
         (source('misfits = "skip"'), 11, 'misfits="skip"'),
         (source('start = "middle"'), 11, 'start="middle"'),

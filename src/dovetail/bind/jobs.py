@@ -344,6 +344,9 @@ class _Reading:
         is_stream = kind is spec.InputKind.STREAM
         with self.document.at(f"{where}.columns"):
             declared = known.take("columns", reader.read_schema, schema.Schema(()))
+            if known.has("columns") and not declared.columns:
+                expected = 'columns = { id = "bigint", at = "timestamp" }, or none'
+                raise fields.wrong(f"{where}.columns", {}, expected)
         with self.document.at(where, f"{where}.{source}"):
             origin = read(self, known)
         key: tuple[str, ...] = ()
