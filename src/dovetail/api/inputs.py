@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from dovetail import spec
-from dovetail.errors import SchemaError
+from dovetail.errors import SchemaError, SpecError
 from dovetail.expression import Expression, Scope, parse
 from dovetail.plan.stream import Feed
 from dovetail.schema import MOMENTS, WHOLE, AtomicType, Schema
@@ -75,7 +75,11 @@ def _bounds_given(bounds: str, source: spec.Input) -> str:
     if not source.is_timed or source.kind is not spec.InputKind.STREAM:
         hint = "a bound is a row time: name its column, and leave bounds out of a batch"
         raise arguments.wrong("bounds", bounds, "a stream with a time", hint)
-    kind = parse(Expression(bounds), Scope.row(source.schema)).type
+    try:
+        kind = parse(Expression(bounds), Scope.row(source.schema)).type
+    except (SpecError, SchemaError) as error:
+        found = f"bounds={arguments.told(bounds)}: {error.found}"
+        raise SpecError(found, error.expected, error.hint) from error
     if kind is not AtomicType.BOOLEAN:
         raise arguments.wrong("bounds", bounds, f"a condition, found {kind}", example)
     return bounds

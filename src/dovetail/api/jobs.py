@@ -13,7 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from tempfile import TemporaryDirectory
 from threading import Event
@@ -28,6 +28,7 @@ from dovetail.api import (
     lookups,
     programs,
     progress,
+    results,
     scripts,
     streams,
     texts,
@@ -35,15 +36,21 @@ from dovetail.api import (
 from dovetail.api.flows import Flow, late_sinks
 from dovetail.api.joined import Joined, streaming_of
 from dovetail.bind import jobs, origins, schemas, sinks
-from dovetail.bind.files import columns, frames, tuples
+from dovetail.bind.files import frames, tuples
 from dovetail.bind.files.texts import ValuePlace
-from dovetail.bind.kafka import Topic
+from dovetail.bind.kafka import Topic, refuse_unlike
 from dovetail.bind.lookups.tables import LookupTable
 from dovetail.bind.replay import FAST, STAMPS, Pace, replay
 from dovetail.bind.sinks import Sink
 from dovetail.dialects import spl, sql
 from dovetail.engines.spark import rules
-from dovetail.errors import DialectError, EngineError, SchemaError, SpecError
+from dovetail.errors import (
+    NOWHERE,
+    DialectError,
+    EngineError,
+    SpecError,
+    UnsupportedError,
+)
 from dovetail.expression import Expression
 from dovetail.plan import words
 from dovetail.plan.stream import Feed
@@ -196,6 +203,8 @@ class Prepared:
     asked: tuple[Asked, ...] = ()
     is_batch: bool = False
     """Whether all rows are there, and nothing comes in batches."""
+    columns: Mapping[str, schema.Schema] = field(default_factory=dict)
+    """Those of each output, as far as they are known without Spark."""
 
     @property
     def how(self) -> dict[str, object]:
@@ -261,7 +270,7 @@ def prepared(job: jobs.Job) -> Prepared:
     said = (word for word in ("program", "text", "join") if word in job.document.data)
     # What has no place of its own is wrong where the job says what it carries out.
     place = job.document.at(job.at(next(said, "")))
-    with place if job.document.text else nullcontext():
+    with place if job.document.text else nullcontext(), _in_its_file(job):
         match job.program:
             case jobs.Text(text, jobs.SPL):
                 found = _of_spl(job, text)
@@ -284,7 +293,34 @@ def prepared(job: jobs.Job) -> Prepared:
         raise job.document.wrong(job.at("finish"), told, "sources that end", hint)
     with job.document.at(job.at("sinks")):
         sinks.refuse_shared(job.sinks.values())
+    for name, rows in found.columns.items():
+        sink = job.sinks.get(name)
+        if isinstance(sink, Topic):
+            where = job.at("sinks", name)
+            with job.document.at(where, f"{where}.kafka"):
+                refuse_unlike(sink, rows)
     return found
+
+
+@contextmanager
+def _in_its_file(job: jobs.Job) -> Iterator[None]:
+    """Tells what is refused where the file of the job, or that of its text, has it."""
+    try:
+        yield
+    except (DialectError, SpecError, UnsupportedError) as error:
+        program, place = job.program, error.place
+        if isinstance(program, jobs.Text) and place.text == program.text and place.text:
+            error.place = replace(place, file=program.file)
+            if "text" in job.document.data:
+                error.place = job.document.within(job.at("text"), place)
+        # What an input asks for stands in the job, whatever takes the input.
+        asked = [("refresh", f"{it.where}.refresh") for it in job.inputs.values()]
+        asked = [it for it in asked if it[1] in job.document.places]
+        asked += [("a lookup", it.where) for it in job.lookups.values()]
+        said = (where for what, where in asked if error.found.startswith(what))
+        if error.place == NOWHERE and (where := next(said, "")):
+            error.place = job.document.place(where)
+        raise
 
 
 def _of_spl(job: jobs.Job, text: str) -> Prepared:
@@ -420,10 +456,15 @@ def _planned(
     """Returns a job that is planned on rows that nobody has read yet."""
     # What the plan refuses is refused before a session starts, which takes seconds.
     made = make(_unread(bound, asked))
+    _refuse_partitions(job, made)
+    columns = results.columns_of(made)
     if isinstance(made, Flow):
         names, every = made.outputs, (*made.outputs, *late_sinks(made))
         return Prepared(
-            job, bound, names, every, make, script, is_flow=True, asked=asked
+            *(job, bound, names, every, make, script),
+            is_flow=True,
+            asked=asked,
+            columns=columns,
         )
     # Late rows are no part of the result: they need no sink, but may have one.
     names = tuple(one.value for one in spec.outlets_of(made.request))
@@ -437,7 +478,17 @@ def _planned(
         is_flow=False,
         asked=asked,
         is_batch=not made.is_streaming,
+        columns=columns,
     )
+
+
+def _refuse_partitions(job: jobs.Job, made: Made) -> None:
+    """Refuses several partitions for a join whose state is in one."""
+    if job.partitions > 1 and results.is_in_one_bucket(made):
+        told = f"partitions={job.partitions} of a join that is in one bucket"
+        hint = "leave partitions out: one core does it all"
+        expected = "an equality by which its keys can be spread"
+        raise job.document.wrong(job.at("partitions"), told, expected, hint)
 
 
 def _refuse_unknown(
@@ -472,12 +523,9 @@ def _with_columns(job: jobs.Job, name: str, how: jobs.JobInput) -> Bound:
             found = f'the time "{moment}" is a column of the type {known[moment].type}'
             hint = f'columns = {{ {moment} = "timestamp", .. }} reads it as one'
             raise job.document.wrong(job_where, found, "one with timestamps", hint)
-        if isinstance(how.origin, origins.InFiles):
-            # Refuses what the file does not have.
-            columns.fitted_file(how.origin.file, given)
         bound = Bound(name, how, given, "", how.words)
-        with _at_its_word(job, how):
-            bound.told(known.names)
+        bound.told(known.names)
+        _ = bound.scans  # refuses what the file does not have
         return bound
 
 
@@ -493,24 +541,9 @@ def _asked(job: jobs.Job, name: str, how: jobs.JobLookup) -> Asked:
                 raise EngineError.not_installed(error) from error
             table = postgres(how.place, how.table)
         found = Asked(name, how, table, lookups.table_given(table, how.columns))
-    with job.document.at(how.where), _at_its_word(job, how):
+    with job.document.at(how.where):
         found.unread()
     return found
-
-
-@contextmanager
-def _at_its_word(job: jobs.Job, how: jobs.JobInput | jobs.JobLookup) -> Iterator[None]:
-    """Tells what is refused of a word of an input where that word stands."""
-    try:
-        yield
-    except (SpecError, SchemaError) as error:
-        # As an argument of `dt.stream` is told: lateness="long".
-        word = error.found.partition("=")[0]
-        # One for all streams stands at the top; what is no word is wrong as a whole.
-        places = (f"{how.where}.{word}", job.at(word))
-        known = (it for it in places if it in job.document.places)
-        with job.document.at(next(known, how.where)):
-            raise
 
 
 def _as_declared(job: jobs.Job, given: spec.Given, how: jobs.JobInput) -> Bound:
@@ -538,8 +571,7 @@ def _as_declared(job: jobs.Job, given: spec.Given, how: jobs.JobInput) -> Bound:
     bound = Bound(given.input, how, wide, as_sql, said)
     with job.document.at(how.where):
         _ = bound.scans  # refuses what the file does not have
-        with _at_its_word(job, how):
-            bound.told(wide.schema.names)
+        bound.told(wide.schema.names)
     return bound
 
 
@@ -548,7 +580,10 @@ def opened(prepared_job: Prepared, spark: SparkSession) -> Made:
     with rules.plain_rules(spark):
         rows = {one.name: one.rows(spark) for one in prepared_job.inputs}
         rows |= {one.name: one.rows() for one in prepared_job.asked}
-        return prepared_job.make(rows)
+        made = prepared_job.make(rows)
+    # A program in SPL is planned here for the first time.
+    _refuse_partitions(prepared_job.job, made)
+    return made
 
 
 def script_of(found: Prepared) -> str:

@@ -14,10 +14,18 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dovetail.errors import NOWHERE, DialectError, Place, SchemaError, SpecError
+from dovetail.errors import (
+    NOWHERE,
+    DialectError,
+    DovetailError,
+    Place,
+    SchemaError,
+    SpecError,
+    UnsupportedError,
+)
 
 _AT = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)$")
 Keys = tuple[str, ...]
@@ -80,20 +88,61 @@ class Document:
             where = re.sub(r"(\[\d+\]|\.?[^.\[]*)$", "", where)
         return self.places.get(where) or Place(self.text, 1, 1, file=self.name)
 
+    def within(self, where: str, place: Place) -> Place:
+        """Returns a place in a text that is the value at a path as one in the file."""
+        key = self.place(where)
+        lines = self.text.splitlines(keepends=True)
+        past = sum(map(len, lines[: key.line - 1])) + key.column - 1 + key.length
+        start = self.text.find(place.text, past)
+        # What has escapes stands nowhere as it is read.
+        if start < 0:
+            return replace(place, file=f"the text of {self.name}")
+        before = self.text[:start]
+        column = place.column
+        if place.line == 1:
+            column += start - (before.rfind("\n") + 1)
+        line = place.line + before.count("\n")
+        return Place(self.text, line, column, place.length, self.name)
+
     @contextmanager
-    def at(self, where: str) -> Iterator[None]:
-        """Tells at its place what is refused of the value at a path."""
+    def at(self, where: str, otherwise: str = "") -> Iterator[None]:
+        """Tells at its place what is refused of the value at a path.
+
+        `every=0` is told at the key `every` of it, or of all; a text as "l.x" where it
+        stands; and what is neither at `otherwise`, if that is another place.
+        """
         try:
             yield
-        except (SpecError, SchemaError) as error:
+        except (SpecError, SchemaError, UnsupportedError) as error:
             # What has a place of its own is wrong in a text, not in this one.
             if getattr(error, "place", NOWHERE) != NOWHERE:
                 raise
-            known = getattr(error, "where", "")
-            place = self.place(known if known.startswith(f"{self.name}.") else where)
+            place = self.place(self.path_of(error, where) or otherwise or where)
+            if isinstance(error, UnsupportedError):
+                error.place = place
+                raise
             raise DialectError(
                 error.found, error.expected, error.hint, place=place
             ) from error
+
+    def path_of(self, error: DovetailError, where: str) -> str:
+        """Returns the path of what an error speaks of, if that is known."""
+        known = getattr(error, "where", "")
+        if known.startswith(f"{self.name}."):
+            return known
+        word = error.found.partition("=")[0]
+        for path in (f"{where}.{word}", f"{self.name}.{word}"):
+            if path in self.places:
+                return path
+        cited = re.match(r'[^"]*"([^"]+)"', error.found)
+        if cited is None:
+            return ""
+        leaves = [it for it in _leaves(self.data, self.name) if it[0].startswith(where)]
+        whole = (path for path, text in leaves if text == cited[1])
+        # A name of a column is told within what it stands in.
+        name = re.compile(rf"(?<![\w.`]){re.escape(cited[1])}(?![\w.`])")
+        parts = (path for path, text in leaves if name.search(text))
+        return next(whole, "") or (next(parts, "") if "." in cited[1] else "")
 
     def wrong(
         self, where: str, found: str, expected: str = "", hint: str = ""
@@ -140,3 +189,16 @@ def _paths(data: object) -> Iterator[Keys]:
         for key, value in data.items():
             yield (key,)
             yield from ((key, *below) for below in _paths(value))
+
+
+def _leaves(data: object, where: str) -> Iterator[tuple[str, str]]:
+    """Yields all texts below a value, each with its path."""
+    match data:
+        case str():
+            yield where, data
+        case Mapping():
+            for key, value in data.items():
+                yield from _leaves(value, f"{where}.{key}")
+        case list():
+            for number, value in enumerate(data):
+                yield from _leaves(value, f"{where}[{number}]")

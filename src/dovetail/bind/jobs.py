@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -80,11 +80,12 @@ NOW = "available"
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A program in a language; SQL has dialects."""
+    """A program in a language; SQL has dialects. `file` has it, if a job names one."""
 
     text: str
     language: str
     dialect: str = ""
+    file: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +276,7 @@ class _Reading:
             case ["program"]:
                 path = self.folder / known.need("program", fields.text)
                 with self.document.at(f"{known.where}.program"):
-                    return read_text(path, dialect)
+                    return replace(read_text(path, dialect), file=path.name)
             case ["text"]:
                 text = known.need("text", fields.text)
                 if dialect == SPL:
@@ -341,9 +342,12 @@ class _Reading:
         keys, read = _ORIGINS[source]
         known = fields.Fields.of(given, where, (source, *keys, *own))
         is_stream = kind is spec.InputKind.STREAM
-        with self.document.at(where):
+        with self.document.at(f"{where}.columns"):
             declared = known.take("columns", reader.read_schema, schema.Schema(()))
-        with self.document.at(f"{where}.{source}"):
+            if known.has("columns") and not declared.columns:
+                expected = 'columns = { id = "bigint", at = "timestamp" }, or none'
+                raise fields.wrong(f"{where}.columns", {}, expected)
+        with self.document.at(where, f"{where}.{source}"):
             origin = read(self, known)
         key: tuple[str, ...] = ()
         if isinstance(origin, Topic) and kind is spec.InputKind.TABLE:
@@ -401,7 +405,7 @@ class _Reading:
         target = _one_of(given, where, tuple(_SINKS))
         keys, read = _SINKS[target]
         known = fields.Fields.of(given, where, (target, *keys))
-        with self.document.at(f"{where}.{target}"):
+        with self.document.at(where, f"{where}.{target}"):
             return read(self, known)
 
     def path(self, known: fields.Fields, key: str) -> str:
@@ -444,7 +448,14 @@ def _stored(reading: _Reading, known: fields.Fields) -> origins.Origin:
     # Options come last: who says `dbtable` there means it.
     options = {**own, **known.take("options", _by_name(_setting), {})}
     kind = origins.JDBC if is_jdbc else known.need("format", fields.text)
+    if kind.lower() in _IN_FILES and not path and "path" not in options:
+        found, expected = f'format="{kind}" without a path', 'path = "data/orders"'
+        raise SpecError(found, expected, "its rows are in files")
     return origins.Stored(kind, options, path)
+
+
+_IN_FILES = ("avro", "binaryfile", "csv", "delta", "json", "orc", "parquet", "text")
+"""Formats that Spark reads from a path alone."""
 
 
 def _rate(reading: _Reading, known: fields.Fields) -> origins.Origin:  # noqa: ARG001

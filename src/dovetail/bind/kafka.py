@@ -24,7 +24,7 @@ from dovetail.bind.sinks import CHANGE, EXACT, JSON
 from dovetail.errors import SchemaError, SpecError
 from dovetail.expression.sql import text_of
 from dovetail.kernels.arrays.names import reserved
-from dovetail.schema import AtomicType, Schema, quoted
+from dovetail.schema import AtomicType, Schema, Type, quoted
 from dovetail.schema import Column as SchemaColumn
 from dovetail.spec import arguments
 
@@ -66,6 +66,10 @@ _PLAIN = {
     Format.BYTES: AtomicType.BINARY,
 }
 """Formats of one column, which has this type."""
+
+
+_WHOLE = (AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BIGINT)
+"""From the least to the widest."""
 
 
 class KeyWindow(Enum):
@@ -123,27 +127,28 @@ class Part:
             window=KeyWindow.NOT,
         )
 
-    def check(self, where: str) -> None:
-        """Refuses columns that the format has no room for."""
+    def check(self, where: str, word: str) -> None:
+        """Refuses columns that the format, said by a word, has no room for."""
+        told = f"{word}={arguments.told(self.name)} of {where}"
         if self.window is not KeyWindow.NOT:
             count, every = self.window.columns, self.schema.columns
             fits = all(one.type in _MOMENTS for one, _ in _moments(self))
             if len(every) <= count or not fits:
                 names = ("its start", "its start and its end")[count - 1]
                 raise SpecError(
-                    f"{where} in the format {self.name} with the columns "
+                    f"{told} with the columns "
                     f"({', '.join(f'{it.name} {it.type}' for it in every)})",
                     f"columns of the key, and {names}",
                     "a moment is a timestamp, or a bigint of milliseconds",
                 )
-            self._inner.check(where)
+            self._inner.check(where, word)
             return
         kinds = [one.type for one in self.schema.columns]
         if not kinds:
             return
         if self.format not in {Format.JSON, Format.AVRO} and len(kinds) != 1:
             raise SpecError(
-                f"{where} in the format {self.format.value} with {len(kinds)} columns",
+                f"{told} with {len(kinds)} columns",
                 "one column",
                 'format "json" has room for several',
             )
@@ -151,15 +156,25 @@ class Part:
         wanted = _PLAIN.get(self.format, kinds[0])
         if kinds[0] != wanted:
             raise SchemaError(
-                f"{where} in the format {self.format.value} is of the type {kinds[0]}",
+                f"{told}, which is of the type {kinds[0]}",
                 str(wanted),
             )
         if (self.format is Format.AVRO) != bool(self.avro):
             found = "without a schema" if not self.avro else "with a schema of Avro"
             raise SpecError(
-                f"{where} in the format {self.format.value} {found}",
+                f"{told} {found}",
                 "a schema of Avro, as its JSON, for the format avro alone",
             )
+
+    def writes(self, kind: Type, own: Type) -> bool:
+        """Tells whether values of a kind are written as those of a column's own type.
+
+        Every value has a text, and a wider number has room for each before it.
+        """
+        if own in _WHOLE and kind in _WHOLE:
+            return _WHOLE.index(kind) <= _WHOLE.index(own)
+        is_text = self.format is Format.STRING and own is AtomicType.STRING
+        return kind == own or is_text
 
     def read(self, *, fails: bool) -> Iterator[str]:
         """Yields the columns as SQL over Spark's own columns of a topic.
@@ -306,9 +321,14 @@ class Topic:
     options: Mapping[str, str]
 
     def __post_init__(self) -> None:
-        """Refuses columns for which the formats have no room."""
-        self.value.check(f'the value of the topic "{self.topic}"')
-        self.key.check(f'the key of the topic "{self.topic}"')
+        """Refuses columns for which the formats have no room, or of no meaning."""
+        for column, what in self.meta.items():
+            if what not in _META:
+                found = f'meta={{"{column}": {arguments.told(what)}}}'
+                hint = arguments.near(what, _META, "")
+                raise SpecError(found, f"one of {', '.join(_META)}", hint)
+        self.value.check(f'the value of the topic "{self.topic}"', "format")
+        self.key.check(f'the key of the topic "{self.topic}"', "key_format")
 
     @property
     def is_endless(self) -> bool:
@@ -425,30 +445,8 @@ class Topic:
         is_new: bool,  # noqa: ARG002 - others may write into a topic, too
     ) -> None:
         """Refuses rows that lack a column of the key or the value."""
-        for name, what in self.meta.items():
-            if what not in _WRITTEN:
-                raise SpecError(
-                    f'meta={{"{name}": "{what}"}} of {self.place} as a sink',
-                    " or ".join(_WRITTEN),
-                    "Spark's connector writes no other of them",
-                )
         found = schema_of(rows)
-        wanted = [*self.key.schema.columns, *self.value.schema.columns]
-        names = [one.name for one in wanted] + [*self.meta]
-        for name in (*names, *([CHANGE] if self.upsert else [])):
-            if name not in found:
-                hint = f'"{CHANGE}" is a column of joins of tables that change'
-                raise SchemaError(
-                    f'the rows for {self.place} have no column "{name}"',
-                    f"it beside {', '.join(found.names)}",
-                    hint if name == CHANGE else "",
-                )
-        if self.upsert and not self.key.schema.columns:
-            raise SpecError(
-                f"upsert into {self.place} without a key",
-                'key={"id": "bigint"}',
-                "a tombstone says by its key what is gone",
-            )
+        refuse_unlike(self, found)
         rows.select(*self._record(found))  # Spark refuses what cannot be written
 
     def write(
@@ -485,6 +483,46 @@ class Topic:
             record["key"] = self.key.written()
         record |= {what: quoted(name) for name, what in self.meta.items()}
         return [F.expr(sql).alias(name) for name, sql in record.items()]
+
+
+def refuse_unlike(topic: Topic, found: Schema) -> None:
+    """Refuses columns of which no record of a topic can be made.
+
+    Each refusal begins with the word of `dt.kafka` that asks for what is not there.
+    """
+    for name, what in topic.meta.items():
+        if what not in _WRITTEN:
+            raise SpecError(
+                f'meta={{"{name}": "{what}"}} of {topic.place} as a sink',
+                " or ".join(_WRITTEN),
+                "Spark's connector writes no other of them",
+            )
+    if topic.upsert and not topic.key.schema.columns:
+        raise SpecError(
+            f"upsert=True into {topic.place} without a key",
+            'key={"id": "bigint"}',
+            "a tombstone says by its key what is gone",
+        )
+    wanted = [("key", it.name) for it in topic.key.schema.columns]
+    wanted += [("columns", it.name) for it in topic.value.schema.columns]
+    wanted += [("meta", name) for name in topic.meta]
+    wanted += [("upsert", CHANGE)] if topic.upsert else []
+    for word, name in wanted:
+        if name not in found:
+            asked = "True" if word == "upsert" else f"{{{arguments.told(name)}: ..}}"
+            hint = f'"{CHANGE}" is a column of joins of tables that change'
+            raise SchemaError(
+                f'{word}={asked}: the rows for {topic.place} have no column "{name}"',
+                f"it beside {', '.join(found.names)}",
+                hint if name == CHANGE else "",
+            )
+    for word, part in (("key", topic.key), ("columns", topic.value)):
+        for own in part.schema.columns:
+            kind = found[own.name].type
+            if not part.writes(kind, own.type):
+                told = f'{word}={{"{own.name}": "{own.type}"}}'
+                where = f"the column of the rows for {topic.place}"
+                raise SchemaError(f"{told}: {where} is of the type {kind}", str(kind))
 
 
 @arguments.public
@@ -525,8 +563,6 @@ def kafka(  # noqa: PLR0913 - each is a free choice, by its name
     )
     window, written = _KEY_FORMATS[named]
     known = _texts("meta", meta, '{"at": "timestamp"}')
-    for what in known.values():
-        arguments.word("meta", what, _META)
     return Topic(
         topic,
         servers,

@@ -24,7 +24,7 @@ from dovetail.conformance.case import CaseData
 from dovetail.conformance.explain import explained_text
 from dovetail.conformance.flows import spl_play
 from dovetail.dialects import spl
-from dovetail.errors import SpecError
+from dovetail.errors import EngineError, SpecError
 
 # Spark and Arrow take a second to load: who asks for help waits for neither.
 if TYPE_CHECKING:
@@ -73,8 +73,17 @@ class JobProgram:
         from dovetail.api import jobs  # noqa: PLC0415 - Spark is slow
         from dovetail.engines.spark_session import program_session  # noqa: PLC0415
 
-        with terminal.waiting("starting Spark"):
-            spark = program_session(master, found.job.session())
+        job = found.job
+        try:
+            with terminal.waiting("starting Spark"):
+                spark = program_session(master, job.session())
+        except EngineError as error:
+            # A setting that Spark refuses is wrong where the job has it.
+            said = (it for it in job.spark if f'"{it}"' in error.found)
+            if name := next(said, ""):
+                told = error.found, error.expected, error.hint
+                raise job.document.wrong(job.at("spark", name), *told) from error
+            raise
         # Of what goes on each batch is printed, of what ends all of it at the end.
         prints = partial(terminal.print_rows, count=show)
         printed = jobs.Shown(prints, show) if found.takes_time else None

@@ -17,9 +17,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pyspark
+from pyspark.errors import IllegalArgumentException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
+from dovetail.bind.failures import said
 from dovetail.errors import EngineError
 
 BRIEF = (
@@ -142,12 +144,18 @@ def _started(builder: SparkSession.Builder) -> SparkSession:
     with tempfile.TemporaryFile() as log:
         try:
             with _sent_to(log.fileno()):
-                return builder.getOrCreate()
+                spark = builder.getOrCreate()
+                _ = spark.conf  # Spark looks at some settings when it is first asked
+                return spark
+        except IllegalArgumentException as error:
+            # Java is there, or nobody would say so.
+            told = f"Spark refuses a setting: {said(error)}"
+            raise EngineError(told, "a value that it takes") from error
         except Exception as error:
             log.seek(0)
-            said = log.read().decode(errors="replace").strip().splitlines()
+            lines = log.read().decode(errors="replace").strip().splitlines()
             raise EngineError(
-                f"Spark does not start: {said[-1] if said else error}",
+                f"Spark does not start: {lines[-1] if lines else error}",
                 "Java 17 or newer, in JAVA_HOME or on PATH",
                 "scripts/setup looks for one and says what to install",
             ) from error

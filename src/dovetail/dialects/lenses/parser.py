@@ -30,9 +30,10 @@ from dovetail.errors import DialectError, Place, SpecError, UnsupportedError
 
 LANGUAGE = "Lenses SQL"
 FACETS = ("_key", "_value", "_meta", "_headers", "_metadata")
-_NAME = re.compile(r"[^\W\d][\w.\-]*")
-_LENGTHS = {"ms": 1_000, "s": spec.SECOND, "m": 60 * spec.SECOND}
-_LENGTHS |= {"h": 3_600 * spec.SECOND, "d": 86_400 * spec.SECOND}
+# Two dashes begin a comment.
+_NAME = re.compile(r"[^\W\d]([\w.]|-(?!-))*")
+_LENGTHS = {"ms": "milliseconds", "s": "seconds", "m": "minutes"}
+_LENGTHS |= {"h": "hours", "d": "days"}
 _KINDS = {
     TokenType.LEFT: spec.Kind.LEFT_OUTER,
     TokenType.RIGHT: spec.Kind.RIGHT_OUTER,
@@ -232,6 +233,9 @@ class Text:
                 "a text or a name in quotes does not end",
                 place=source.place(len(text.rstrip()), 1),
             ) from error
+        for token in every:
+            # Else they stand in texts of the spec, of which two are then not alike.
+            token.comments.clear()
         found = _Statements(source)
         start = 0
         # None ends the last statement, which may stand without a semicolon.
@@ -344,11 +348,19 @@ class _Cursor:
         text = "".join(one.text for one in some)
         found = re.fullmatch(r"(\d+)(ms|s|m|h|d)", text.lower())
         if found is None:
-            told = "" if self.is_done else f': "{text}"'
+            shown = (
+                self.source.text[self.token.start : some[-1].end + 1] if some else ""
+            )
+            told = shown and f': "{shown}"'
             expected = "a number and a unit, as in 5s: ms, s, m, h or d"
             raise DialectError(f"no length of time{told}", expected, place=place)
+        try:
+            length = spec.parse_span(f"{found[1]} {_LENGTHS[found[2]]}")
+        except SpecError as error:
+            told = f'"{text}" is too long'
+            raise DialectError(told, error.expected, place=place) from error
         self.at += 2
-        return spec.Span(0, int(found[1]) * _LENGTHS[found[2]])
+        return length
 
     def until(self, *ends: str) -> _Cursor:
         """Returns what stands before the first of these clauses, and goes past it."""

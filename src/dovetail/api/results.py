@@ -1,0 +1,64 @@
+"""What is known of the results of a job before Spark starts: columns, and buckets.
+
+made of rows that nobody has read -> columns of each result -> do they suit its sink
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+
+from dovetail import schema, spec
+from dovetail.api.flows import Flow, JoinedQuery
+from dovetail.api.joined import Joined, plan_of
+from dovetail.bind.sinks import CHANGE
+from dovetail.engines.kernel_settings import stream_settings
+from dovetail.errors import DovetailError
+from dovetail.plan import flow
+from dovetail.plan.stream import StreamPlan
+
+
+def columns_of(made: Joined | Flow) -> Mapping[str, schema.Schema]:
+    """Returns the columns of results by their names, as far as we know them.
+
+    Rows of a join that leave alone, or late, are as they came: no select is of them.
+    """
+    found: dict[str, schema.Schema] = {}
+    joins = {spec.Outlet.MATCHED.value: made} if isinstance(made, Joined) else {}
+    if isinstance(made, Flow):
+        joins = {
+            it.name: it.joined for it in made.queries if isinstance(it, JoinedQuery)
+        }
+        found = {it: spec.schema_of(made.program, it) for it in made.outputs}
+    for name, joined in joins.items():
+        found.pop(name, None)
+        # A function that Spark alone knows has a type that it alone knows.
+        with suppress(DovetailError):
+            whole = spec.Nested(joined.request, "")
+            known = spec.input_of(whole, joined.inputs, "").schema
+            if joined.is_streaming and stream_settings(plan_of(joined)).changelog:
+                told = schema.Column(CHANGE, schema.AtomicType.STRING)
+                known = schema.Schema((*known.columns, told))
+            found[name] = known
+    return found
+
+
+def is_in_one_bucket(made: Joined | Flow) -> bool:
+    """Tells whether a join of streams keeps state that cannot be spread."""
+    queries = made.queries if isinstance(made, Flow) else (JoinedQuery("", made),)
+    for query in queries:
+        plans: tuple[StreamPlan, ...] = ()
+        match query:
+            case JoinedQuery(joined=joined) if joined.is_streaming:
+                plans = (plan_of(joined),)
+            case flow.JoinQuery() | flow.TailQuery():
+                plans = (query.plan,)
+            case flow.TurnQuery():
+                plans = query.plans
+            case _:
+                pass
+        # What Spark joins by itself keeps no state.
+        keeps = [one for it in plans if not it.way.is_native for one in it.joins]
+        if keeps and not any(one.spread.is_wide for one in keeps):
+            return True
+    return False

@@ -1,0 +1,146 @@
+"""What is wrong in a job is told before Spark starts, in the line that says it."""
+
+import pytest
+from typer.testing import CliRunner
+
+from dovetail.cli.main import app
+
+TEXT = '''\
+text = """
+INSERT INTO result
+SELECT STREAM c.name, o.item FROM orders o LEFT JOIN customers c ON c.id = o.cid;
+"""
+'''
+SQL = (
+    TEXT
+    + """\
+dialect = "lenses"
+partitions = 1
+
+[streams.orders]
+file = "orders.csv"
+columns = { cid = "int", item = "string", placed = "timestamp" }
+time = "placed"
+
+[tables.customers]
+file = "customers.csv"
+columns = { id = "int", name = "string", at = "timestamp" }
+key = "id"
+time = "at"
+
+[sinks.matched]
+folder = "out"
+format = "json"
+"""
+)
+JOIN = SQL.replace(
+    TEXT + 'dialect = "lenses"\n',
+    """\
+[join]
+type = "left_outer"
+clock = "event"
+hard = [["l.cid", "r.id"]]
+soft = "l.item > ''"
+select = { item = "l.item", name = "r.name" }
+left = { from = "orders" }
+right = { from = "customers" }
+""",
+).replace("partitions = 1\n", "")
+ORDERS, FOLDER = 'file = "orders.csv"\n', 'folder = "out"\nformat = "json"\n'
+TOPIC = 'kafka = "t"\nservers = "b:1"\n'
+
+
+@pytest.fixture
+def explained(tmp_path):
+    """Explains a job of which parts are other ones, and returns what is told."""
+    (tmp_path / "orders.csv").write_text("cid,item,placed\n1,pen,2024-01-01\n")
+    (tmp_path / "customers.csv").write_text("id,name,at\n1,Ann,2024-01-01\n")
+    (tmp_path / "bad.sql").write_text("-- x\nSELECT STREAM itm FROM orders")
+
+    def explained(job, *parts):
+        for part, other in parts:
+            assert part in job
+            job = job.replace(part, other, 1)
+        (tmp_path / "job.toml").write_text(job)
+        found = CliRunner().invoke(app, ["explain", str(tmp_path / "job.toml")])
+        assert (found.exit_code, found.stdout) == (2, "")
+        return found.stderr.removeprefix("dovetail explain: ")
+
+    return explained
+
+
+def source(words):
+    """Rows of a topic in place of those of a file."""
+    return (ORDERS, f"{TOPIC}{words}\n")
+
+
+def sink(words):
+    """A topic that takes the result."""
+    return (FOLDER, f"{TOPIC}{words}\n")
+
+
+@pytest.mark.parametrize(
+    ("part", "line", "says"),
+    [
+        # A text is a part of its file.
+        (("o.item", "o.itm"), 3, 'no field "itm"'),
+        (("customers c", "nobody c"), 3, 'no topic "nobody"'),
+        (("o.item", '\\"x\\" AS x, o.itm'), 2, "the text of job.toml, line 2, col"),
+        # What is wrong of one key.
+        ((ORDERS, 'format = "orc"\n'), 9, 'format="orc" without a path'),
+        (('time = "placed"', 'time = "placed"\nbounds = "x"'), 12, 'bounds="x": no'),
+        (("{ id = ", "{ ID = 'int', id = "), 15, "stands twice"),
+        (("columns = {", "columns = {} # {"), 10, "is {}; expected columns = { id ="),
+        (source('format = "jsn"'), 11, 'format="jsn"; expected one of'),
+        (source('misfits = "skip"'), 11, 'misfits="skip"'),
+        (source('start = "middle"'), 11, 'start="middle"'),
+        (source('meta = {x = "nix"}'), 11, 'meta={"x": "nix"}; expected one of topic'),
+        (source('key_format = "twlong"\nkey = {k = "int"}'), 11, 'key_format="twlong"'),
+        ((FOLDER, 'current = "out"\nevery = 0\n'), 21, "every=0"),
+        # What an input asks of who takes it.
+        (('"at"', '"at"\nrefresh = "1 day"'), 18, "refresh of a table that lies"),
+        ((ORDERS, 'jdbc = "j"\ntable = "t"\n'), 8, "a data base as a stream"),
+        # What a sink asks of a result.
+        (sink('key = {nme = "string"}'), 22, 'no column "nme"; expected it beside na'),
+        (sink('key = {name = "int"}'), 22, 'key={"name": "int"}: the column'),
+        (sink('columns = {item = "int"}'), 22, "is of the type string"),
+        (sink("upsert = true"), 22, "upsert=True into the topic"),
+        (sink('upsert = true\nkey = {name = "string"}'), 22, 'no column "change"'),
+        (sink('meta = {item = "offset"}'), 22, 'meta={"item": "offset"} of the'),
+    ],
+)
+def test_the_line_of_a_mistake_is_told(explained, part, line, says):
+    told = explained(SQL, part)
+    assert f"job.toml, line {line}, " in told
+    assert says in told
+
+
+def test_partitions_of_one_bucket_are_told(explained):
+    # By another column than the table's key: a row ends for all others.
+    told = explained(SQL, ("partitions = 1", "partitions = 4"), ('"id"', '"name"'))
+    assert told.startswith("job.toml, line 6, column 1: partitions=4 of a join that is")
+
+
+def test_a_lookup_is_told_where_it_stands(explained):
+    told = explained(SQL, ("tables.c", "lookups.c"), ('time = "at"\n', ""))
+    assert told.startswith("job.toml, line 13, column 10: a lookup where time is named")
+
+
+def test_the_file_of_a_text_is_told(explained):
+    told = explained(SQL, (TEXT, 'program = "bad.sql"\n'))
+    assert told.startswith('bad.sql, line 2, column 15: no field "itm"')
+
+
+@pytest.mark.parametrize(
+    ("part", "other", "line", "says"),
+    [
+        ("l.cid", "l.cide", 4, '"l.cide" in hard names no column'),
+        ("l.item > ''", "l.item >", 5, "is no expression"),
+        ("l.item > ''", "l.itm > ''", 5, '"l.itm" in soft'),
+        ('"r.name"', '"r.nme"', 6, '"r.nme" in select of "name"'),
+    ],
+)
+def test_the_line_of_an_expression_is_told(explained, part, other, line, says):
+    told = explained(JOIN, (part, other))
+    assert told.startswith(f"job.toml, line {line}, ")
+    assert says in told
