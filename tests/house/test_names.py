@@ -1,6 +1,7 @@
 """Names are whole words, and no room is a drawer for things without one."""
 
 import ast
+from collections import Counter
 
 from tests.house.source import MODULES, Function, found
 
@@ -12,6 +13,24 @@ def test_no_module_is_a_drawer():
     drawers = {"utils", "util", "helpers", "helper", "manager", "managers", "misc"}
     named = {part.strip("_") for path in MODULES for part in path.with_suffix("").parts}
     assert named & drawers == set()
+
+
+def room_of(path):
+    """The room of a module; dialects, engines and players are rooms each."""
+    first, *rest = path.relative_to("src/dovetail").parts
+    is_wing = first in {"dialects", "engines", "conformance"} and len(rest) > 1
+    return f"{first}/{rest[0]}" if is_wing else first
+
+
+def test_a_class_name_stands_for_one_thing_in_a_room():
+    named = Counter(
+        (room_of(path), node.name)
+        for path, tree in MODULES.items()
+        for node in tree.body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    # Left for a change of its own: who runs a join, and the way of rows.
+    assert {one for one, count in named.items() if count > 1} == {("plan", "Way")}
 
 
 def test_parameters_are_whole_words():

@@ -42,7 +42,7 @@ from dovetail.bind.document import FROM_HERE, Document, text_of
 from dovetail.bind.files import Root
 from dovetail.bind.files.names import file_at
 from dovetail.bind.jars import AVRO, CONNECTOR, jars
-from dovetail.bind.kafka import Format, Topic, kafka
+from dovetail.bind.kafka import Encoding, Topic, kafka
 from dovetail.bind.replay import Pace, pace_of
 from dovetail.dialects.sql import SQL_DIALECTS, USUAL
 from dovetail.errors import DialectError, SpecError
@@ -188,7 +188,7 @@ class Job:
         if not topics or not self.kafka.connector:
             return ()
         parts = [part for one in topics for part in (one.key, one.value)]
-        needs_avro = any(part.format is Format.AVRO for part in parts)
+        needs_avro = any(part.format is Encoding.AVRO for part in parts)
         return (*self.kafka.connector, *(AVRO if needs_avro else ()))
 
     def session(self) -> Mapping[str, str]:

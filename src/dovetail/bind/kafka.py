@@ -47,7 +47,7 @@ _WRITTEN = ("partition", "headers")
 """What a sink can say of its records."""
 
 
-class Format(Enum):
+class Encoding(Enum):
     """How columns are written into the bytes of a key or a value."""
 
     JSON = "json"
@@ -60,10 +60,10 @@ class Format(Enum):
 
 
 _PLAIN = {
-    Format.INT: AtomicType.INT,
-    Format.LONG: AtomicType.BIGINT,
-    Format.DOUBLE: AtomicType.DOUBLE,
-    Format.BYTES: AtomicType.BINARY,
+    Encoding.INT: AtomicType.INT,
+    Encoding.LONG: AtomicType.BIGINT,
+    Encoding.DOUBLE: AtomicType.DOUBLE,
+    Encoding.BYTES: AtomicType.BINARY,
 }
 """Formats of one column, which has this type."""
 
@@ -88,7 +88,7 @@ class KeyWindow(Enum):
 _KEY_FORMATS = {
     f"{window.value}{one.value}": (window, one)
     for window in KeyWindow
-    for one in Format
+    for one in Encoding
 }
 """Formats of a key by their names: with `tw` or `sw` in front it has a window."""
 _MOMENTS = (AtomicType.BIGINT, AtomicType.TIMESTAMP)
@@ -104,7 +104,7 @@ class Part:
 
     column: str
     schema: Schema
-    format: Format
+    format: Encoding
     avro: str = ""
     window: KeyWindow = KeyWindow.NOT
 
@@ -146,7 +146,7 @@ class Part:
         kinds = [one.type for one in self.schema.columns]
         if not kinds:
             return
-        if self.format not in {Format.JSON, Format.AVRO} and len(kinds) != 1:
+        if self.format not in {Encoding.JSON, Encoding.AVRO} and len(kinds) != 1:
             raise SpecError(
                 f"{told} with {len(kinds)} columns",
                 "one column",
@@ -159,7 +159,7 @@ class Part:
                 f"{told}, which is of the type {kinds[0]}",
                 str(wanted),
             )
-        if (self.format is Format.AVRO) != bool(self.avro):
+        if (self.format is Encoding.AVRO) != bool(self.avro):
             found = "without a schema" if not self.avro else "with a schema of Avro"
             raise SpecError(
                 f"{told} {found}",
@@ -173,7 +173,7 @@ class Part:
         """
         if own in _WHOLE and kind in _WHOLE:
             return _WHOLE.index(kind) <= _WHOLE.index(own)
-        is_text = self.format is Format.STRING and own is AtomicType.STRING
+        is_text = self.format is Encoding.STRING and own is AtomicType.STRING
         return kind == own or is_text
 
     def read(self, *, fails: bool) -> Iterator[str]:
@@ -190,28 +190,28 @@ class Part:
             return
         raw, kinds = self.column, self.schema.columns
         match self.format:
-            case Format.JSON:
+            case Encoding.JSON:
                 # Else what is no JSON would be nulls without a word.
                 told = {**EXACT, "mode": "FAILFAST" if fails else "PERMISSIVE"}
                 columns = text_of(self.schema.to_sql())
                 whole = f"from_json(CAST({raw} AS STRING), {columns}, {_map(told)})"
                 yield from (_named(f"({whole}).{_quoted(it)}", it) for it in kinds)
-            case Format.AVRO:
+            case Encoding.AVRO:
                 mode = _map({"mode": "FAILFAST" if fails else "PERMISSIVE"})
                 whole = f"from_avro({raw}, {text_of(self.avro)}, {mode})"
                 yield from (_named(f"({whole}).{_quoted(it)}", it) for it in kinds)
-            case Format.STRING:
+            case Encoding.STRING:
                 yield from (_named(f"CAST({raw} AS STRING)", it) for it in kinds)
-            case Format.BYTES:
+            case Encoding.BYTES:
                 yield from (_named(raw, it) for it in kinds)
-            case Format.INT:
+            case Encoding.INT:
                 # As the upper half of eight bytes four of them keep their sign.
                 upper = _whole(f"hex({raw}) || '00000000'")
                 whole = f"shiftright({upper}, 32)"
                 yield from (_named(whole, it) for it in kinds)
-            case Format.LONG:
+            case Encoding.LONG:
                 yield from (_named(_whole(f"hex({raw})"), it) for it in kinds)
-            case Format.DOUBLE:
+            case Encoding.DOUBLE:
                 yield from (_named(_double(raw), it) for it in kinds)
 
     def written(self) -> str:
@@ -222,19 +222,19 @@ class Part:
             return f"concat({', '.join((self._inner.written(), *behind))})"
         names = ", ".join(map(_quoted, self.schema.columns))
         match self.format:
-            case Format.JSON:
+            case Encoding.JSON:
                 return f"CAST(to_json(struct({names}), {_map(JSON)}) AS BINARY)"
-            case Format.AVRO:
+            case Encoding.AVRO:
                 return f"to_avro(struct({names}), {text_of(self.avro)})"
-            case Format.STRING:
+            case Encoding.STRING:
                 return f"CAST(CAST({names} AS STRING) AS BINARY)"
-            case Format.BYTES:
+            case Encoding.BYTES:
                 return names
-            case Format.INT | Format.LONG:
+            case Encoding.INT | Encoding.LONG:
                 # A cast to bytes depends on the rules of the session; this does not.
-                digits = 8 if self.format is Format.INT else 16
+                digits = 8 if self.format is Encoding.INT else 16
                 return f"unhex(right(lpad(hex({names}), 16, '0'), {digits}))"
-            case Format.DOUBLE:
+            case Encoding.DOUBLE:
                 raise SpecError(
                     f'the {self.column} of a sink in the format "double"',
                     "json, string, int, long, bytes or avro",
@@ -412,7 +412,7 @@ class Topic:
         words |= {f"{name}format": one.name for name, one in parts.items()}
         words |= {f"{name}avro": one.avro for name, one in parts.items()}
         words |= {"meta": {**self.meta}, "start": self.start, "misfits": self.misfits}
-        usual = {"format": Format.JSON.value, "start": _START, "misfits": FAIL}
+        usual = {"format": Encoding.JSON.value, "start": _START, "misfits": FAIL}
         usual["key_format"] = _usual_format(self.key.schema).value
         told = [
             f"{name}={value!r}"
@@ -569,7 +569,7 @@ def kafka(  # noqa: PLR0913 - each is a free choice, by its name
         Part(
             "value",
             Schema.of(_texts("columns", columns, example)),
-            arguments.choice("format", format, Format),
+            arguments.choice("format", format, Encoding),
             avro,
         ),
         Part(
@@ -587,10 +587,10 @@ def kafka(  # noqa: PLR0913 - each is a free choice, by its name
     )
 
 
-def _usual_format(keys: Schema) -> Format:
+def _usual_format(keys: Schema) -> Encoding:
     """Returns the format of a key of which none is said."""
     # Most keys are texts, of numbers as well.
-    return Format.STRING if len(keys.columns) == 1 else Format.JSON
+    return Encoding.STRING if len(keys.columns) == 1 else Encoding.JSON
 
 
 def _texts(name: str, value: object, example: str) -> Mapping[str, str]:

@@ -156,14 +156,14 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class Runner:
     """Whether Spark joins a stream with a table by itself, and why it does not."""
 
     is_native: bool
     reason: str = ""
 
 
-_OURS = Way(is_native=False)
+_OURS = Runner(is_native=False)
 _IN_ORDER = Spread(
     is_wide=False, reason="one bucket: the join around picks by the order of its rows"
 )
@@ -174,7 +174,7 @@ GATHERED = (
     "no row comes out before all inputs have ended: a query that never ends only keeps "
     "what comes; with finish=True it ends when all that is there has been read"
 )
-_GOES_ON = Way(is_native=False, reason="its rows go on to a join with an operator")
+_GOES_ON = Runner(is_native=False, reason="its rows go on to a join with an operator")
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ class StreamPlan:
     sides: tuple[StreamSide, StreamSide]
     spread: Spread
     notes: tuple[str, ...]
-    way: Way = _OURS
+    way: Runner = _OURS
     inside: Mapping[spec.Hand, StreamPlan] = field(default_factory=dict)
     inherited: bool = False
     onward: Onward = Onward()
@@ -258,7 +258,7 @@ class StreamPlan:
             return ()
         return tuple(side for side in self.sides if not side.streams)
 
-    def in_way(self, way: Way) -> StreamPlan:
+    def in_way(self, way: Runner) -> StreamPlan:
         """Returns the same joins, all of them run in one way."""
         inside = {hand: plan.in_way(way) for hand, plan in self.inside.items()}
         return replace(self, way=way, inside=inside)
@@ -607,7 +607,7 @@ def _way(
     settings: spec.Settings,
     sides: tuple[StreamSide, StreamSide],
     inside: Mapping[spec.Hand, StreamPlan],
-) -> Way:
+) -> Runner:
     """Returns who joins a stream with a table: Spark, where each row stands alone.
 
     So it is where what comes of a row of the stream is known from it and the table
@@ -640,7 +640,7 @@ def _way(
         "the rows are asked for early, or in an order": settings != _USUAL,
     }
     found = [reason for reason, holds in reasons.items() if holds]
-    return Way(is_native=not found, reason="; ".join(found))
+    return Runner(is_native=not found, reason="; ".join(found))
 
 
 def _place(feed: Feed, columns: schema.Schema, arrival: spec.Arrival) -> str:
