@@ -23,7 +23,7 @@ from dovetail.dialects.sqlstream.functions import as_spark
 from dovetail.dialects.sqlstream.parser import ROWTIME
 from dovetail.dialects.sqlstream.query import Query, with_row_time
 from dovetail.dialects.sqlstream.rows import Rows
-from dovetail.dialects.sqlstream.single import Streams
+from dovetail.dialects.sqlstream.single import KnownStreams
 from dovetail.dialects.trees import sided
 from dovetail.expression import Expression, Scope, parse
 from dovetail.schema import Schema
@@ -63,7 +63,7 @@ def without_table(query: exp.Select) -> exp.Select:
 class Hourly:
     """The rows of a table that met nobody in an hour, while they become a join."""
 
-    def __init__(self, known: Streams, query: Query) -> None:
+    def __init__(self, known: KnownStreams, query: Query) -> None:
         """Finds both sides, and what makes them partners."""
         self.known = known
         self.query = query

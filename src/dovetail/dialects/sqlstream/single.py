@@ -43,7 +43,7 @@ Columns = list[tuple[str, Expression]]
 Node = tuple[str, exp.Expr]
 
 
-class Streams(Protocol):
+class KnownStreams(Protocol):
     """The streams of the text, among which a query is one."""
 
     text: Text
@@ -67,7 +67,7 @@ class Single:
     `columns` stand in front of its windows, by their names; the same value once.
     """
 
-    streams: Streams
+    streams: KnownStreams
     query: Query
     columns: dict[str, str] = field(default_factory=dict)
     pair: Pair = field(init=False)
