@@ -311,6 +311,24 @@ def test_who_must_remember_rows_is_told_why(joined, reason):
     assert "a stateful operator of ours" in told
 
 
+@pytest.mark.parametrize("how", ["full", "right", "right_only"])
+@pytest.mark.parametrize("facts", [{}, {"key": "k"}])
+def test_a_table_whose_rows_come_out_alone_hears_of_the_end_by_row_time(how, facts):
+    giving = dt.table if facts else dt.dataset
+    table = giving(Frame("k int, m int", isStreaming=False), **facts)
+    assert orders().join(table, on="k", how="left").request.clock.value == "arrival"
+    assert orders().join(table, on="k", how=how).request.clock.value == "event"
+    counted = orders().window(dt.rows(2)).join(table, on="k", how=how)
+    assert counted.request.clock.value == "arrival"
+
+
+@pytest.mark.parametrize("how", ["full", "right_only"])
+def test_rows_of_a_table_that_never_come_out_are_told(how):
+    joined = beside(how=how, **({"suffixes": ("", "")} if how != "full" else {}))
+    with pytest.raises(dt.SpecError, match="right rows, of a table, that met nobody"):
+        joined.write(matched=FOLDER, checkpoint="/c", finish=True)
+
+
 def test_the_rows_of_a_table_do_not_drive_out_each_other():
     table = dt.dataset(Frame(RIGHT.ddl, isStreaming=False)).window(dt.rows(2))
     joined = dt.stream(LEFT, order="n").join(table, on="k", suffixes=("", "_r"))

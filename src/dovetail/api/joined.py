@@ -293,6 +293,8 @@ class Joined:
                     f"{outlet.value}=dt.folder(path) keeps them",
                 )
         streaming = streaming_of(self)
+        if how.finish:
+            terms.refuse_finish(streaming.plan)
         if partitions is not None:
             wanted = arguments.whole("partitions", partitions, "partitions=8", least=1)
             streaming = replace(streaming, partitions=wanted)

@@ -18,6 +18,7 @@ from dovetail.bind.schemas import is_carried, refuse_reserved, refuse_unpacked
 from dovetail.errors import SchemaError, SpecError
 from dovetail.expression import Expression, Scope, parse
 from dovetail.plan.sides import partition_of
+from dovetail.plan.stream import StreamPlan
 from dovetail.schema import AtomicType, CarriedType, Schema, quoted, unquoted
 from dovetail.spec import arguments
 
@@ -255,6 +256,25 @@ def refuse_on_streams(join: spec.JoinSpec, inputs: spec.Inputs) -> None:
             _refuse_carried(f'"{text}" compares', schemas[one.hand], one.column)
     # Kernels evaluate the condition themselves: it must be in our room of expressions.
     parse(join.soft, Scope.pair(*schemas.values()))
+
+
+def refuse_finish(plan: StreamPlan) -> None:
+    """Refuses the end of streams where rows of a table would stay behind for ever.
+
+    In order of arrival an end flushes nothing: a row of a table that has met nobody may
+    still meet the next row of the stream, whatever is said of it.
+    """
+    for one in plan.joins:
+        for side in one.tables:
+            kept = one.join.clock is spec.Clock.ARRIVAL
+            if kept and one.join.kind.preserves(side.hand):
+                raise SpecError(
+                    f"finish=True of a {one.join.kind.value} join in order of arrival: "
+                    f"{side.hand.value} rows, of a table, that met nobody would never "
+                    "come out",
+                    "a stream with a time, whose end lets them out",
+                    'name the column of the row time: dt.stream(frame, time="at")',
+                )
 
 
 def _key_parts(join: spec.JoinSpec) -> list[Expression]:
