@@ -281,14 +281,25 @@ TOGETHER = {
         lambda: still().late,
         ('no outlet "late"', "", "one of matched"),
     ),
-    "map without an order": (
+    "variant without an order": (
         lambda: (
-            dt.stream(Frame("k int, at timestamp, tags map"), time="at")
+            dt.stream(Frame("k int, at timestamp, tags variant"), time="at")
             .window(TEN)
             .join(trades().window(TEN), on="k")
             .write(checkpoint="/c", matched=sink)
         ),
-        ('the column "tags"', "holds a map", "order=..."),
+        ('the column "tags"', "holds a variant", "order=..."),
+    ),
+    "variant in a join's rows": (
+        lambda: (
+            dt.stream(Frame("k int, at timestamp, tags variant"), time="at", order="k")
+            .window(TEN)
+            .join(trades().window(TEN), on="k", suffixes=("", "_r"))
+            .window(TEN)
+            .join(trades().window(TEN), on="k", suffixes=("", "_last"))
+            .in_words()
+        ),
+        ('the column "tags"', "holds a variant", "a type that is hashed"),
     ),
     "picture of a stream": (
         lambda: join().picture(),
