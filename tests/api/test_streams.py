@@ -515,6 +515,18 @@ REFUSALS = {
         lambda: join().write(checkpoint="/c", matched=FOLDER, late=dt.folder("/out/")),
         'two outlets write into the folder "/out"; expected a folder for each outlet',
     ),
+    "a folder in another outlet's": (
+        lambda: join().write(checkpoint="/c", matched=FOLDER, late=dt.folder("/out/l")),
+        'two outlets write into the folder "/out", one of them into "/out/l"; expected',
+    ),
+    "a checkpoint in an outlet's folder": (
+        lambda: join().write(checkpoint="file:///out/c", matched=FOLDER),
+        'the checkpoint "file:///out/c" and the folder "/out" of an outlet are one, or',
+    ),
+    "a checkpoint around an outlet's folder": (
+        lambda: join().write(checkpoint="/o", matched=dt.folder("/o/../o/out")),
+        'the checkpoint "/o" and the folder "/o/../o/out" of an outlet are one, or one',
+    ),
     "checkpoint": (
         lambda: join().write(checkpoint="", matched=FOLDER),
         'checkpoint=""; expected a path',

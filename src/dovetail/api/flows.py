@@ -250,7 +250,7 @@ class Flow:
         known: dict[str, Sink] = dict(own)
         known |= {str(it): sink_given(str(it), one) for it, one in given.items()}
         # Asked of all at once: the queries know nothing of each other's sinks.
-        refuse_shared(known.values())
+        refuse_shared(known.values(), how.checkpoint)
         wanted = 0
         if partitions is not None:
             wanted = arguments.whole("partitions", partitions, "partitions=8", least=1)

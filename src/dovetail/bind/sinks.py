@@ -12,8 +12,11 @@ down, the newest batch may be there in part.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path, PurePath
 from typing import Any, Protocol
 
 from pyspark.errors import AnalysisException
@@ -115,7 +118,8 @@ class Folder:
     def write(self, rows: DataFrame, batch: int, *, is_empty: bool) -> None:
         """Writes the batch into its own folder.
 
-        An empty one is left out, but for the first, which shows the columns.
+        One that is known to be empty is left out, but for the first, which shows the
+        columns.
         """
         target = f"{self.path}/{BATCH}={batch}"
         if is_empty:
@@ -330,19 +334,46 @@ def how_often(sink: Sink) -> str:
     return "each row at least once: a batch that was cut off is written again"
 
 
-def refuse_shared(sinks: Iterable[Sink]) -> None:
-    """Refuses two outlets that would replace each other's batches in one folder."""
+def refuse_shared(sinks: Iterable[Sink], checkpoint: str) -> None:
+    """Refuses folders of which one would replace, or be read as, a part of another.
+
+    A checkpoint is one of them, empty where there is none.
+    """
     # By paths alone: two functions or topics do no harm to each other.
-    seen: set[str] = set()
-    for sink in sinks:
-        if isinstance(sink, Folder | Current):
-            if sink.path in seen:
-                raise SpecError(
-                    f'two outlets write into the folder "{sink.path}"',
-                    "a folder for each outlet",
-                    f'write for example dt.folder("{sink.path}/matched")',
-                )
-            seen.add(sink.path)
+    paths = [sink.path for sink in sinks if isinstance(sink, Folder | Current)]
+    for path, other in combinations(paths, 2):
+        if (outer := _outer(path, other)) is not None:
+            inner = other if outer == path else path
+            found = f'two outlets write into the folder "{outer}"'
+            if _whole(inner) != _whole(outer):
+                found += f', one of them into "{inner}"'
+            raise SpecError(
+                found,
+                "a folder for each outlet",
+                f'write for example dt.folder("{outer}/matched")',
+            )
+    for path in paths if checkpoint else ():
+        if _outer(path, checkpoint) is not None:
+            raise SpecError(
+                f'the checkpoint "{checkpoint}" and the folder "{path}" of an outlet '
+                "are one, or one lies in the other",
+                "folders beside each other: each is read whole",
+                'write for example dt.folder("out/matched"), checkpoint="out/state"',
+            )
+
+
+def _outer(one: str, other: str) -> str | None:
+    """Returns which of two folders is the other one, or has it somewhere inside."""
+    for outer, inner in ((one, other), (other, one)):
+        if _whole(inner).is_relative_to(_whole(outer)):
+            return outer
+    return None
+
+
+def _whole(path: str) -> PurePath:
+    """Returns a path as all others of its place are written."""
+    local = re.sub("^file:/+", "/", path)
+    return PurePath(path) if "://" in local else Path(local).resolve()
 
 
 def path_exists(spark: SparkSession, path: str) -> bool:

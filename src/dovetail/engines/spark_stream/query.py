@@ -318,7 +318,7 @@ def start(
 
     `reads` says what outlets are of the results of its joins.
     """
-    refuse_shared(sinks.values())
+    refuse_shared(sinks.values(), how.checkpoint)
     checkpoint = read_checkpoint(streaming.spark, how.checkpoint)
     if not (how.finish and checkpoint.is_ending):
         checkpoint.refuse_ended()
