@@ -63,8 +63,9 @@ class Sink(Protocol):
     def reads_once(self) -> bool:
         """Tells whether a write reads all rows once, in the plan that it is given.
 
-        Such a sink is written to without a look whether there are rows: they are
-        counted meanwhile. It need not hear of an empty batch.
+        Where there were rows before, such a sink is written to without a look whether
+        there are any: they are counted meanwhile, and may be none. Of batches that are
+        known to be empty it need not hear.
         """
 
     def prepare(self, rows: DataFrame, *, is_new: bool) -> None:
@@ -118,8 +119,8 @@ class Folder:
     def write(self, rows: DataFrame, batch: int, *, is_empty: bool) -> None:
         """Writes the batch into its own folder.
 
-        One that is known to be empty is left out, but for the first, which shows the
-        columns.
+        One that is said to be empty is left out, but for the first, which shows the
+        columns. Of one that is written unseen there may be files without rows.
         """
         target = f"{self.path}/{BATCH}={batch}"
         if is_empty:
