@@ -44,6 +44,11 @@ class Frame:
 
 
 class Column:
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self
+
     def __repr__(self):
         return "Column<'l.k'>"
 

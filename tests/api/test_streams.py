@@ -453,11 +453,24 @@ REFUSALS = {
     "lateness": (
         lambda: orders(lateness="10 parsecs"),
         (
-            'lateness="10 parsecs"; expected a length of time, at most 10,000 years\n'
+            'lateness="10 parsecs"; expected a length of time in '
+            "microseconds, milliseconds, seconds, minutes, hours, days, weeks, months "
+            "or years\n"
             'hint: write for example lateness="10 minutes", or a timedelta'
         ),
     ),
-    "idle": (lambda: orders(idle="soon"), 'idle="soon"; expected a length of time'),
+    "idle": (
+        lambda: orders(idle="soon"),
+        'idle="soon"; expected a length of time in microseconds, ',
+    ),
+    "too long": (
+        lambda: orders(lateness="20000 years"),
+        'lateness="20000 years"; expected at most 10,000 years\nhint: write',
+    ),
+    "half a month": (
+        lambda: dt.range("0.5 months"),
+        'preceding="0.5 months"; expected whole ones',
+    ),
     "span": (
         lambda: dt.range(preceding="ten"),
         'preceding="ten"; expected a length of time',

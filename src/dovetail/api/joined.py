@@ -332,7 +332,9 @@ class Joined:
             raise SpecError(
                 f'the join has no outlet "{name}"',
                 f"one of {', '.join(names)}",
-                'how="left" with unmatched="outlet" adds left_unmatched',
+                "rows of ordinary DataFrames are never late: all are there"
+                if name == "late"
+                else 'how="left" with unmatched="outlet" adds left_unmatched',
             )
         return names[name]
 
@@ -405,7 +407,10 @@ def sink_given(name: str, sink: object) -> Sink:
     """Returns what a user gives for an outlet, or a stream, as a sink."""
     # A class is callable too: who gives one forgot to make a sink of it.
     if callable(sink) and not isinstance(sink, type):
-        return Calling(sink)
+        told = "a function of the rows and of the number of their batch"
+        example = f"{name}=lambda rows, batch: rows.show()"
+        taken = arguments.function(name, sink, takes=2, told=(told, example))
+        return Calling(taken)
     # A sink is told by what it does: a user may write one of his own.
     parts = ("place", "reads_once", "prepare", "write")
     if all(hasattr(sink, part) for part in parts) and not isinstance(sink, type):
@@ -442,10 +447,10 @@ def _trigger(given: object) -> Mapping[str, object]:
 
     That one has no state.
     """
-    example = 'trigger={"processingTime": "10 seconds"} or {"availableNow": True}'
+    example = '{"processingTime": "10 seconds"} or {"availableNow": True}'
     known = arguments.mapping("trigger", given, example)
     if len(known) != 1:
-        hint = f"write for example {example}"
+        hint = f"write for example trigger={example}"
         raise arguments.wrong("trigger", given, "one key", hint)
     # Spark's words as they are, so that its own documents hold.
     (key, value), *_ = known.items()

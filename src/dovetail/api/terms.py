@@ -35,6 +35,8 @@ _SHORT = {
 }
 _KINDS = {**_SHORT, **{kind.value: kind for kind in spec.Kind}}
 
+_EVERY = re.compile(r"\s*([lr]\s*\.\s*)?\*\s*", re.IGNORECASE)
+
 
 def kind_named(how: object) -> spec.Kind:
     """Returns the kind of a name as Spark or as our spec writes it.
@@ -160,6 +162,11 @@ def chosen(select: Mapping[str, str], suffixes: object) -> spec.Columns:
         hint = "names in select are as they stand there"
         raise arguments.wrong("suffixes", suffixes, "none beside select", hint)
     shown = arguments.texts("select", select, '{"id": "l.id", "gap": "r.at - l.at"}')
+    for name, one in shown.items():
+        if _EVERY.fullmatch(one):
+            hint = "leave select out for all columns, or name each of them"
+            title = f"select[{arguments.told(name)}]"
+            raise arguments.wrong(title, one, "one value", hint)
     refuse_reserved("select has", shown)
     return spec.Columns(tuple((name, Expression(one)) for name, one in shown.items()))
 
@@ -314,6 +321,7 @@ _HINTS: Mapping[str, str] = {
     "per_millisecond": 'null_rows="eager" gives them at once on any stream',
     "eager_batch": "in a batch nothing is known only later",
     "late_wait": 'write for example late_table_rows="10 minutes"',
+    "window_bounds": 'give dt.hop("10 minutes", every="5 minutes") to both sides',
     "keep_kind": 'how="left" and "inner" have pairs of each left row',
     "atmost_kind": "swap the sides: candidates are those of a left row",
     "limit_kind": 'how="left" and "inner" have pairs of each left row',
@@ -326,6 +334,7 @@ _EXPECTED: Mapping[str, str] = {
     "per_millisecond": "dt.range on each side that keeps its unmatched rows, by time",
     "row_time_order": "rows with a time on both sides",
     "atmost_on": "keys that stand in on",
+    "window_bounds": "dt.hop of a length of time on both sides",
 }
 
 

@@ -545,7 +545,9 @@ def _begun(writer: DataStreamWriter, how: Start) -> StreamingQuery:
     except Exception as error:
         raise EngineError(
             f'the query on the checkpoint "{how.checkpoint}" does not start: '
-            f"{cause(error)}"
+            f"{cause(error)}",
+            "a folder of this query alone, in which files can be written",
+            'write for example checkpoint="out/checkpoint"',
         ) from error
 
 
