@@ -390,3 +390,4 @@ def test_wrong_calls_are_told_in_a_sentence(name):
     assert first in error.found, error
     assert second in error.found, error
     assert expected in error.expected, error
+    assert all(hint in error.hint for hint in hints), error

@@ -19,6 +19,7 @@ from dovetail.bind.sinks import Calling, Sink
 from dovetail.engines.kernel_settings import reads_all, stream_settings
 from dovetail.engines.spark_batch.arrivals import Arrivals
 from dovetail.engines.spark_batch.join import join_batch, sample
+from dovetail.engines.spark_batch.refusals import words_of_spark
 from dovetail.engines.spark_stream.dataflow import Frames
 from dovetail.engines.spark_stream.outlets import AnyOutlet
 from dovetail.engines.spark_stream.query import NOW, Start, Streaming, start
@@ -347,7 +348,7 @@ class Joined:
 
     def _joined_at_once(self) -> Mapping[spec.Outlet, DataFrame]:
         """Returns the rows of every outlet of a join of ordinary DataFrames."""
-        with terms.words_of_spark(self.request):
+        with words_of_spark(self.request, self.inputs):
             arrivals = {}
             for hand, frame in self.frames.items():
                 assert isinstance(frame, DataFrame)  # noqa: S101 - no batch has joins

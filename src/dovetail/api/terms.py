@@ -11,8 +11,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from pyspark.errors import AnalysisException
-
 from dovetail import spec
 from dovetail.bind.schemas import is_carried, refuse_reserved, refuse_unpacked
 from dovetail.errors import SchemaError, SpecError
@@ -358,41 +356,3 @@ def words_of_python() -> Iterator[None]:
             _HINTS.get(error.rule, error.hint),
             rule=error.rule,
         ) from None
-
-
-# Spark begins with the name of the error in brackets and ends with its state in SQL.
-_NAME = re.compile(r"^\[[A-Z_.]+\] ?")
-_ENDING = re.compile(r"\s*SQLSTATE: .*")
-
-
-@contextmanager
-def words_of_spark(join: spec.JoinSpec) -> Iterator[None]:
-    """Raises what Spark says of an expression as a sentence with the texts it may mean.
-
-    Texts in Spark SQL may name functions that only Spark knows, so it is asked.
-    """
-    try:
-        yield
-    except AnalysisException as error:
-        texts = {"where": join.soft.text}
-        if isinstance(join.select, spec.Columns):
-            # By the words in which a user has written them, not by those of the spec.
-            shown = join.select.columns
-            texts |= {f'select["{name}"]': one.text for name, one in shown}
-        said = _ENDING.sub("", _NAME.sub("", str(error).strip().partition("\n")[0]))
-        meant = [name for name, text in texts.items() if _may_mean(str(error), text)]
-        raise SpecError(
-            f"Spark refuses an expression of the join: {said}",
-            "Spark SQL over l and r, the left and the right row",
-            f"it may be that of {', '.join(meant or texts)}",
-        ) from error
-
-
-def _may_mean(said: str, text: str) -> bool:
-    """Tells whether an expression, or a function that it calls, is in Spark's words."""
-    # Spark writes names in backticks, and an expression in a form of its own.
-    plain = said.replace("`", "").lower()
-    calls = re.findall(r"(\w+)\s*\(", text)
-    return text.strip().lower() in plain or any(
-        re.search(rf"\b{re.escape(one.lower())}\b", plain) for one in calls
-    )

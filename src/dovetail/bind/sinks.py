@@ -24,7 +24,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.types import ArrayType, IntegerType, LongType, MapType, StructType
 
-from dovetail.bind.failures import cause, said
+from dovetail.bind.failures import cause, on_trial, said
 from dovetail.errors import EngineError, SpecError
 from dovetail.schema import quoted
 from dovetail.spec.arguments import AnyPath, public, whole, word
@@ -182,7 +182,8 @@ class Current:
                 f'dt.folder("{self.path}") keeps rows that stay',
             )
         try:
-            _ = _summed(_as_changes(rows)).schema
+            with on_trial():
+                _ = _summed(_as_changes(rows)).schema
         except AnalysisException as error:
             raise SpecError(
                 f"the rows for {self.place} cannot be told apart: {said(error)}",
@@ -435,9 +436,10 @@ def files_in(spark: SparkSession, folder: str) -> list[str]:
 def _listed(spark: SparkSession, path: str) -> DataFrame | None:
     """Returns what is at a path, as lines that nobody has read yet."""
     try:
-        # Else Spark asks what folders called as `batch=0` have in common.
-        found = spark.read.option("recursiveFileLookup", "true").text(path)
-        _ = found.columns  # Connect looks at a path when it is asked for columns
+        with on_trial():
+            # Else Spark asks what folders called as `batch=0` have in common.
+            found = spark.read.option("recursiveFileLookup", "true").text(path)
+            _ = found.columns  # Connect looks at a path when it is asked for columns
     except AnalysisException as error:
         if error.getCondition() != "PATH_NOT_FOUND":
             raise

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dovetail import schema, spec
-from dovetail.errors import UnsupportedError
+from dovetail.errors import SpecError, UnsupportedError
 from dovetail.expression import Scope, Typed, common_type, parse
 from dovetail.expression.tree import Column
 from dovetail.plan.sides import candidate_equalities
@@ -95,11 +95,20 @@ def key_types(
 
 def _common(pairs: Sequence[tuple[Typed, Typed]]) -> tuple[schema.Type, ...]:
     """Returns the types in which pairs of keys are compared, or refuses one."""
-    types = tuple(common_type(left.type, right.type) for left, right in pairs)
+    types = []
+    for left, right in pairs:
+        try:
+            types.append(common_type(left.type, right.type))
+        except SpecError as error:
+            raise SpecError(
+                f"{error.found}, the keys {left.text} and {right.text}",
+                error.expected,
+                "cast one of them, or compare other columns",
+            ) from error
     for kind in types:
         if not _is_compared(kind):
             raise UnsupportedError.not_yet("stream", f"an equality of {kind}")
-    return types
+    return (*types,)
 
 
 def _is_compared(kind: schema.Type) -> bool:
