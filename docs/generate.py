@@ -58,7 +58,8 @@ Every argument of a public function is checked where it is given, and told under
 name:
 
 ```text
-lateness=10; expected a length of time
+lateness="5 min"; expected a length of time in microseconds, milliseconds, seconds,
+minutes, hours, days, weeks, months or years
 hint: write for example lateness="10 minutes", or a timedelta
 ```
 

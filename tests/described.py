@@ -16,6 +16,7 @@ from pyspark.sql.types import (
     StructField,
     StructType,
     TimestampType,
+    VariantType,
 )
 
 import dovetail as dt
@@ -27,6 +28,7 @@ TYPES = {
     "string": StringType,
     "timestamp": TimestampType,
     "map": lambda: MapType(StringType(), LongType()),
+    "variant": VariantType,
 }
 
 
@@ -42,6 +44,11 @@ class Frame:
 
 
 class Column:
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self
+
     def __repr__(self):
         return "Column<'l.k'>"
 

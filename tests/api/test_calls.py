@@ -279,16 +279,27 @@ TOGETHER = {
     ),
     "late of a batch": (
         lambda: still().late,
-        ('no outlet "late"', "", "one of matched"),
+        ('no outlet "late"', "", "one of matched", "are never late"),
     ),
-    "map without an order": (
+    "variant without an order": (
         lambda: (
-            dt.stream(Frame("k int, at timestamp, tags map"), time="at")
+            dt.stream(Frame("k int, at timestamp, tags variant"), time="at")
             .window(TEN)
             .join(trades().window(TEN), on="k")
             .write(checkpoint="/c", matched=sink)
         ),
-        ('the column "tags"', "holds a map", "order=..."),
+        ('the column "tags"', "holds a variant", "order=..."),
+    ),
+    "variant in a join's rows": (
+        lambda: (
+            dt.stream(Frame("k int, at timestamp, tags variant"), time="at", order="k")
+            .window(TEN)
+            .join(trades().window(TEN), on="k", suffixes=("", "_r"))
+            .window(TEN)
+            .join(trades().window(TEN), on="k", suffixes=("", "_last"))
+            .in_words()
+        ),
+        ('the column "tags"', "holds a variant", "a type that is hashed"),
     ),
     "picture of a stream": (
         lambda: join().picture(),
@@ -336,14 +347,47 @@ TOGETHER = {
     ),
     "unknown name": (lambda: dt.straem, ('no "straem"', "dovetail", "one of")),
     "rows of a join": (lambda: join().show, ('joined has no "show"', "", "matched")),
+    "two columns of one name": (
+        lambda: dt.dataset(Frame("id int, ID int")),
+        ('the column "ID"', "", "one of each name, whatever", 'toDF("id", "id_2")'),
+    ),
+    "a function of the rows alone as a sink": (
+        lambda: write(matched=lambda rows: rows),
+        ("matched=the function", "", "the number of their batch", "lambda rows, batch"),
+    ),
+    "a trigger as a text": (
+        lambda: write(trigger="availableNow"),
+        ('trigger="availableNow"', "", "a dict", 'example trigger={"processing'),
+    ),
+    "all columns in a select": (
+        lambda: join(select={"a": "l.*"}),
+        ('select["a"]="l.*"', "", "one value", "leave select out"),
+    ),
+    "bounds of windows without windows": (
+        lambda: join(select={"a": "window_start"}),
+        ('"a" is window_start', "", "dt.hop of a length of time", 'every="5 minutes"'),
+    ),
+    "a column of Spark as keys": (
+        lambda: join(on=CONDITION),
+        ("on=Column<'l.k'>", "", "the name of a column", 'on="id"'),
+    ),
+    "a column of Spark as a condition": (
+        lambda: join(where=CONDITION),
+        ("where=Column<'l.k'>", "", "a condition as a text", 'where="l.amount'),
+    ),
+    "a function of Spark's groups": (
+        lambda: join(where="sum(r.m) > 1"),
+        ('the function "sum" is not known', "", "docs/expressions.md", "stands here"),
+    ),
     "select of rows": (lambda: orders().select, ('rows has no "select"', "", "join")),
 }
 
 
 @pytest.mark.parametrize("name", TOGETHER)
 def test_wrong_calls_are_told_in_a_sentence(name):
-    call, (first, second, expected) = TOGETHER[name]
+    call, (first, second, expected, *hints) = TOGETHER[name]
     error = refusal(call)
     assert first in error.found, error
     assert second in error.found, error
     assert expected in error.expected, error
+    assert all(hint in error.hint for hint in hints), error

@@ -311,6 +311,24 @@ def test_who_must_remember_rows_is_told_why(joined, reason):
     assert "a stateful operator of ours" in told
 
 
+@pytest.mark.parametrize("how", ["full", "right", "right_only"])
+@pytest.mark.parametrize("facts", [{}, {"key": "k"}])
+def test_a_table_whose_rows_come_out_alone_hears_of_the_end_by_row_time(how, facts):
+    giving = dt.table if facts else dt.dataset
+    table = giving(Frame("k int, m int", isStreaming=False), **facts)
+    assert orders().join(table, on="k", how="left").request.clock.value == "arrival"
+    assert orders().join(table, on="k", how=how).request.clock.value == "event"
+    counted = orders().window(dt.rows(2)).join(table, on="k", how=how)
+    assert counted.request.clock.value == "arrival"
+
+
+@pytest.mark.parametrize("how", ["full", "right_only"])
+def test_rows_of_a_table_that_never_come_out_are_told(how):
+    joined = beside(how=how, **({"suffixes": ("", "")} if how != "full" else {}))
+    with pytest.raises(dt.SpecError, match="right rows, of a table, that met nobody"):
+        joined.write(matched=FOLDER, checkpoint="/c", finish=True)
+
+
 def test_the_rows_of_a_table_do_not_drive_out_each_other():
     table = dt.dataset(Frame(RIGHT.ddl, isStreaming=False)).window(dt.rows(2))
     joined = dt.stream(LEFT, order="n").join(table, on="k", suffixes=("", "_r"))
@@ -435,11 +453,24 @@ REFUSALS = {
     "lateness": (
         lambda: orders(lateness="10 parsecs"),
         (
-            'lateness="10 parsecs"; expected a length of time, at most 10,000 years\n'
+            'lateness="10 parsecs"; expected a length of time in '
+            "microseconds, milliseconds, seconds, minutes, hours, days, weeks, months "
+            "or years\n"
             'hint: write for example lateness="10 minutes", or a timedelta'
         ),
     ),
-    "idle": (lambda: orders(idle="soon"), 'idle="soon"; expected a length of time'),
+    "idle": (
+        lambda: orders(idle="soon"),
+        'idle="soon"; expected a length of time in microseconds, ',
+    ),
+    "too long": (
+        lambda: orders(lateness="20000 years"),
+        'lateness="20000 years"; expected at most 10,000 years\nhint: write',
+    ),
+    "half a month": (
+        lambda: dt.range("0.5 months"),
+        'preceding="0.5 months"; expected whole ones',
+    ),
     "span": (
         lambda: dt.range(preceding="ten"),
         'preceding="ten"; expected a length of time',
@@ -496,6 +527,18 @@ REFUSALS = {
     "two outlets, one folder": (
         lambda: join().write(checkpoint="/c", matched=FOLDER, late=dt.folder("/out/")),
         'two outlets write into the folder "/out"; expected a folder for each outlet',
+    ),
+    "a folder in another outlet's": (
+        lambda: join().write(checkpoint="/c", matched=FOLDER, late=dt.folder("/out/l")),
+        'two outlets write into the folder "/out", one of them into "/out/l"; expected',
+    ),
+    "a checkpoint in an outlet's folder": (
+        lambda: join().write(checkpoint="file:///out/c", matched=FOLDER),
+        'the checkpoint "file:///out/c" and the folder "/out" of an outlet are one, or',
+    ),
+    "a checkpoint around an outlet's folder": (
+        lambda: join().write(checkpoint="/o", matched=dt.folder("/o/../o/out")),
+        'the checkpoint "/o" and the folder "/o/../o/out" of an outlet are one, or one',
     ),
     "checkpoint": (
         lambda: join().write(checkpoint="", matched=FOLDER),

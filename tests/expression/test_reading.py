@@ -118,7 +118,9 @@ def test_a_broken_text_has_a_caret_where_it_breaks():
 def test_an_unknown_function_has_a_caret_under_its_name():
     message = refused(UnsupportedError, "1 + soundex(l.id)")
     assert message == (
-        'the function "soundex"\nhint: it stands here:\n1 + soundex(l.id)\n    ^^^^^^^'
+        'the function "soundex" is not known where rows are compared one by one; '
+        "expected one of the list in docs/expressions.md\nhint: it stands here:\n"
+        "1 + soundex(l.id)\n    ^^^^^^^"
     )
 
 

@@ -13,6 +13,8 @@ from pyspark.testing.objects import (
 )
 
 import dovetail as dt
+from dovetail.plan.keys import hashed_as
+from dovetail.schema import AtomicType, MapType
 
 VALUES = {
     "days": [
@@ -142,6 +144,53 @@ def test_a_stream_carries_them_through(rows, streamed, tmp_path):
     pairs = zip(rows_got, found, strict=True)
     cells = [(a, b) for one, other in pairs for a, b in zip(one, other, strict=True)]
     assert [(a, b) for a, b in cells if a != b] == []
+
+
+MAPS = (
+    "map('b', 2, 'a', 1) m, named_struct('n', array(map(1, map(date'2020-01-01', "
+    "x'00')), null)) inside"
+)
+
+
+def test_maps_go_through_joins_in_a_row(spark, streamed, tmp_path):
+    other = "map('a', 1, 'b', 2) m, cast(null as {}) inside"
+    kind = spark.sql(f"select {MAPS}").schema["inside"].dataType.simpleString()
+    rows = spark.sql(
+        f"select 1 k, timestamp_seconds(5) at, {MAPS} union all "
+        f"select 1 k, timestamp_seconds(5) at, {other.format(kind)}"
+    )
+    first, second, third = (
+        dt.stream(streamed(rows, name), time="at").window(dt.range("1 hour"))
+        for name in "abc"
+    )
+    many = {"k": "l.k", "m": "l.m", "inside": "l.inside"}
+    both = first.join(second, on="k", select=many).window(dt.range("1 hour"))
+    got = []
+    both.join(third, on="k", select={**many, "other": "r.inside"}).write(
+        matched=lambda batch, _: got.extend(batch.collect()),
+        checkpoint=str(tmp_path / "checkpoint"),
+        trigger={"availableNow": True},
+    ).awaitTermination()
+    values = [row.inside for row in rows.collect()]
+    assert sorted(map(repr, got)) == sorted(
+        repr(Row(k=1, m={"a": 1, "b": 2}, inside=inside, other=last))
+        for inside in values
+        for last in values
+        for _ in values
+    )
+
+
+def test_equal_maps_hash_alike(spark):
+    maps = ["map('b', 2, 'a', null)", "map('a', null, 'b', 2)", "map('b', 2)", "map()"]
+    kind = MapType(AtomicType.STRING, AtomicType.INT)
+    text = hashed_as("m", kind)
+    hashes = [
+        spark.sql(f"select xxhash64({text}) h from (select cast({one} as {kind}) m)")
+        for one in maps
+    ]
+    one, same, less, none = (frame.first().h for frame in hashes)
+    assert one == same
+    assert len({one, less, none}) == 3
 
 
 def test_a_batch_carries_types_of_users(rows):

@@ -1,6 +1,10 @@
 """What only Spark can judge of a batch join: its words come in a sentence."""
 
+import logging
+
 import pytest
+from pyspark.errors import AnalysisException
+from pyspark.logger import PySparkLogger
 
 import dovetail as dt
 
@@ -29,6 +33,63 @@ def test_an_expression_that_spark_refuses_is_told(sides, name):
     assert said in refusal.value.found
     assert "SQLSTATE" not in str(refusal.value)
     assert argument in refusal.value.hint
+
+
+@pytest.fixture
+def logged():
+    """What PySpark writes into its own logs of refusals."""
+    records = []
+    handler = logging.Handler()
+    handler.emit = records.append
+    logs = [PySparkLogger.getLogger(f"{one}QueryContextLogger") for one in CONTEXTS]
+    for log in logs:
+        log.addHandler(handler)
+    yield records
+    for log in logs:
+        log.removeHandler(handler)
+
+
+CONTEXTS = ("DataFrame", "SQL")
+
+
+def test_what_spark_refuses_is_told_once(sides, logged):
+    left, right = (dt.dataset(one) for one in sides)
+    spec = {"type": "inner", "clock": "batch", "hard": [["l.id", "r.id"]]}
+    named = {"left": {"from": "a"}, "right": {"from": "b"}}
+    data = {**spec, **named, "select": {"x": "nofun(l.n)"}}
+    with pytest.raises(dt.SpecError, match="nofun"):
+        _ = left.join(right, on="id", select={"x": "nofun(l.n)"}).matched
+    with pytest.raises(dt.SpecError, match="Spark refuses an expression of the join"):
+        dt.join(data, {"a": sides[0], "b": sides[1]})
+    assert not logged
+    with pytest.raises(AnalysisException):
+        sides[0].selectExpr("nofun(n)")
+    assert logged
+
+
+def test_a_stream_tells_what_spark_refuses_once(spark, logged):
+    ticks = spark.readStream.format("rate").load()
+    sides = [
+        dt.stream(ticks.selectExpr("1 k", f"timestamp {name}"), time=name)
+        for name in ("at", "seen")
+    ]
+    left, right = (side.window(dt.range("1 hour")) for side in sides)
+    with pytest.raises(dt.SpecError, match='select of "x" is "nofun'):
+        _ = left.join(right, on="k", select={"x": "nofun(l.k)"}).matched
+    assert not logged
+
+
+@pytest.mark.parametrize("streams", [False, True])
+def test_keys_that_are_never_equal_are_named(spark, streams):
+    text = "select 1 id, timestamp'2026-01-01' at"
+    frame = spark.sql(text)
+    if streams:
+        rate = spark.readStream.format("rate").load()
+        frame = rate.selectExpr("1 id", "timestamp at")
+    one = dt.stream(frame, time="at").window(dt.range("1 hour"))
+    told = r'"=" does not take \(timestamp, int\), the keys l.`?at`? and r.`?id`?'
+    with pytest.raises(dt.SpecError, match=told):
+        _ = one.join(one, on=[("at", "id")], select={"id": "l.id"}).matched
 
 
 def test_a_table_of_a_batch_is_ordered_as_it_says(sides):

@@ -178,7 +178,7 @@ class Flow:
         known: dict[str, Sink] = dict(own)
         known |= {str(it): sink_given(str(it), one) for it, one in given.items()}
         # Asked of all at once: the queries know nothing of each other's sinks.
-        refuse_shared(known.values())
+        refuse_shared(known.values(), how.checkpoint)
         if told := self.program.anew:
             for names in self.together:
                 running.refuse_begun(self._spark, f"{how.checkpoint}/{names[0]}", told)

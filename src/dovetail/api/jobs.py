@@ -292,7 +292,7 @@ def prepared(job: jobs.Job) -> Prepared:
         )
         raise job.document.wrong(job.at("finish"), told, "sources that end", hint)
     with job.document.at(job.at("sinks")):
-        sinks.refuse_shared(job.sinks.values())
+        sinks.refuse_shared(job.sinks.values(), job.checkpoint)
     for name, rows in found.columns.items():
         sink = job.sinks.get(name)
         if isinstance(sink, Topic):

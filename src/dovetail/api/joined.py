@@ -19,6 +19,7 @@ from dovetail.bind.sinks import Calling, Sink
 from dovetail.engines.kernel_settings import reads_all, stream_settings
 from dovetail.engines.spark_batch.arrivals import Arrivals
 from dovetail.engines.spark_batch.join import join_batch, sample
+from dovetail.engines.spark_batch.refusals import words_of_spark
 from dovetail.engines.spark_stream.dataflow import Frames
 from dovetail.engines.spark_stream.outlets import AnyOutlet
 from dovetail.engines.spark_stream.query import NOW, Start, Streaming, start
@@ -294,7 +295,10 @@ class Joined:
                     f"write({outlet.value}=...)",
                     f"{outlet.value}=dt.folder(path) keeps them",
                 )
-        return start(streaming_of(self), chosen, how)
+        streaming = streaming_of(self)
+        if how.finish:
+            terms.refuse_finish(streaming.plan)
+        return start(streaming, chosen, how)
 
     def _collected(self, hand: spec.Hand) -> list[spec.Row]:
         """Returns all rows of a side of which none are given, to be drawn."""
@@ -328,7 +332,9 @@ class Joined:
             raise SpecError(
                 f'the join has no outlet "{name}"',
                 f"one of {', '.join(names)}",
-                'how="left" with unmatched="outlet" adds left_unmatched',
+                "rows of ordinary DataFrames are never late: all are there"
+                if name == "late"
+                else 'how="left" with unmatched="outlet" adds left_unmatched',
             )
         return names[name]
 
@@ -341,7 +347,7 @@ class Joined:
 
     def _joined_at_once(self) -> Mapping[spec.Outlet, DataFrame]:
         """Returns the rows of every outlet of a join of ordinary DataFrames."""
-        with terms.words_of_spark(self.request):
+        with words_of_spark(self.request, self.inputs):
             arrivals = {}
             for hand, frame in self.frames.items():
                 assert isinstance(frame, DataFrame)  # noqa: S101 - no batch has joins
@@ -401,7 +407,10 @@ def sink_given(name: str, sink: object) -> Sink:
     """Returns what a user gives for an outlet, or a stream, as a sink."""
     # A class is callable too: who gives one forgot to make a sink of it.
     if callable(sink) and not isinstance(sink, type):
-        return Calling(sink)
+        told = "a function of the rows and of the number of their batch"
+        example = f"{name}=lambda rows, batch: rows.show()"
+        taken = arguments.function(name, sink, takes=2, told=(told, example))
+        return Calling(taken)
     # A sink is told by what it does: a user may write one of his own.
     parts = ("place", "reads_once", "prepare", "write")
     if all(hasattr(sink, part) for part in parts) and not isinstance(sink, type):
@@ -442,10 +451,10 @@ def _trigger(given: object) -> Mapping[str, object]:
 
     That one has no state.
     """
-    example = 'trigger={"processingTime": "10 seconds"} or {"availableNow": True}'
+    example = '{"processingTime": "10 seconds"} or {"availableNow": True}'
     known = arguments.mapping("trigger", given, example)
     if len(known) != 1:
-        hint = f"write for example {example}"
+        hint = f"write for example trigger={example}"
         raise arguments.wrong("trigger", given, "one key", hint)
     # Spark's words as they are, so that its own documents hold.
     (key, value), *_ = known.items()

@@ -137,13 +137,11 @@ class Rows:
         ended.
         """
         given = dict(zip(spec.HANDS, (self, _rows_given(other)), strict=True))
-        waits = arguments.truth("at_end", at_end)
-        # First the clock: on that of row time the rows of joins are planned anew.
-        clock, sides = (spec.Clock.BATCH, given) if waits else _on_one_clock(given)
+        # Keys and conditions ask the kind: a cross join takes neither.
+        kind, waits = terms.kind_named(how), arguments.truth("at_end", at_end)
+        clock, sides = _on_one_clock(given, kind, waits=waits)
         _refuse_half_a_sequence(sides)
         schemas = {hand: side.source.schema for hand, side in sides.items()}
-        # Keys and conditions ask the kind: a cross join takes neither.
-        kind = terms.kind_named(how)
         keys = terms.keys_of(on, kind, schemas)
         condition = terms.condition_of(where, kind, schemas)
         columns = (
@@ -270,19 +268,28 @@ def rows_of(joined: Joined) -> Rows:
 
 
 def _on_one_clock(
-    given: Mapping[spec.Hand, Rows],
+    given: Mapping[spec.Hand, Rows], kind: spec.Kind, *, waits: bool
 ) -> tuple[spec.Clock, Mapping[spec.Hand, Rows]]:
     """Returns the clock of a join of two sides, and these with the rows of joins on it.
 
-    Beside a data set without a time a stream keeps its own where its rows go on.
+    On that of row time rows of joins are planned anew. One that waits for the end of
+    both is as a join of DataFrames.
+
+    Beside a data set without a time a stream keeps its own where its rows go on, and
+    where rows of the data set come out alone: they do so once the stream has ended, of
+    which only the clock of row time knows.
     """
+    if waits:
+        return spec.Clock.BATCH, given
     timed = {hand: _by_row_time(side) for hand, side in given.items()}
     is_chain = any(side.given_by for side in given.values())
     clock = terms.clock_of(
         [side.kept for side in given.values()],
         timed=all(
-            side.source.is_timed or (is_chain and _is_whole(side.source, side.feed))
-            for side in timed.values()
+            side.source.is_timed
+            or (is_chain and _is_whole(side.source, side.feed))
+            or (kind.preserves(hand) and not side.feed.streams)
+            for hand, side in timed.items()
         ),
         streaming=any(side.feed.streams for side in given.values()),
     )

@@ -11,14 +11,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from pyspark.errors import AnalysisException
-
 from dovetail import spec
-from dovetail.bind.failures import said
 from dovetail.bind.schemas import is_carried, refuse_reserved, refuse_unpacked
 from dovetail.errors import SchemaError, SpecError
 from dovetail.expression import Expression, Scope, parse
 from dovetail.plan.sides import partition_of
+from dovetail.plan.stream import StreamPlan
 from dovetail.schema import AtomicType, CarriedType, Schema, quoted, unquoted
 from dovetail.spec import arguments
 
@@ -34,6 +32,8 @@ _SHORT = {
     "left_anti": spec.Kind.LEFT_ONLY,
 }
 _KINDS = {**_SHORT, **{kind.value: kind for kind in spec.Kind}}
+
+_EVERY = re.compile(r"\s*([lr]\s*\.\s*)?\*\s*", re.IGNORECASE)
 
 
 def kind_named(how: object) -> spec.Kind:
@@ -160,6 +160,11 @@ def chosen(select: Mapping[str, str], suffixes: object) -> spec.Columns:
         hint = "names in select are as they stand there"
         raise arguments.wrong("suffixes", suffixes, "none beside select", hint)
     shown = arguments.texts("select", select, '{"id": "l.id", "gap": "r.at - l.at"}')
+    for name, one in shown.items():
+        if _EVERY.fullmatch(one):
+            hint = "leave select out for all columns, or name each of them"
+            title = f"select[{arguments.told(name)}]"
+            raise arguments.wrong(title, one, "one value", hint)
     refuse_reserved("select has", shown)
     return spec.Columns(tuple((name, Expression(one)) for name, one in shown.items()))
 
@@ -258,6 +263,25 @@ def refuse_on_streams(join: spec.JoinSpec, inputs: spec.Inputs) -> None:
     parse(join.soft, Scope.pair(*schemas.values()))
 
 
+def refuse_finish(plan: StreamPlan) -> None:
+    """Refuses the end of streams where rows of a table would stay behind for ever.
+
+    In order of arrival an end flushes nothing: a row of a table that has met nobody may
+    still meet the next row of the stream, whatever is said of it.
+    """
+    for one in plan.joins:
+        for side in one.tables:
+            kept = one.join.clock is spec.Clock.ARRIVAL
+            if kept and one.join.kind.preserves(side.hand):
+                raise SpecError(
+                    f"finish=True of a {one.join.kind.value} join in order of arrival: "
+                    f"{side.hand.value} rows, of a table, that met nobody would never "
+                    "come out",
+                    "a stream with a time, whose end lets them out",
+                    'name the column of the row time: dt.stream(frame, time="at")',
+                )
+
+
 def _key_parts(join: spec.JoinSpec) -> list[Expression]:
     """Returns both sides of every equality."""
     return [part for one in join.hard for part in (one.left, one.right)]
@@ -295,6 +319,7 @@ _HINTS: Mapping[str, str] = {
     "per_millisecond": 'null_rows="eager" gives them at once on any stream',
     "eager_batch": "in a batch nothing is known only later",
     "late_wait": 'write for example late_table_rows="10 minutes"',
+    "window_bounds": 'give dt.hop("10 minutes", every="5 minutes") to both sides',
     "keep_kind": 'how="left" and "inner" have pairs of each left row',
     "atmost_kind": "swap the sides: candidates are those of a left row",
     "limit_kind": 'how="left" and "inner" have pairs of each left row',
@@ -307,6 +332,7 @@ _EXPECTED: Mapping[str, str] = {
     "per_millisecond": "dt.range on each side that keeps its unmatched rows, by time",
     "row_time_order": "rows with a time on both sides",
     "atmost_on": "keys that stand in on",
+    "window_bounds": "dt.hop of a length of time on both sides",
 }
 
 
@@ -330,35 +356,3 @@ def words_of_python() -> Iterator[None]:
             _HINTS.get(error.rule, error.hint),
             rule=error.rule,
         ) from None
-
-
-@contextmanager
-def words_of_spark(join: spec.JoinSpec) -> Iterator[None]:
-    """Raises what Spark says of an expression as a sentence with the texts it may mean.
-
-    Texts in Spark SQL may name functions that only Spark knows, so it is asked.
-    """
-    try:
-        yield
-    except AnalysisException as error:
-        texts = {"where": join.soft.text}
-        if isinstance(join.select, spec.Columns):
-            # By the words in which a user has written them, not by those of the spec.
-            shown = join.select.columns
-            texts |= {f'select["{name}"]': one.text for name, one in shown}
-        meant = [name for name, text in texts.items() if _may_mean(str(error), text)]
-        raise SpecError(
-            f"Spark refuses an expression of the join: {said(error)}",
-            "Spark SQL over l and r, the left and the right row",
-            f"it may be that of {', '.join(meant or texts)}",
-        ) from error
-
-
-def _may_mean(said: str, text: str) -> bool:
-    """Tells whether an expression, or a function that it calls, is in Spark's words."""
-    # Spark writes names in backticks, and an expression in a form of its own.
-    plain = said.replace("`", "").lower()
-    calls = re.findall(r"(\w+)\s*\(", text)
-    return text.strip().lower() in plain or any(
-        re.search(rf"\b{re.escape(one.lower())}\b", plain) for one in calls
-    )

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from logging import LogRecord
 
 from pyspark.errors import PySparkException
+from pyspark.logger import PySparkLogger
 
 from dovetail.errors import DovetailError, EngineError, LimitError
 
@@ -38,6 +43,31 @@ _KNOWN = {
 _NO_ENDING = re.compile(r"\s*SQLSTATE: .*")
 
 
+_LOGS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
+"""Where PySpark writes the stack of each refusal, whoever catches it."""
+
+
+@contextmanager
+def on_trial() -> Iterator[None]:
+    """Keeps what Spark refuses inside out of PySpark's own log.
+
+    Whoever asks so knows that it may be refused, and tells it in a sentence.
+    """
+    own = threading.get_ident()
+
+    def is_of_others(record: LogRecord) -> bool:
+        return record.thread != own
+
+    logs = [PySparkLogger.getLogger(name) for name in _LOGS]
+    for log in logs:
+        log.addFilter(is_of_others)
+    try:
+        yield
+    finally:
+        for log in logs:
+            log.removeFilter(is_of_others)
+
+
 def is_passing(error: BaseException) -> bool:
     """Tells whether a query has broken on something that need not come again."""
     return _PASSING in str(error)
@@ -60,7 +90,7 @@ def sentence(error: BaseException) -> DovetailError:
 
 def said(error: BaseException) -> str:
     """Returns what Spark says of a mistake, without its codes and its plan."""
-    first = str(error).partition("\n")[0]
+    first = str(error).strip().partition("\n")[0]
     return _NO_ENDING.sub("", re.sub(r"^\[[A-Z_.]+\] ", "", first))
 
 

@@ -12,8 +12,11 @@ down, the newest batch may be there in part.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path, PurePath
 from typing import Any, Protocol
 
 from pyspark.errors import AnalysisException
@@ -21,7 +24,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.types import ArrayType, IntegerType, LongType, MapType, StructType
 
-from dovetail.bind.failures import cause, said
+from dovetail.bind.failures import cause, on_trial, said
 from dovetail.errors import EngineError, SpecError
 from dovetail.schema import quoted
 from dovetail.spec.arguments import AnyPath, public, whole, word
@@ -60,8 +63,9 @@ class Sink(Protocol):
     def reads_once(self) -> bool:
         """Tells whether a write reads all rows once, in the plan that it is given.
 
-        Such a sink is written to without a look whether there are rows: they are
-        counted meanwhile. It need not hear of an empty batch.
+        Where there were rows before, such a sink is written to without a look whether
+        there are any: they are counted meanwhile, and may be none. Of batches that are
+        known to be empty it need not hear.
         """
 
     def prepare(self, rows: DataFrame, *, is_new: bool) -> None:
@@ -115,7 +119,8 @@ class Folder:
     def write(self, rows: DataFrame, batch: int, *, is_empty: bool) -> None:
         """Writes the batch into its own folder.
 
-        An empty one is left out, but for the first, which shows the columns.
+        One that is said to be empty is left out, but for the first, which shows the
+        columns. Of one that is written unseen there may be files without rows.
         """
         target = f"{self.path}/{BATCH}={batch}"
         if is_empty:
@@ -177,7 +182,8 @@ class Current:
                 f'dt.folder("{self.path}") keeps rows that stay',
             )
         try:
-            _ = _summed(_as_changes(rows)).schema
+            with on_trial():
+                _ = _summed(_as_changes(rows)).schema
         except AnalysisException as error:
             raise SpecError(
                 f"the rows for {self.place} cannot be told apart: {said(error)}",
@@ -330,19 +336,46 @@ def how_often(sink: Sink) -> str:
     return "each row at least once: a batch that was cut off is written again"
 
 
-def refuse_shared(sinks: Iterable[Sink]) -> None:
-    """Refuses two outlets that would replace each other's batches in one folder."""
+def refuse_shared(sinks: Iterable[Sink], checkpoint: str) -> None:
+    """Refuses folders of which one would replace, or be read as, a part of another.
+
+    A checkpoint is one of them, empty where there is none.
+    """
     # By paths alone: two functions or topics do no harm to each other.
-    seen: set[str] = set()
-    for sink in sinks:
-        if isinstance(sink, Folder | Current):
-            if sink.path in seen:
-                raise SpecError(
-                    f'two outlets write into the folder "{sink.path}"',
-                    "a folder for each outlet",
-                    f'write for example dt.folder("{sink.path}/matched")',
-                )
-            seen.add(sink.path)
+    paths = [sink.path for sink in sinks if isinstance(sink, Folder | Current)]
+    for path, other in combinations(paths, 2):
+        if (outer := _outer(path, other)) is not None:
+            inner = other if outer == path else path
+            found = f'two outlets write into the folder "{outer}"'
+            if _whole(inner) != _whole(outer):
+                found += f', one of them into "{inner}"'
+            raise SpecError(
+                found,
+                "a folder for each outlet",
+                f'write for example dt.folder("{outer}/matched")',
+            )
+    for path in paths if checkpoint else ():
+        if _outer(path, checkpoint) is not None:
+            raise SpecError(
+                f'the checkpoint "{checkpoint}" and the folder "{path}" of an outlet '
+                "are one, or one lies in the other",
+                "folders beside each other: each is read whole",
+                'write for example dt.folder("out/matched"), checkpoint="out/state"',
+            )
+
+
+def _outer(one: str, other: str) -> str | None:
+    """Returns which of two folders is the other one, or has it somewhere inside."""
+    for outer, inner in ((one, other), (other, one)):
+        if _whole(inner).is_relative_to(_whole(outer)):
+            return outer
+    return None
+
+
+def _whole(path: str) -> PurePath:
+    """Returns a path as all others of its place are written."""
+    local = re.sub("^file:/+", "/", path)
+    return PurePath(path) if "://" in local else Path(local).resolve()
 
 
 def path_exists(spark: SparkSession, path: str) -> bool:
@@ -403,9 +436,10 @@ def files_in(spark: SparkSession, folder: str) -> list[str]:
 def _listed(spark: SparkSession, path: str) -> DataFrame | None:
     """Returns what is at a path, as lines that nobody has read yet."""
     try:
-        # Else Spark asks what folders called as `batch=0` have in common.
-        found = spark.read.option("recursiveFileLookup", "true").text(path)
-        _ = found.columns  # Connect looks at a path when it is asked for columns
+        with on_trial():
+            # Else Spark asks what folders called as `batch=0` have in common.
+            found = spark.read.option("recursiveFileLookup", "true").text(path)
+            _ = found.columns  # Connect looks at a path when it is asked for columns
     except AnalysisException as error:
         if error.getCondition() != "PATH_NOT_FOUND":
             raise

@@ -24,6 +24,7 @@ from dovetail.engines.spark.values import EARLIEST, LATEST
 from dovetail.engines.spark_batch import arrivals
 from dovetail.engines.spark_batch.join import BatchRows, ordered_rows
 from dovetail.engines.spark_batch.lines import ORDER, ORDINALS, ROW_TIME
+from dovetail.engines.spark_batch.refusals import words_of_spark
 from dovetail.engines.spark_batch.sets import join_sets
 from dovetail.engines.spark_batch.stops import limits_told
 from dovetail.engines.tables import arrow_table, plain_rows
@@ -57,7 +58,9 @@ def play(spark: SparkSession, play: spec.Play) -> list[spec.Emission]:
         with plain_rules(spark, **_SMALL):
             names = {*plan.join.sets}
             frames = {it: _arrivals(spark, play, play.inputs[it]) for it in names}
-            table = join_sets(plan.join, play.inputs, frames).toArrow()
+            with words_of_spark(plan.join, play.inputs):
+                together = join_sets(plan.join, play.inputs, frames)
+            table = together.toArrow()
         return [spec.Emission(spec.Outlet.MATCHED, row) for row in plain_rows(table)]
     join = plan.join
     if join.clock is spec.Clock.EVENT:
@@ -66,7 +69,8 @@ def play(spark: SparkSession, play: spec.Play) -> list[spec.Emission]:
     inputs = {name: play.inputs[name] for name in spec.source_names(join)}
     with plain_rules(spark, **_SMALL):
         frames = {name: _arrivals(spark, play, inputs[name]) for name in inputs}
-        outlets = _outlets(ordered_rows(plan, frames))
+        with words_of_spark(join, inputs):
+            outlets = _outlets(ordered_rows(plan, frames))
         with limits_told():
             table = _together([frame for _, frame in outlets]).toArrow()
     found: list[Found] = [*plain_rows(table)]

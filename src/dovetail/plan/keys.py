@@ -6,11 +6,11 @@ hashed, and compared once more by value, so that two keys of one hash never meet
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dovetail import schema, spec
-from dovetail.errors import UnsupportedError
+from dovetail.errors import SpecError, UnsupportedError
 from dovetail.expression import Scope, Typed, common_type, parse
 from dovetail.expression.tree import Column
 from dovetail.plan.sides import candidate_equalities
@@ -88,11 +88,20 @@ def key_types(
 
 def _common(pairs: Sequence[tuple[Typed, Typed]]) -> tuple[schema.Type, ...]:
     """Returns the types in which pairs of keys are compared, or refuses one."""
-    types = tuple(common_type(left.type, right.type) for left, right in pairs)
+    types = []
+    for left, right in pairs:
+        try:
+            types.append(common_type(left.type, right.type))
+        except SpecError as error:
+            raise SpecError(
+                f"{error.found}, the keys {left.text} and {right.text}",
+                error.expected,
+                "cast one of them, or compare other columns",
+            ) from error
     for kind in types:
         if not _is_compared(kind):
             raise UnsupportedError.not_yet("stream", f"an equality of {kind}")
-    return types
+    return (*types,)
 
 
 def _is_compared(kind: schema.Type) -> bool:
@@ -169,17 +178,48 @@ def _text_or_null(value: str, kind: schema.Type, depth: int) -> str:
     return f"coalesce({_as_text(value, kind, depth)}, 'n')"
 
 
-def unhashed(kind: schema.Type) -> Iterator[str]:
-    """Gives what a type is or holds that Spark does not hash."""
+def hashed_as(value: str, kind: schema.Type, depth: int = 0) -> str:
+    """Returns the SQL of what Spark hashes in place of a value: alike where values are.
+
+        map('b', 2, 'a', 1)     the hashes of ('a', 1) and of ('b', 2), sorted
+
+    Spark hashes no map: two that are equal may have their entries in other orders.
+    """
+    name = f"part{depth}"
     match kind:
-        case schema.MapType():
-            yield "map"
-        case schema.CarriedType("variant"):
-            yield "variant"
-        case schema.ArrayType(element):
-            yield from unhashed(element)
-        case schema.StructType(fields):
-            for _, part in fields:
-                yield from unhashed(part)
+        case schema.MapType(key, held):
+            # Whatever entries are, their hashes have an order.
+            own = hashed_as(f"{name}.key", key, depth + 1)
+            parts = f"xxhash64({own}, {hashed_as(f'{name}.value', held, depth + 1)})"
+            return f"array_sort(transform(map_entries({value}), {name} -> {parts}))"
+        case schema.ArrayType(element) if _holds(element, schema.MapType):
+            part = hashed_as(name, element, depth + 1)
+            return f"transform({value}, {name} -> {part})"
+        case schema.StructType(fields) if _holds(kind, schema.MapType):
+            told = (
+                hashed_as(f"{value}.{schema.quoted(one)}", part, depth)
+                for one, part in fields
+            )
+            return f"struct({', '.join(told)})"
         case _:
-            pass
+            return value
+
+
+def is_unhashed(kind: schema.Type) -> bool:
+    """Tells whether a type is or holds one that Spark does not hash: a variant."""
+    return _holds(kind, schema.CarriedType("variant"))
+
+
+def _holds(kind: schema.Type, wanted: schema.Type | type[schema.Type]) -> bool:
+    """Tells whether a type is or holds another one, or one of a class."""
+    match kind:
+        case schema.ArrayType(element):
+            inside: tuple[schema.Type, ...] = (element,)
+        case schema.MapType(key, value):
+            inside = key, value
+        case schema.StructType(fields):
+            inside = tuple(part for _, part in fields)
+        case _:
+            inside = ()
+    is_it = isinstance(kind, wanted) if isinstance(wanted, type) else kind == wanted
+    return is_it or any(_holds(one, wanted) for one in inside)

@@ -23,7 +23,7 @@ from dovetail.errors import SpecError, UnsupportedError
 from dovetail.plan import features, nested
 from dovetail.plan import sets as several
 from dovetail.plan.kernels import TOGETHER, judges_pairs, missing_together
-from dovetail.plan.keys import Keys, keys_of, unhashed
+from dovetail.plan.keys import Keys, hashed_as, is_unhashed, keys_of
 from dovetail.plan.lookups import AnyLookup, Lookup, NoLookup, refuse_other_ways
 from dovetail.plan.sides import ends_by_key, input_of, is_static, partition_of
 from dovetail.plan.state import state_bound
@@ -655,14 +655,19 @@ def _place(feed: Feed, columns: schema.Schema, arrival: spec.Arrival) -> str:
     if number:
         return f"CAST({number} AS BIGINT)"
     for column in columns.columns:
-        for held in unhashed(column.type):
+        if is_unhashed(column.type):
+            # Rows of a join have no number that a user could name.
+            way = "leave it out of select in the join before, or take out"
             raise SpecError(
-                f'the column "{column.name}" holds a {held}, by which rows of equal '
+                f'the column "{column.name}" holds a variant, by which rows of equal '
                 "time are not told apart",
-                "order=... of its side, a whole number",
-                'write for example dt.stream(frame, order="offset")',
+                "a type that is hashed" if feed.inside else "order=... of its side",
+                f'{way} a part, as with variant_get(l.{column.name}, "$.id", "int")'
+                if feed.inside
+                else 'write for example dt.stream(frame, order="offset")',
             )
-    return f"{_BY_CONTENTS}{', '.join(map(schema.quoted, columns.names))})"
+    told = (hashed_as(schema.quoted(it.name), it.type) for it in columns.columns)
+    return f"{_BY_CONTENTS}{', '.join(told)})"
 
 
 def _spread(

@@ -224,7 +224,11 @@ class Schema:
         seen: set[str] = set()
         for name in self.names:
             if name.lower() in seen:
-                raise SchemaError(f'the column "{name}" stands twice', "one of each")
+                raise SchemaError(
+                    f'the column "{name}" stands twice',
+                    "one of each name, whatever the case",
+                    'name them anew, as with frame.toDF("id", "id_2")',
+                )
             seen.add(name.lower())
 
     @classmethod

@@ -35,6 +35,7 @@ from dovetail.spec.spans import WHAT_FITS, Span, parse_span, whole_span
 Choice = TypeVar("Choice", bound=Enum)
 Given = ParamSpec("Given")
 Returned = TypeVar("Returned")
+Called = TypeVar("Called", bound=Callable[..., object])
 Length = str | timedelta
 AnyPath = str | os.PathLike[str]
 _WIDEST = 80
@@ -56,7 +57,8 @@ def told(value: object) -> str:
         case Mapping():
             pairs = (f"{told(key)}: {told(one)}" for key, one in value.items())
             shown = f"{{{', '.join(pairs)}}}"
-        case _ if hasattr(value, "isStreaming"):
+        # A Column has a column for every name.
+        case _ if isinstance(getattr(value, "isStreaming", None), bool):
             # Its own text may run a job, where the session shows rows eagerly.
             return "a DataFrame"
         case _ if inspect.isroutine(value) or inspect.isclass(value):
@@ -129,7 +131,7 @@ def length(
             count = Decimal(value // timedelta(microseconds=1))
             found = whole_span(str(value), Decimal(0), count)
     except SpecError as error:
-        raise wrong(name, value, WHAT_FITS, hint) from error
+        raise wrong(name, value, error.expected, hint) from error
     # On every date: a month may be 28 days long, so that days make up for none.
     if least is not None and (
         found.months < least.months
@@ -163,6 +165,21 @@ def number(name: str, value: object, expected: str, example: str) -> Decimal:
         if found.is_finite():
             return found
     raise wrong(name, value, expected, f"write for example {example}")
+
+
+def function(name: str, value: Called, *, takes: int, told: tuple[str, str]) -> Called:
+    """Returns a function that can be called with so many values, by their places.
+
+    `told` is what is expected, and an example.
+    """
+    try:
+        inspect.signature(value).bind(*[None] * takes)
+    except TypeError:
+        expected, example = told
+        raise wrong(name, value, expected, f"write for example {example}") from None
+    except ValueError:
+        pass  # what is written in C may not say what it takes
+    return value
 
 
 def truth(name: str, value: object) -> bool:

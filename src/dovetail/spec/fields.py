@@ -17,7 +17,7 @@ from dovetail.errors import SpecError
 from dovetail.expression import Expression
 from dovetail.schema import cited
 from dovetail.spec.arguments import near
-from dovetail.spec.spans import SECOND, WHAT_FITS, Span, parse_span, whole_span
+from dovetail.spec.spans import SECOND, Span, parse_span, whole_span
 
 Taken = TypeVar("Taken")
 Made = TypeVar("Made")
@@ -159,7 +159,7 @@ def span(value: object, where: str) -> Span:
         return parse_span(text(value, where))
     except SpecError as error:
         hint = 'write for example "10 minutes" or "1 day 2 hours"'
-        raise wrong(where, value, WHAT_FITS, hint) from error
+        raise wrong(where, value, error.expected, hint) from error
 
 
 def expression(value: object, where: str) -> Expression:

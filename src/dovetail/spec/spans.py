@@ -15,8 +15,6 @@ from decimal import Decimal
 from dovetail.errors import SpecError
 
 SECOND = 1_000_000
-WHAT_FITS = "a length of time, at most 10,000 years"
-"""What is expected where a length of time stands."""
 _UNITS = {
     "microsecond": (0, 1),
     "millisecond": (0, 1000),
@@ -28,6 +26,9 @@ _UNITS = {
     "month": (1, 0),
     "year": (12, 0),
 }
+_NAMES = [f"{unit}s" for unit in _UNITS]
+WHAT_FITS = f"a length of time in {', '.join(_NAMES[:-1])} or {_NAMES[-1]}"
+"""What is expected where a length of time stands."""
 _PART = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s*([a-zA-Z]+)\s*")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # Every 400 years the calendar is the same again.
@@ -133,7 +134,7 @@ def parse_span(text: str) -> Span:
         microseconds += amount * size[1]
         place = part.end()
     if place == 0 or place != len(text):
-        raise _no_span(f'"{text}" is not a length of time', "numbers with units")
+        raise _no_span(f'"{text}" is not a length of time', WHAT_FITS)
     return whole_span(text, months, microseconds)
 
 

@@ -44,6 +44,7 @@ a row: the first line of what belongs together has the counts of all."""
 MOST_LOOKUPS = 16
 MOST_ROWS = 65_536
 """So many rows of a task ask together."""
+_ROWS = "an answer is a list of dicts, one a row, and [] where no key has any"
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
 Key = tuple[object, ...]
 """The values of a key, in the order of its columns."""
@@ -250,7 +251,7 @@ class Asking:
         except (pa.ArrowException, TypeError, KeyError) as error:
             wanted = ", ".join(f"{one.name} {one.type}" for one in columns)
             raise EngineError(
-                f"what {title} finds does not fit its columns: {error}", wanted
+                f"what {title} finds does not fit its columns: {error}", wanted, _ROWS
             ) from error
 
 

@@ -37,6 +37,7 @@ from dovetail.engines.spark_batch.arrivals import (
     admit,
 )
 from dovetail.engines.spark_batch.picks import pruned
+from dovetail.engines.spark_batch.refusals import words_of_spark
 from dovetail.engines.spark_batch.sets import join_sets
 from dovetail.engines.spark_batch.stops import watched
 from dovetail.kernels.arrays.names import reserved
@@ -72,7 +73,7 @@ def join_batch(
         name: replace(one, frame=rules.pinned(one.frame))
         for name, one in frames.items()
     }
-    with rules.plain_rules(spark):
+    with rules.plain_rules(spark), words_of_spark(plan.join, plan.inputs):
         if isinstance(plan, batch.SetsPlan):
             together = rules.pinned(join_sets(plan.join, plan.inputs, own))
             return BatchRows({spec.Outlet.MATCHED: together}, {})

@@ -30,6 +30,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, SparkSession, types
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
+from dovetail.bind.failures import on_trial
 from dovetail.engines.spark.rules import plain_rules
 from dovetail.errors import EngineError, SchemaError
 from dovetail.kernels.arrays.names import reserved
@@ -192,7 +193,8 @@ def builds(spark: SparkSession, folder: str) -> list[Build]:
     """Returns the builds of a folder that are whole, in the order of their numbers."""
     reader = spark.read.schema(_COLUMNS)
     try:
-        lines = reader.json(f"{folder}/{MANIFEST}").collect()
+        with on_trial():
+            lines = reader.json(f"{folder}/{MANIFEST}").collect()
     except AnalysisException as error:
         if error.getCondition() != "PATH_NOT_FOUND":
             raise

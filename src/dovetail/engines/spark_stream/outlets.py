@@ -21,7 +21,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.types import StructField, StructType
 
-from dovetail.bind.failures import said
+from dovetail.bind.failures import on_trial, said
 from dovetail.bind.travel import over_batches
 from dovetail.engines.spark.values import absent_struct, as_json, output_columns
 from dovetail.engines.spark_stream.worker import relay
@@ -381,12 +381,15 @@ class Outlets:
                     f'rename it: frame.withColumnRenamed("{CHANGE}", "changed")',
                 )
         try:
-            _ = known.where(reduce(or_, (_is_null(text) for _, text in columns))).schema
+            with on_trial():
+                texts = (_is_null(text) for _, text in columns)
+                _ = known.where(reduce(or_, texts)).schema
         except AnalysisException:
             for name, text in columns:
                 try:
-                    _ = known.select(F.expr(text).alias(name)).schema
-                    _ = known.where(_is_null(text)).schema
+                    with on_trial():
+                        _ = known.select(F.expr(text).alias(name)).schema
+                        _ = known.where(_is_null(text)).schema
                 except AnalysisException as error:
                     raise SpecError(
                         f'select of "{name}" is "{text}", which Spark refuses: '

@@ -308,7 +308,7 @@ def start(
 
     `reads` says what outlets are of the results of its joins.
     """
-    refuse_shared(sinks.values())
+    refuse_shared(sinks.values(), how.checkpoint)
     checkpoint = _opened(streaming.spark, how)
     # The first start has decided who joins: state, or none, lies there by it.
     streaming = replace(streaming, partitions=how.partitions).of(checkpoint.pin)
@@ -543,7 +543,9 @@ def _begun(writer: DataStreamWriter, how: Start) -> StreamingQuery:
     except Exception as error:
         raise EngineError(
             f'the query on the checkpoint "{how.checkpoint}" does not start: '
-            f"{cause(error)}"
+            f"{cause(error)}",
+            "a folder of this query alone, in which files can be written",
+            'write for example checkpoint="out/checkpoint"',
         ) from error
 
 

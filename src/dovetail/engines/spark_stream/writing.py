@@ -139,4 +139,8 @@ class Writing:
 
 def not_written(what: str, where: str, error: Exception) -> EngineError:
     """Returns that rows are not written since a sink has failed."""
-    return EngineError(f"{what} not written: {where}: {cause(error)}")
+    return EngineError(
+        f"{what} not written: {where}: {cause(error)}",
+        "a batch that is written whole",
+        "a start on the same checkpoint writes the batch again, with its number",
+    )

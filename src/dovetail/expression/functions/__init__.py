@@ -50,7 +50,7 @@ def build(name: str, *arguments: Node) -> Node:
     """Returns a call with its arguments cast, or raises where they do not fit."""
     known = TABLE.get(name.lower())
     if known is None:
-        raise UnsupportedError(f'the function "{name}"')
+        raise unknown(name)
     more = len(arguments) - known.takes
     optional = known.optional if isinstance(known, entry.Macro) else 0
     if known.takes != entry.ANY_NUMBER and not 0 <= more <= optional:
@@ -64,6 +64,16 @@ def build(name: str, *arguments: Node) -> Node:
     wanted = zip(arguments, signature.arguments, strict=True)
     inputs = tuple(casts.cast(argument, kind) for argument, kind in wanted)
     return Call(known.name, inputs, signature.result)
+
+
+def unknown(name: str) -> UnsupportedError:
+    """Returns the error for a function that is none of ours."""
+    what = f'the function "{name}"'
+    return UnsupportedError(
+        f"{what} is not known where rows are compared one by one",
+        "one of the list in docs/expressions.md",
+        missing=(what,),
+    )
 
 
 def _misfit(name: str, arguments: tuple[Node, ...]) -> SpecError:

@@ -1,0 +1,73 @@
+"""What Spark refuses of a join of DataFrames, in a sentence with what it may mean.
+
+Texts in Spark SQL may name functions that only Spark knows, so it is asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+
+from pyspark.errors import AnalysisException
+
+from dovetail import spec
+from dovetail.bind.failures import on_trial, said
+from dovetail.errors import SpecError, UnsupportedError
+from dovetail.plan.keys import key_types
+
+_USUAL = {"true", "false"}
+
+
+@contextmanager
+def words_of_spark(
+    join: spec.JoinSpec | spec.SetJoinSpec, inputs: spec.Inputs
+) -> Iterator[None]:
+    """Raises what Spark says of an expression as a sentence with the texts it means."""
+    try:
+        with on_trial():
+            yield
+    except AnalysisException as error:
+        if isinstance(join, spec.JoinSpec):
+            _refuse_keys(join, inputs)
+        texts = _texts_of(join)
+        meant = [name for name, text in texts.items() if _may_mean(str(error), text)]
+        raise SpecError(
+            f"Spark refuses an expression of the join: {said(error)}",
+            "Spark SQL over l and r, the left and the right row",
+            f"it may be that of {', '.join(meant or texts)}",
+        ) from error
+
+
+def _refuse_keys(join: spec.JoinSpec, inputs: spec.Inputs) -> None:
+    """Refuses keys of types that are never equal, by their names."""
+    sources = {
+        hand: spec.input_of(join.side(hand).source, inputs, hand.value)
+        for hand in spec.HANDS
+    }
+    # Spark may know more functions, and compare more types, than kernels do.
+    with suppress(UnsupportedError):
+        key_types(join, sources)
+
+
+def _texts_of(join: spec.JoinSpec | spec.SetJoinSpec) -> Mapping[str, str]:
+    """Returns the expressions that Spark may mean, by the words of a user of Python."""
+    if isinstance(join, spec.JoinSpec):
+        texts = {"where": join.soft.text}
+    else:
+        texts = {"where": join.pair_condition.text, "having": join.rows_condition.text}
+    # Conditions that nobody has written are not among them, but for want of others.
+    if isinstance(join.select, spec.Columns):
+        shown = join.select.columns
+        texts |= {f'select["{name}"]': one.text for name, one in shown}
+    return {name: text for name, text in texts.items() if text not in _USUAL} or texts
+
+
+def _may_mean(said: str, text: str) -> bool:
+    """Tells whether an expression, or a function that it calls, is in Spark's words."""
+    # Spark writes names in backticks, and an expression in a form of its own.
+    plain = said.replace("`", "").lower()
+    calls = re.findall(r"(\w+)\s*\(", text)
+    return text.strip().lower() in plain or any(
+        re.search(rf"\b{re.escape(one.lower())}\b", plain) for one in calls
+    )
