@@ -29,8 +29,7 @@ def test_a_class_name_stands_for_one_thing_in_a_room():
         for node in tree.body
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
-    # Left for a change of its own: who runs a join, and the way of rows.
-    assert {one for one, count in named.items() if count > 1} == {("plan", "Way")}
+    assert {one for one, count in named.items() if count > 1} == set()
 
 
 def test_parameters_are_whole_words():

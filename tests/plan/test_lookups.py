@@ -142,7 +142,7 @@ def planned(join, **facts):
 
 def test_a_plan_says_who_is_asked_and_what_is_kept():
     plan = planned(join_of())
-    assert plan.way.is_native
+    assert plan.runner.is_native
     assert plan.tables == ()
     told = explained(plan, lambda _: "")
     assert "each row meets what the table has when it is asked" in told

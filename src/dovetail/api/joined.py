@@ -392,7 +392,7 @@ def plan_of(joined: Joined) -> StreamPlan:
     request, inputs, feeds = joined.request, joined.inputs, joined.feeds
     plan = plan_stream(request, inputs, feeds, settings=joined.settings)
     # What Spark joins by itself it also computes: no kernel need read it.
-    if not plan.way.is_native:
+    if not plan.runner.is_native:
         stream_settings(plan)  # the kernels refuse here what they cannot read
     return plan
 

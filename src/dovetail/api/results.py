@@ -58,7 +58,7 @@ def is_in_one_bucket(made: Joined | Flow) -> bool:
             case _:
                 pass
         # What Spark joins by itself keeps no state.
-        keeps = [one for it in plans if not it.way.is_native for one in it.joins]
+        keeps = [one for it in plans if not it.runner.is_native for one in it.joins]
         if keeps and not any(one.spread.is_wide for one in keeps):
             return True
     return False

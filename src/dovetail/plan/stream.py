@@ -194,7 +194,7 @@ class StreamPlan:
     sides: tuple[StreamSide, StreamSide]
     spread: Spread
     notes: tuple[str, ...]
-    way: Runner = _OURS
+    runner: Runner = _OURS
     inside: Mapping[spec.Hand, StreamPlan] = field(default_factory=dict)
     inherited: bool = False
     onward: Onward = Onward()
@@ -258,10 +258,10 @@ class StreamPlan:
             return ()
         return tuple(side for side in self.sides if not side.streams)
 
-    def in_way(self, way: Runner) -> StreamPlan:
-        """Returns the same joins, all of them run in one way."""
-        inside = {hand: plan.in_way(way) for hand, plan in self.inside.items()}
-        return replace(self, way=way, inside=inside)
+    def run_by(self, runner: Runner) -> StreamPlan:
+        """Returns the same joins, all of them run by one runner."""
+        inside = {hand: plan.run_by(runner) for hand, plan in self.inside.items()}
+        return replace(self, runner=runner, inside=inside)
 
     def refuse_other_ways(self, reason: str) -> None:
         """Refuses a lookup of which rows would have to wait, for a reason."""
@@ -280,10 +280,10 @@ class StreamPlan:
                 "stream",
                 "refresh of a table that lies in the state of an operator",
                 hint="Spark does not join by itself, since "
-                f"{self.way.reason or 'a stream of the row meets another one'}",
+                f"{self.runner.reason or 'a stream of the row meets another one'}",
             )
         inside = {
-            hand: plan.in_way(_GOES_ON) if plan.way.is_native else plan
+            hand: plan.run_by(_GOES_ON) if plan.runner.is_native else plan
             for hand, plan in self.inside.items()
         }
         return replace(self, inside=inside)
@@ -294,7 +294,7 @@ class StreamPlan:
 
         Where Spark joins by itself nothing is late.
         """
-        if self.way.is_native:
+        if self.runner.is_native:
             return ()
         return tuple(
             f"{hand.value}_{name}"
@@ -369,13 +369,13 @@ def plan_stream(
         for hand in spec.HANDS
     )
     spread = _spread(join, settings, arrival, [*sources.values()])
-    way = _way(join, settings, (left, right), inside)
+    runner = _runner(join, settings, (left, right), inside)
     notes = (*_notes(join, feeds), *_met_as_read(join, feeds, sources))
     plan = StreamPlan(
-        join, settings, arrival, (left, right), spread, notes, way, inside
+        join, settings, arrival, (left, right), spread, notes, runner, inside
     )
-    plan.refuse_other_ways("" if way.is_native else way.reason)
-    return plan if way.is_native else plan.with_operators()
+    plan.refuse_other_ways("" if runner.is_native else runner.reason)
+    return plan if runner.is_native else plan.with_operators()
 
 
 def _plan_of_sets(
@@ -602,7 +602,7 @@ def _needs_no_order(join: spec.JoinSpec, feeds: Feeds, hand: spec.Hand) -> bool:
     return not feeds[hand.other].streams and is_once and not is_picked
 
 
-def _way(
+def _runner(
     join: spec.JoinSpec,
     settings: spec.Settings,
     sides: tuple[StreamSide, StreamSide],
@@ -635,7 +635,7 @@ def _way(
         and not (any(asks) and window == spec.Forever() and not rows.streams),
         "pairs are picked": join.picks != spec.Picks(),
         f"the {rows.hand.value} rows are of a join with an operator": any(
-            not plan.way.is_native for plan in inside.values()
+            not plan.runner.is_native for plan in inside.values()
         ),
         "the rows are asked for early, or in an order": settings != _USUAL,
     }

@@ -111,7 +111,7 @@ def explained(plan: StreamPlan, reads_all: Callable[[StreamPlan], str]) -> str:
         if side.source.time == TIME
     }
     join, sources = plan.join, {it.hand: it.source for it in plan.sides} | shown
-    order = _EACH_ALONE if plan.way.is_native else _ORDERS[plan.arrival]
+    order = _EACH_ALONE if plan.runner.is_native else _ORDERS[plan.arrival]
     if any(isinstance(side.lookup, Lookup) for side in plan.sides):
         order = _ASKING
     lines = [
@@ -129,7 +129,7 @@ def explained(plan: StreamPlan, reads_all: Callable[[StreamPlan], str]) -> str:
         behind = f"{len(plan.joins)} {{}} behind each other in one query"
         by_us = f"{behind.format('operators')}: {_COST_OF_ONE}"
         by_spark = behind.format("joins of Spark's")
-        lines.append(("in a row", by_spark if plan.way.is_native else by_us))
+        lines.append(("in a row", by_spark if plan.runner.is_native else by_us))
     inside = (
         f"\n\nthe {hand.value} side is what this join gives:\n\n"
         + explained(inner, reads_all)
@@ -184,7 +184,7 @@ def title_of_sets(join: spec.SetJoinSpec) -> str:
 def _kept(plan: StreamPlan, reads_all: Callable[[StreamPlan], str]) -> Iterator[Line]:
     """Gives how many rows each side keeps, and after what silence none are held."""
     # Spark's own join keeps no rows of the stream, and has the table apart.
-    if not plan.way.is_native:
+    if not plan.runner.is_native:
         for side in plan.sides:
             yield f"{side.hand.value} state", side.bound
         yield "a batch", reads_of(plan, reads_all(plan))
@@ -211,12 +211,12 @@ def _engine(plan: StreamPlan) -> Iterator[Line]:
         is_batch = plan.join.clock is spec.Clock.BATCH
         yield "engine", f"{'batch' if is_batch else 'stream'}: {ON_LOOKUP}"
         yield from (("lookup", one.in_words()) for one in lookups)
-    elif plan.way.is_native:
+    elif plan.runner.is_native:
         yield "engine", f"stream: {ON_SPARK}"
     else:
         yield "engine", f"stream: {ON_STREAMS}"
-        if plan.way.reason:
-            yield "why", f"Spark does not join by itself, since {plan.way.reason}"
+        if plan.runner.reason:
+            yield "why", f"Spark does not join by itself, since {plan.runner.reason}"
         yield "buckets", plan.spread.reason
         if plan.spread.told:
             both = f"two behind each other in one query: {_COST_OF_ONE}"

@@ -98,7 +98,7 @@ class Streaming:
     @property
     def beats(self) -> bool:
         """Tells whether time goes on for the join while no row comes."""
-        if self.plan.way.is_native:
+        if self.plan.runner.is_native:
             return False
         settings = map(stream_settings, self.plan.joins)
         return self.plan.heeds_silence or any(one.reads_clock for one in settings)
@@ -135,10 +135,10 @@ class Streaming:
 
     def of(self, pin: Pin | None) -> Streaming:
         """Returns the join as its first start has said that it is run."""
-        if pin is None or pin.is_native == self.plan.way.is_native:
+        if pin is None or pin.is_native == self.plan.runner.is_native:
             return self
-        way = replace(self.plan.way, is_native=pin.is_native)
-        return replace(self, plan=self.plan.in_way(way))
+        runner = replace(self.plan.runner, is_native=pin.is_native)
+        return replace(self, plan=self.plan.run_by(runner))
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -165,7 +165,7 @@ class Streaming:
         """
         with plain_rules(self.spark):
             frames = self.copied(checkpoint.path)
-            if self.plan.way.is_native:
+            if self.plan.runner.is_native:
                 checkpoint.refuse_other(native_identity(self.plan, frames).text)
                 rows = native_results(self.plan, frames, ticks, counters)
                 results = Results(self.plan)
@@ -236,19 +236,19 @@ class Streaming:
 
     def frame(self, outlet: Outlet) -> DataFrame:
         """Returns the rows of one outlet as a streaming DataFrame."""
-        if not self.plan.way.is_native:
+        if not self.plan.runner.is_native:
             # The user's own query will run it, with the settings of its session.
             refuse_other_store(self.spark)
         for table in self.tables:
             is_kept = table.versions or table.side.refresh != NO_TIME
-            if self.plan.way.is_native and not is_kept:
+            if self.plan.runner.is_native and not is_kept:
                 continue
             newest = "the newest row of each key, or refresh, is of the copy"
             raise EngineError(
                 f"the {table.side.hand.value} side is a table, and an outlet taken as "
                 "a DataFrame has no folder for its copy",
                 "joined.write(checkpoint=..), which keeps it there",
-                f"Spark does not join it by itself: {self.plan.way.reason or newest}",
+                f"Spark does not join by itself: {self.plan.runner.reason or newest}",
             )
         ticks = self.ticks() if self.beats else ()
         frame, results = self.lay(ticks=ticks, counters=numbered_counters())
@@ -324,14 +324,14 @@ def start(
                 "DataFrame",
             )
     # What Spark joins by itself has no state that could lie anywhere, or be moved.
-    if streaming.plan.way.is_native and streaming.partitions:
+    if streaming.plan.runner.is_native and streaming.partitions:
         raise EngineError(
             f"partitions={streaming.partitions} of a join that keeps no state: Spark "
             "joins each batch with all of the table",
             "none",
             f"leave partitions out; {PARTITIONS} says how Spark shuffles",
         )
-    if not streaming.plan.way.is_native:
+    if not streaming.plan.runner.is_native:
         checkpoint = _spread(streaming.spark, checkpoint, how)
     begin = partial(_started, streaming, sinks, reads=reads)
     return _to_the_end(begin, checkpoint, how, spark=streaming.spark)
@@ -563,7 +563,7 @@ def _started(
     if has_heartbeat:
         checkpoint.refuse_without_heartbeat()
     # A lookup has nothing to be copied, but who joins is kept all the same.
-    if checkpoint.is_new and (streaming.tables or streaming.plan.way.is_native):
+    if checkpoint.is_new and (streaming.tables or streaming.plan.runner.is_native):
         checkpoint = _with_table(streaming, checkpoint)
     elif checkpoint.is_through:
         _refresh(streaming, checkpoint)
@@ -572,7 +572,7 @@ def _started(
     frame, results = streaming.lay(checkpoint, ticks)
     confs = settings_of_query(spark, how.checkpoint)
     # Without state the session's own number holds: Spark may shuffle a large table.
-    if not streaming.plan.way.is_native:
+    if not streaming.plan.runner.is_native:
         partitions = checkpoint.partitions or streaming.state_partitions()
         confs[PARTITIONS] = str(partitions)
     with plain_rules(spark, **confs):
@@ -600,7 +600,7 @@ def _with_table(streaming: Streaming, checkpoint: Checkpoint) -> Checkpoint:
         for table in streaming.tables:
             table.copy(path)
         same = native_identity(streaming.plan, streaming.copied(path)).text
-        pin = Pin(streaming.plan.way.is_native, FORMAT, same)
+        pin = Pin(streaming.plan.runner.is_native, FORMAT, same)
         pin.keep(streaming.spark, path)
     return replace(checkpoint, pin=pin)
 

@@ -110,7 +110,7 @@ class Table:
 
         Those are the rows with their places, and behind them that this is all.
         """
-        if self.plan.way.is_native:
+        if self.plan.runner.is_native:
             # Spark numbers no rows beside a stream, so only where somebody asks.
             return self._standing().drop(POSITION) if self.versions else self.frame
         # A row that was there from the start is never late, and comes before others.
@@ -153,7 +153,7 @@ class Table:
     def newest(self, checkpoint: str) -> str:
         """Returns the last version that is whole; an operator has read the first."""
         spark, root = self.frame.sparkSession, self._place(checkpoint, "")
-        files = files_in(spark, f"{root}from-*") if self.plan.way.is_native else []
+        files = files_in(spark, f"{root}from-*") if self.plan.runner.is_native else []
         versions = {file.rpartition("/")[0].rpartition("-")[2] for file in files}
         for number in sorted(map(int, versions), reverse=True):
             if path_exists(spark, f"{root}from-{number}/_SUCCESS"):
@@ -173,7 +173,7 @@ class Table:
                 "for rows",
             )
         # Files that a stream has read once it does not read again, after restarts too.
-        is_native = self.plan.way.is_native
+        is_native = self.plan.runner.is_native
         reader = spark.read if is_native else spark.readStream
         return reader.schema(self.rows().schema).parquet(place)
 
@@ -211,7 +211,7 @@ class Table:
 
     def _refuse_too_large(self, checkpoint: str) -> None:
         """Refuses a copy that every task would need whole, and that is too large."""
-        if not self.plan.way.is_native or self.plan.join.hard:
+        if not self.plan.runner.is_native or self.plan.join.hard:
             return
         # Parquet is denser than rows in memory: what is refused has no chance.
         files = self.copied(checkpoint).select(
