@@ -141,7 +141,7 @@ def stream_manner(plan: StreamPlan, *, ordered: bool = False) -> Manner:
         holds=(of_left, of_right),
         sets=plan.sets,
         late_null_rows=plan.settings.late_null_rows,
-        by_turns=left.by_turns,
+        by_turns=left.feed.by_turns,
         step=plan.onward.step,
     )
 

@@ -87,12 +87,6 @@ class Feed:
         """Returns the number of a row as it is compared; of rows without one null."""
         return f"CAST({self.number or 'NULL'} AS BIGINT)"
 
-    @property
-    def facts(self) -> tuple[bool, spec.Span, str, str, str, AnyLookup, bool]:
-        """Returns what is the same of a side."""
-        own = self.streams, self.refresh, self.part, self.deletes, self.bounds
-        return *own, self.lookup, self.by_turns
-
 
 Feeds = Mapping[spec.Hand, Feed]
 _BY_CONTENTS = "xxhash64("
@@ -106,7 +100,8 @@ class StreamSide:
     `place` is SQL for where a row stands among those of its time, or of both sides; if
     they are not numbered it does not say which was first. The rows of a `static` side
     are all there from the start; one that does not stream is a table of the user's,
-    copied beside the checkpoint. `bound` says in words how many rows are kept at most.
+    copied beside the checkpoint. `bound` says in words how many rows are kept at most,
+    `feed` how rows come, without the joins inside.
     """
 
     hand: spec.Hand
@@ -117,13 +112,7 @@ class StreamSide:
     partition: tuple[str, ...]
     static: bool
     bound: str
-    streams: bool = True
-    refresh: spec.Span = NO_TIME
-    part: str = ""
-    deletes: str = ""
-    bounds: str = ""
-    lookup: AnyLookup = NoLookup()
-    by_turns: bool = False
+    feed: Feed
 
     @property
     def is_numbered(self) -> bool:
@@ -215,7 +204,9 @@ class StreamPlan:
     @property
     def has_order(self) -> bool:
         """Tells whether rows of a batch have an order, by their numbers or times."""
-        sides = (side for plan in self.joins for side in plan.sides if side.streams)
+        sides = (
+            side for plan in self.joins for side in plan.sides if side.feed.streams
+        )
         as_read = any(one.arrival is Arrival.AS_READ for one in self.joins)
         return not as_read or all(side.is_numbered for side in sides)
 
@@ -254,9 +245,9 @@ class StreamPlan:
 
         Beside a lookup there is none: nothing is there to be copied.
         """
-        if any(isinstance(side.lookup, Lookup) for side in self.sides):
+        if any(isinstance(side.feed.lookup, Lookup) for side in self.sides):
             return ()
-        return tuple(side for side in self.sides if not side.streams)
+        return tuple(side for side in self.sides if not side.feed.streams)
 
     def run_by(self, runner: Runner) -> StreamPlan:
         """Returns the same joins, all of them run by one runner."""
@@ -265,7 +256,7 @@ class StreamPlan:
 
     def refuse_other_ways(self, reason: str) -> None:
         """Refuses a lookup of which rows would have to wait, for a reason."""
-        lookups = {side.hand: side.lookup for side in self.sides}
+        lookups = {side.hand: side.feed.lookup for side in self.sides}
         refuse_other_ways(self.join, lookups, reason)
 
     def with_operators(self) -> StreamPlan:
@@ -275,7 +266,7 @@ class StreamPlan:
         """
         for plan in self.joins:
             plan.refuse_other_ways("the rows go on to an operator")
-        if any(side.refresh != NO_TIME for side in self.leaves):
+        if any(side.feed.refresh != NO_TIME for side in self.leaves):
             raise UnsupportedError.not_yet(
                 "stream",
                 "refresh of a table that lies in the state of an operator",
@@ -364,7 +355,8 @@ def plan_stream(
             partition_of(join.side(hand)),
             join.clock is not Clock.BATCH and is_static(join, hand, sources[hand]),
             state_bound(join, sources, hand, arrival),
-            *feeds[hand].facts,
+            # Of joins inside there are plans: their feeds would go along twice.
+            replace(feeds[hand], inside={}),
         )
         for hand in spec.HANDS
     )
@@ -614,12 +606,12 @@ def _runner(
     alone: then no row need be remembered, and none can be late.
     """
     left, right = sides
-    asks = [isinstance(side.lookup, Lookup) for side in sides]
-    if left.streams == right.streams and not any(asks):
+    asks = [isinstance(side.feed.lookup, Lookup) for side in sides]
+    if left.feed.streams == right.feed.streams and not any(asks):
         return _OURS
     # Each reason is one for which Spark would have to remember a row. All are told, so
     # that a user sees at once what keeps his join from being Spark's.
-    is_right = left.streams or asks[1]
+    is_right = left.feed.streams or asks[1]
     table, rows = (right, left) if is_right else (left, right)
     kind, window = join.kind, join.side(rows.hand).window
     comes_out = kind.preserves(table.hand) or kind.gives_once(table.hand)
@@ -632,7 +624,7 @@ def _runner(
             side.source.is_timed for side in sides
         ),
         f"the {rows.hand.value} rows have a window": window != spec.Rows(0)
-        and not (any(asks) and window == spec.Forever() and not rows.streams),
+        and not (any(asks) and window == spec.Forever() and not rows.feed.streams),
         "pairs are picked": join.picks != spec.Picks(),
         f"the {rows.hand.value} rows are of a join with an operator": any(
             not plan.runner.is_native for plan in inside.values()

@@ -112,7 +112,7 @@ def explained(plan: StreamPlan, reads_all: Callable[[StreamPlan], str]) -> str:
     }
     join, sources = plan.join, {it.hand: it.source for it in plan.sides} | shown
     order = _EACH_ALONE if plan.runner.is_native else _ORDERS[plan.arrival]
-    if any(isinstance(side.lookup, Lookup) for side in plan.sides):
+    if any(isinstance(side.feed.lookup, Lookup) for side in plan.sides):
         order = _ASKING
     lines = [
         *_sides(join, sources),
@@ -206,7 +206,9 @@ def reads_of(plan: StreamPlan, reads_all: str) -> str:
 
 def _engine(plan: StreamPlan) -> Iterator[Line]:
     """Gives who joins, and what becomes of a table beside a stream."""
-    lookups = [one.lookup for one in plan.sides if isinstance(one.lookup, Lookup)]
+    lookups = [
+        one.feed.lookup for one in plan.sides if isinstance(one.feed.lookup, Lookup)
+    ]
     if lookups:
         is_batch = plan.join.clock is spec.Clock.BATCH
         yield "engine", f"{'batch' if is_batch else 'stream'}: {ON_LOOKUP}"
@@ -223,8 +225,10 @@ def _engine(plan: StreamPlan) -> Iterator[Line]:
             yield "operators", f"{both}; with partitions=1 one bucket does it all"
     for side in plan.tables:
         yield "table", f"the {side.hand.value} rows {COPIED}"
-        if side.refresh != spec.NO_TIME:
-            later = f"at a start {side.refresh.in_words()} or more after the last copy"
+        if side.feed.refresh != spec.NO_TIME:
+            later = (
+                f"at a start {side.feed.refresh.in_words()} or more after the last copy"
+            )
             yield "refresh", f"they are copied anew {later}"
 
 

@@ -168,12 +168,12 @@ class _Columns:
         """Tells whether the rows are those of a join in order of arrival."""
         inside = self.plan.inside.get(self.side.hand)
         is_in_order = inside is not None and inside.join.clock is spec.Clock.ARRIVAL
-        return is_in_order or self.side.by_turns
+        return is_in_order or self.side.feed.by_turns
 
     @property
     def is_relayed(self) -> bool:
         """Tells whether lines, or some of them, are those that a join hands on."""
-        return self.side.hand in self.plan.inside or self.side.by_turns
+        return self.side.hand in self.plan.inside or self.side.feed.by_turns
 
     @property
     def time(self) -> str:
@@ -196,10 +196,10 @@ class _Columns:
             moment = f"coalesce({moment}, {self.time})" if moment else self.time
         # By the processing time silence is measured, of either side.
         has_clock = self.plan.heeds_silence or self.settings.reads_clock
-        has_events = has_bounds or not self.side.streams
+        has_events = has_bounds or not self.side.feed.streams
         event = schema.quoted(relay.EVENT) if has_events else ""
-        if (self.side.deletes or self.side.bounds) and not has_events:
-            event = kind_of(self.side.deletes, self.side.bounds)
+        if (self.side.feed.deletes or self.side.feed.bounds) and not has_events:
+            event = kind_of(self.side.feed.deletes, self.side.feed.bounds)
         # Left rows alone have a condition of their own among the picks.
         barring = self.plan.join.picks.left_condition
         is_barred = self.side.hand is spec.Hand.LEFT and barring != ALWAYS
@@ -215,7 +215,7 @@ class _Columns:
             MEASURED: self.delta.by.text if self.delta else "",
             relay.BLOB: schema.quoted(relay.BLOB) if is_inside else "",
             relay.JOIN: schema.quoted(relay.JOIN) if is_inside else "",
-            SOURCE_PART: self.side.part if not has_events else "",
+            SOURCE_PART: self.side.feed.part if not has_events else "",
         }
 
     @property
@@ -291,7 +291,7 @@ class _Columns:
 
     def _position(self) -> str:
         """Returns where a row stands; the copy of a table has places of its own."""
-        return self.side.place if self.side.streams else schema.quoted(POSITION)
+        return self.side.place if self.side.feed.streams else schema.quoted(POSITION)
 
 
 def _number(value: int) -> str:

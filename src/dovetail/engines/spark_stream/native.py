@@ -88,11 +88,11 @@ def _results(plan: StreamPlan, frames: Frames, counters: str) -> DataFrame:
             inner = plan.inside[side.hand]
             results = _results(inner, rows, counters)
             rows = Outlets(inner).frame(results, spec.Outlet.MATCHED)
-        elif side.streams:
+        elif side.feed.streams:
             came = {f"{side.hand.value}_came": F.lit(1)}
             rows = _counted(rows, f"{counters}.in", **came)
         given[side.source.name] = rows
-    asks = [side for side in plan.sides if isinstance(side.lookup, lookups.Lookup)]
+    asks = [side for side in plan.sides if isinstance(side.feed.lookup, lookups.Lookup)]
     if asks:
         (side,) = asks
         other = given[plan.side(side.hand.other).source.name]
@@ -119,10 +119,12 @@ def _asked_lines(
     plan: StreamPlan, side: StreamSide, rows: DataFrame, *, counters: str
 ) -> DataFrame:
     """Returns the lines of a join whose one side is asked for, beside the rows."""
-    assert isinstance(side.lookup, lookups.Lookup)  # noqa: S101 - it is one
+    assert isinstance(side.feed.lookup, lookups.Lookup)  # noqa: S101 - it is one
     hand = side.hand.other
     sources = {one.hand: one.source for one in plan.sides}
-    wanted = lookups.asked(plan.join, side.hand, sources=sources, lookup=side.lookup)
+    wanted = lookups.asked(
+        plan.join, side.hand, sources=sources, lookup=side.feed.lookup
+    )
     found = _with_found(side, wanted, rows)
     # The table is asked here: its counts are those of the rows as they come.
     sums = [
@@ -140,7 +142,7 @@ def _asked_lines(
 
 def _with_found(side: StreamSide, wanted: lookups.Asked, rows: DataFrame) -> DataFrame:
     """Returns rows with the rows that the table has for their keys."""
-    lookup = side.lookup
+    lookup = side.feed.lookup
     assert isinstance(lookup, lookups.Lookup)  # noqa: S101 - as the one above
     assert isinstance(lookup.table, tables.LookupTable)  # noqa: S101 - it is given so
     known = side.source.schema

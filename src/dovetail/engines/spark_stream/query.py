@@ -240,7 +240,7 @@ class Streaming:
             # The user's own query will run it, with the settings of its session.
             refuse_other_store(self.spark)
         for table in self.tables:
-            is_kept = table.versions or table.side.refresh != NO_TIME
+            is_kept = table.versions or table.side.feed.refresh != NO_TIME
             if self.plan.runner.is_native and not is_kept:
                 continue
             newest = "the newest row of each key, or refresh, is of the copy"
@@ -315,7 +315,7 @@ def start(
     # A table is read anew by starts alone: a query that goes on would never do it.
     ends = how.finish or how.trigger in (NOW, AT_ONCE)
     for table in streaming.tables:
-        if table.side.refresh != NO_TIME and not ends:
+        if table.side.feed.refresh != NO_TIME and not ends:
             raise EngineError(
                 f"refresh of the {table.side.hand.value} side, a table, in a query "
                 "that goes on: only a start reads it anew",

@@ -367,7 +367,7 @@ class StepLayout:
         It is the checkpoint, or of further joins a folder in it.
         """
         found = streaming.tables
-        if any(it.side.refresh != spec.NO_TIME for it in found):
+        if any(it.side.feed.refresh != spec.NO_TIME for it in found):
             told = "refresh of a table in a text of several steps"
             raise UnsupportedError.not_yet("stream", told)
         self.tables += bool(found)

@@ -139,7 +139,7 @@ class Table:
 
     def is_due(self, checkpoint: str) -> bool:
         """Tells whether the newest copy is so old that a start makes another one."""
-        after = self.side.refresh
+        after = self.side.feed.refresh
         if after == NO_TIME:
             return False
         written = self.copied(checkpoint).select("_metadata.file_modification_time")
