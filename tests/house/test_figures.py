@@ -41,3 +41,10 @@ def test_the_page_has_all_that_is_measured(found):
     shown = PAGE.read_text().removeprefix(ABOVE)
     assert first_cells(shown) == first_cells(written("", found, found))
     assert AIMS.keys() <= found.keys()
+
+
+def test_the_page_is_of_these_days(found):
+    _, _, *lines = PAGE.read_text().removeprefix(ABOVE).splitlines()
+    cells = (line.strip("| ").split(" | ") for line in lines)
+    shown = {name: float(now.replace(",", "")) for name, _, now, *_ in cells}
+    assert shown == pytest.approx(found, rel=0.02)
