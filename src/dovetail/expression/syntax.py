@@ -93,6 +93,9 @@ def syntax(text: str) -> exp.Expr:
         if isinstance(error, ParseError):
             first = error.errors[0] if error.errors else {}
         why = first.get("description") or "nothing stands there"
+        # Else a class of sqlglot's is told.
+        if why.startswith("Required keyword"):
+            why = "a part is missing"
         line, column, hint = first.get("line"), first.get("col"), ""
         # what cannot even be cut into words has no place
         if line is not None and column is not None:

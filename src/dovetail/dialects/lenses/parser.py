@@ -344,7 +344,10 @@ class _Cursor:
         text = "".join(one.text for one in some)
         found = re.fullmatch(r"(\d+)(ms|s|m|h|d)", text.lower())
         if found is None:
-            told = "" if self.is_done else f': "{text}"'
+            shown = (
+                self.source.text[self.token.start : some[-1].end + 1] if some else ""
+            )
+            told = shown and f': "{shown}"'
             expected = "a number and a unit, as in 5s: ms, s, m, h or d"
             raise DialectError(f"no length of time{told}", expected, place=place)
         try:

@@ -540,6 +540,7 @@ class Query:
                     # Its type is asked for, so that what is wrong is told of it alone.
                     self.values.type_of(operand, seen)
                     texts.append(Expression(self.values.text_of(operand, seen)))
+                self.values.type_of(part, seen)  # tells what cannot be compared
                 # Left stands what is of the left source, however ON has it.
                 is_swapped = sides[0] == {_RIGHT}
                 hard.append(spec.Equality(*(texts[::-1] if is_swapped else texts)))

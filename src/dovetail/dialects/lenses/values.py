@@ -77,6 +77,7 @@ class Values:
             plain = error.__cause__ if is_pointed(error) else error
             hint = plain.hint if isinstance(plain, DovetailError) else ""
             found = error.found.replace(f'"{text}"', f'"{node.sql()}"')
+            found = found.replace('"field" does', 'the "." in front of a field does')
             raise self.text.wrong(node, found, error.expected, hint) from error
 
     def meant(self, node: exp.Expr, seen: Seen) -> exp.Expr:
