@@ -1,6 +1,8 @@
 """What is wrong in a job is told before Spark starts, in the line that says it."""
 
 import pytest
+from pyspark.errors import IllegalArgumentException
+from pyspark.sql import SparkSession
 from typer.testing import CliRunner
 
 from dovetail.cli.main import app
@@ -57,13 +59,13 @@ def explained(tmp_path):
     (tmp_path / "customers.csv").write_text("id,name,at\n1,Ann,2024-01-01\n")
     (tmp_path / "bad.sql").write_text("-- x\nSELECT STREAM itm FROM orders")
 
-    def explained(job, *parts):
+    def explained(job, *parts, code=2):
         for part, other in parts:
             assert part in job
             job = job.replace(part, other, 1)
         (tmp_path / "job.toml").write_text(job)
         found = CliRunner().invoke(app, ["explain", str(tmp_path / "job.toml")])
-        assert (found.exit_code, found.stdout) == (2, "")
+        assert (found.exit_code, found.stdout) == (code, "")
         return found.stderr.removeprefix("dovetail explain: ")
 
     return explained
@@ -144,3 +146,18 @@ def test_the_line_of_an_expression_is_told(explained, part, other, line, says):
     told = explained(JOIN, (part, other))
     assert told.startswith(f"job.toml, line {line}, ")
     assert says in told
+
+
+SETTING = '[spark]\n"spark.sql.shuffle.partitions" = "x"\n[sinks.matched]'
+
+
+@pytest.mark.parametrize("name", ["spark.sql.shuffle.partitions", "spark.other"])
+def test_a_setting_that_spark_refuses_is_told_in_its_line(explained, monkeypatch, name):
+    def refuse(_):
+        raise IllegalArgumentException(f"[INVALID] 'x' in the config \"{name}\" is bad")
+
+    monkeypatch.setattr(SparkSession.Builder, "getOrCreate", refuse)
+    told = explained(SQL, ("[sinks.matched]", SETTING), code=1 + ("sql" in name))
+    says = f"Spark refuses a setting: 'x' in the config \"{name}\" is bad; expected a"
+    assert says in told
+    assert ("job.toml, line 20, column 2: " in told) == ("sql" in name)

@@ -115,6 +115,13 @@ def test_a_broken_text_has_a_caret_where_it_breaks():
     assert message.endswith("  AND 1\n  ^^^")
 
 
+@pytest.mark.parametrize("text", ["l.id >", "l.id + ", "NOT"])
+def test_a_text_that_ends_early_shows_no_class_of_the_parser(text):
+    message = refused(SpecError, text)
+    assert "sqlglot" not in message
+    assert message.startswith(f'"{text}" is no expression: ')
+
+
 def test_an_unknown_function_has_a_caret_under_its_name():
     message = refused(UnsupportedError, "1 + soundex(l.id)")
     assert message == (
