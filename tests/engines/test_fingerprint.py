@@ -140,11 +140,20 @@ def test_what_has_changed_is_told_in_words():
         IDENTITY, join=join_of(Range(Span(0, 9_000_000)), kind=Kind.LEFT_OUTER)
     )
     assert differences(IDENTITY.text, other.text) == [
-        'join.left.window.range.preceding is "9 seconds" and was "60 seconds"',
-        'join.type is "left_outer" and was "inner"',
+        'preceding of the left window is "9 seconds" and was "60 seconds"',
+        'the kind of the join is "left_outer" and was "inner"',
     ]
     assert differences(IDENTITY.text, replace(IDENTITY, buckets=8).text) == [
-        "buckets is 8 and was 16"
+        "the number of buckets is 8 and was 16"
+    ]
+    columns = Schema.of({"k": "bigint", "since": "date"})
+    sides = IDENTITY.inputs[0], replace(IDENTITY.inputs[1], schema=columns)
+    kept = FACTS, replace(FACTS, payload=(("k", "int64"), ("since", "date32")))
+    assert differences(
+        IDENTITY.text, replace(IDENTITY, inputs=sides, sides=kept).text
+    ) == [
+        'column 2 of the right side is "since" and was "t"',
+        'the type of column 2 of the right side is "date" and was "timestamp"',
     ]
 
 
@@ -153,10 +162,10 @@ def test_a_select_may_become_wider_and_nothing_else():
     assert narrow.fingerprint == wide.fingerprint
     assert differences(narrow.text, wide.text) == []
     assert differences(wide.text, narrow.text) == [
-        'join.select.t is not said and was "r.t"'
+        'the output column "t" is not said and was "r.t"'
     ]
     assert differences(narrow.text, shown(k="r.k").text) == [
-        'join.select.k is "r.k" and was "l.k"'
+        'the output column "k" is "r.k" and was "l.k"'
     ]
     # Whose pairs are counted keeps the counts.
     counted = shown(k="l.k", n="counter")
@@ -226,6 +235,7 @@ def test_of_joins_in_a_row_only_the_changed_one_is_told():
     with pytest.raises(EngineError) as refusal:
         known.refuse_other(outer.text, replace(inner, buckets=8).text)
     told = str(refusal.value)
-    assert "another join: of inner, on l.k = r.k: buckets is 8 and was 16; exp" in told
+    said = "of inner, on l.k = r.k: the number of buckets is 8 and was 16; expected"
+    assert f"another join: {said}" in told
     with pytest.raises(EngineError, match="joins in a row is 1 and was 2; expected"):
         known.refuse_other(outer.text)

@@ -101,10 +101,10 @@ def test_state_moves_into_the_partitions_that_a_start_asks_for(spark, recorded):
 
 
 SAID = {
-    "window": r"join\.left\.window\.range\.preceding is .9 seconds. and was",
-    "key": r"join\.hard\[1\]\[1\] is not said and was",
-    "condition": r"join\.soft is .* and was",
-    "select": r"join\.select\.\w+ is not said and was",
+    "window": r"preceding of the left window is .9 seconds. and was",
+    "key": r"the left key 1 is not said and was",
+    "condition": r"the condition is .* and was",
+    "select": r"the output column \"\w+\" is not said and was",
 }
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from enum import Enum
@@ -216,14 +217,55 @@ def differences(kept: str, now: str) -> list[str]:
         for one in (before, after)
     ]
     wider = shown[1].keys() - shown[0].keys() if shown[0] else set()
-    return [
-        f"{path} is {after.get(path, _UNSAID)} and was {before.get(path, _UNSAID)}"
+    other = [
+        path
         for path in sorted(before.keys() | after.keys())
         if before.get(path) != after.get(path) and path not in wider
+    ]
+    # What is kept of a side follows from its columns.
+    kept_of = {path.replace(".schema", ".payload") for path in other}
+    return [
+        f"{_in_words(path)} is {after.get(path, _UNSAID)} and was "
+        f"{before.get(path, _UNSAID)}"
+        for path in other
+        if not path.startswith("sides")
+        or path.replace("sides", "inputs") not in kept_of
     ]
 
 
 _UNSAID = "not said"
+_WORDS = {
+    r"inputs\[(\d)\]\.schema\[(\d+)\]\[1\]": "column {1} of {0}",
+    r"inputs\[(\d)\]\.schema\[(\d+)\]\[2\]": "the type of column {1} of {0}",
+    r"inputs\[(\d)\]\.key\[\d+\]": "the key of {0}",
+    r"inputs\[(\d)\]\.(\w+)": "the {1} of {0}",
+    r"sides\[(\d)\]\.payload\[(\d+)\]\[1\]": "the kept column {1} of {0}",
+    r"sides\[(\d)\]\.payload\[(\d+)\]\[2\]": "the type of the kept column {1} of {0}",
+    r"sides\[(\d)\]\.position": "the order of {0}",
+    r"sides\[(\d)\]\.partition": "what parts the window of {0}",
+    r"join\.hard\[(\d+)\]\[1\]": "the left key {0}",
+    r"join\.hard\[(\d+)\]\[2\]": "the right key {0}",
+    r"join\.soft": "the condition",
+    r"join\.type": "the kind of the join",
+    r"join\.clock": "the clock",
+    r"join\.(left|right)\.window": "the {0} window",
+    r"join\.(left|right)\.window\.(?:.*\.)?(\w+)": "{1} of the {0} window",
+    r"join\.select\.(.*)": 'the output column "{0}"',
+    r"buckets": "the number of buckets",
+    r"manner\.arrival": "the order in which rows meet",
+}
+"""What stands at places of the text, which count from 1, as a user calls it."""
+
+
+def _in_words(path: str) -> str:
+    """Returns how a user calls what stands at a place; else the place itself."""
+    for pattern, words in _WORDS.items():
+        if found := re.fullmatch(pattern, path):
+            sides = {"1": "the left side", "2": "the right side"}
+            of_side = path.startswith(("inputs", "sides"))
+            first, *rest = found.groups() or ("",)
+            return words.format(sides[first] if of_side else first, *rest)
+    return path
 
 
 def _leaves(value: object, path: str = "") -> Iterator[tuple[str, str]]:
