@@ -24,7 +24,7 @@ from dovetail.bind.sinks import CHANGE, EXACT, JSON
 from dovetail.errors import SchemaError, SpecError
 from dovetail.expression.sql import text_of
 from dovetail.kernels.arrays.names import reserved
-from dovetail.schema import AtomicType, Schema, Type, quoted
+from dovetail.schema import WHOLE, AtomicType, Schema, Type, quoted
 from dovetail.schema import Column as SchemaColumn
 from dovetail.spec import arguments
 
@@ -66,10 +66,6 @@ _PLAIN = {
     Encoding.BYTES: AtomicType.BINARY,
 }
 """Formats of one column, which has this type."""
-
-
-_WHOLE = (AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BIGINT)
-"""From the least to the widest."""
 
 
 class KeyWindow(Enum):
@@ -171,8 +167,8 @@ class Part:
 
         Every value has a text, and a wider number has room for each before it.
         """
-        if own in _WHOLE and kind in _WHOLE:
-            return _WHOLE.index(kind) <= _WHOLE.index(own)
+        if own in WHOLE and kind in WHOLE:
+            return WHOLE.index(kind) <= WHOLE.index(own)
         is_text = self.format is Encoding.STRING and own is AtomicType.STRING
         return kind == own or is_text
 
