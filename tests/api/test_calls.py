@@ -377,7 +377,7 @@ TOGETHER = {
     ),
     "a function of Spark's groups": (
         lambda: join(where="sum(r.m) > 1"),
-        ('the function "sum" is not known', "", "docs/expressions.md", "stands here"),
+        ('the function "sum"', "", "docs/expressions.md", "stands here"),
     ),
     "select of rows": (lambda: orders().select, ('rows has no "select"', "", "join")),
 }

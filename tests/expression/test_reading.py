@@ -125,8 +125,8 @@ def test_a_text_that_ends_early_shows_no_class_of_the_parser(text):
 def test_an_unknown_function_has_a_caret_under_its_name():
     message = refused(UnsupportedError, "1 + soundex(l.id)")
     assert message == (
-        'the function "soundex" is not known where rows are compared one by one; '
-        "expected one of the list in docs/expressions.md\nhint: it stands here:\n"
+        'the function "soundex"; expected one that is known of each row by itself: '
+        "docs/expressions.md\nhint: it stands here:\n"
         "1 + soundex(l.id)\n    ^^^^^^^"
     )
 

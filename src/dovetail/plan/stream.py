@@ -355,8 +355,7 @@ def plan_stream(
             partition_of(join.side(hand)),
             join.clock is not Clock.BATCH and is_static(join, hand, sources[hand]),
             state_bound(join, sources, hand, arrival),
-            # Of joins inside there are plans: their feeds would go along twice.
-            replace(feeds[hand], inside={}),
+            replace(feeds[hand], inside={}),  # of joins inside there are plans
         )
         for hand in spec.HANDS
     )

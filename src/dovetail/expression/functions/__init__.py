@@ -68,12 +68,8 @@ def build(name: str, *arguments: Node) -> Node:
 
 def unknown(name: str) -> UnsupportedError:
     """Returns the error for a function that is none of ours."""
-    what = f'the function "{name}"'
-    return UnsupportedError(
-        f"{what} is not known where rows are compared one by one",
-        "one of the list in docs/expressions.md",
-        missing=(what,),
-    )
+    expected = "one that is known of each row by itself: docs/expressions.md"
+    return UnsupportedError(f'the function "{name}"', expected)
 
 
 def _misfit(name: str, arguments: tuple[Node, ...]) -> SpecError:
