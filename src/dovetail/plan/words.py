@@ -33,6 +33,11 @@ from dovetail.plan.nested import TIME
 from dovetail.plan.state import state_bound
 from dovetail.plan.stream import GATHERED, StreamPlan
 
+_CLOCKS = {
+    spec.Clock.ARRIVAL: "arrival: rows meet as they come",
+    spec.Clock.EVENT: "event: rows meet by their own times, whenever they come",
+    spec.Clock.BATCH: "batch: rows meet when all are there",
+}
 _ORDERS = {
     spec.Arrival.SEQUENCE: (
         "rows meet in the one sequence that both sides carry; any cut that reads both "
@@ -116,6 +121,7 @@ def explained(plan: StreamPlan, reads_all: Callable[[StreamPlan], str]) -> str:
         order = _ASKING
     lines = [
         *_sides(join, sources),
+        ("clock", _CLOCKS[join.clock]),
         ("order", order),
         *picked(join.picks),
         ("out", _AT_THE_END if GATHERED in plan.notes else _when(join)),
