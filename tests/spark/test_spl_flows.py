@@ -4,6 +4,8 @@ from collections import Counter
 
 import pytest
 
+import dovetail as dt
+from dovetail.api.results import is_in_one_bucket
 from dovetail.conformance.engines import EngineName, parse_split
 from dovetail.conformance.flows import NamedFlow, streamed
 from dovetail.errors import UnsupportedError
@@ -130,3 +132,19 @@ CAUGHT = ("in_front_of_a_join", "behind_a_join")
 def test_rows_that_go_by_turns_come_out(split, turns, failed):
     cases = flow_cases("spl_turns.json", turns) | flow_cases("spl_failed.json", failed)
     assert_defined(cases, split)
+
+
+@pytest.mark.parametrize(("match", "is_one"), [("A.k == B.k", False), ("true", True)])
+def test_whether_a_join_of_a_program_is_in_one_bucket(spark, tmp_path, match, is_one):
+    text = f"""
+    composite Main {{ graph
+      stream<int32 k> Out = Join(A; B) {{
+        window A: sliding, count(2); B: sliding, count(2);
+        param match: {match};
+        output Out: k = A.k; }}
+    }}"""
+    spark.createDataFrame([], "k INT, n BIGINT").write.parquet(str(tmp_path / "in"))
+    frame = spark.readStream.schema("k INT, n BIGINT").parquet(str(tmp_path / "in"))
+    rows = dt.stream(frame.select("k", "n"), sequence="n")
+    flow = dt.spl(text, {"A": rows, "B": rows})
+    assert is_in_one_bucket(flow) is is_one

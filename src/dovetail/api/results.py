@@ -13,8 +13,12 @@ from dovetail.api.flows import Flow, JoinedQuery
 from dovetail.api.joined import Joined, plan_of
 from dovetail.bind.sinks import CHANGE
 from dovetail.engines.kernel_settings import stream_settings
+from dovetail.engines.spark_stream.flows import (
+    JoinStreaming,
+    TailStreaming,
+    TurnStreaming,
+)
 from dovetail.errors import DovetailError
-from dovetail.plan import flow
 from dovetail.plan.stream import StreamPlan
 
 
@@ -51,14 +55,16 @@ def is_in_one_bucket(made: Joined | Flow) -> bool:
         match query:
             case JoinedQuery(joined=joined) if joined.is_streaming:
                 plans = (plan_of(joined),)
-            case flow.JoinQuery() | flow.TailQuery():
-                plans = (query.plan,)
-            case flow.TurnQuery():
-                plans = query.plans
+            case JoinStreaming(query=one) | TailStreaming(query=one):
+                plans = (one.plan,)
+            case TurnStreaming(query=one):
+                plans = one.plans
             case _:
                 pass
         # What Spark joins by itself keeps no state.
-        keeps = [one for it in plans if not it.runner.is_native for one in it.joins]
-        if keeps and not any(one.spread.is_wide for one in keeps):
+        keeps = [
+            it for whole in plans if not whole.runner.is_native for it in whole.joins
+        ]
+        if keeps and not any(it.spread.is_wide for it in keeps):
             return True
     return False
