@@ -18,9 +18,11 @@ from pyspark import cloudpickle
 from pyspark.sql.types import StructField, TimestampType
 
 import dovetail
+from dovetail.bind.files.tuple_sinks import text_sinks
 from dovetail.bind.files.tuples import make_tuples
+from dovetail.bind.kafka import kafka
 from dovetail.bind.lookups.tables import make_lookup
-from dovetail.bind.sinks import folder
+from dovetail.bind.sinks import Calling, current, folder
 from dovetail.conformance.spark_stream.replay import Replay
 from dovetail.conformance.spark_stream.together import Join, make_shared_operator
 from dovetail.engines.kernel_settings import Manner, kernel_settings
@@ -85,14 +87,23 @@ def shared():
     return make_shared_operator({0: Join(0, settings, (NO_COLUMNS, NO_COLUMNS))})
 
 
-def writing_of():
+def sinks():
+    """A sink of each kind."""
+    text = """(stream<int32 k> A) = Beacon() {}
+    () as Out = FileSink(A) { param file : "out.csv"; format : csv; }"""
+    (tuples,) = text_sinks(text, "/out", ()).values()
+    topic = kafka("names", servers="localhost:9092", columns={"k": "int"})
+    return folder("/out"), current("/out"), topic, tuples, Calling(print)
+
+
+def writing_of(sink):
     """What writes a batch: on a Connect server it runs where we are not installed."""
     inputs = {name: Input(name, InputKind.STREAM, SCHEMA, (), "t") for name in "ab"}
     plan = plan_stream(SOFT[0], inputs, dict.fromkeys(HANDS, Feed()))
     text = Shown("t", StructField("l0", TimestampType()), "l0")
     reading = Reading(NO_COLUMNS, dict.fromkeys(HANDS, (text,)), ())
     results = Results(plan, (reading,), {Outlet.MATCHED: {HANDS[0]: frozenset("t")}})
-    return Writing(results, {Outlet.MATCHED: folder("/out")}).write
+    return Writing(results, {Outlet.MATCHED: sink}).write
 
 
 @cache
@@ -135,12 +146,19 @@ def packed(sent):
     return [bz2.decompress(code), zlib.decompress(data)]
 
 
+def name_of(sent):
+    """A function's name, or that of the sink which it writes."""
+    writing = getattr(sent, "__self__", None)
+    sink = writing.sinks[Outlet.MATCHED] if isinstance(writing, Writing) else sent
+    return getattr(sink, "__name__", type(sink).__name__)
+
+
 @pytest.mark.parametrize(
     "sent",
     [
         operator(),
         shared(),
-        writing_of(),
+        *map(writing_of, sinks()),
         make_pack,
         make_heartbeat,
         make_unpack,
@@ -152,7 +170,7 @@ def packed(sent):
         make_lookup,
         Replay,
     ],
-    ids=lambda sent: getattr(sent, "__name__", type(sent).__name__),
+    ids=name_of,
 )
 def test_nothing_of_ours_is_sent_by_name(sent):
     cloudpickle.register_pickle_by_value(dovetail)

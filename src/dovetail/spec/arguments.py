@@ -26,14 +26,19 @@ from decimal import Decimal
 from difflib import get_close_matches
 from enum import Enum
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from dovetail.errors import MissingNameError, SchemaError, SpecError
 from dovetail.schema import Schema
 from dovetail.spec.spans import WHAT_FITS, Span, parse_span, whole_span
 
+if TYPE_CHECKING:
+    from typing import ParamSpec
+
+    # It travels by name alone, to workers that have no module of that name.
+    Given = ParamSpec("Given")
+
 Choice = TypeVar("Choice", bound=Enum)
-Given = ParamSpec("Given")
 Returned = TypeVar("Returned")
 Called = TypeVar("Called", bound=Callable[..., object])
 Length = str | timedelta
