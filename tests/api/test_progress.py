@@ -73,3 +73,9 @@ def test_prometheus_reads_counters_and_gauges():
         f'dovetail_hot_key_rows{{{query},side="left",key="a\\"b"}} 3',
         f'dovetail_hot_key_rows{{{query},side="left",key="c"}} 2',
     ]
+
+
+def test_a_label_escapes_what_prometheus_reads_and_no_more():
+    """Its readers refuse a whole page for another escape, as that of a tab."""
+    told = Progress().prometheus('a\tb\x01\\"\n').split("\n")
+    assert told[1] == 'dovetail_batch{query="a\tb\x01\\\\\\"\\n"} -1'

@@ -233,6 +233,8 @@ _NAMES = {
     "hot": "hot_key_rows",
 }
 """What Prometheus calls fields, with their units."""
+_ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
+"""All that it escapes in a label; another backslash, as of a tab, it refuses."""
 
 
 def _values(value: Any) -> Iterator[tuple[Labels, float]]:  # noqa: ANN401
@@ -254,9 +256,8 @@ def _metric(name: str, kind: str, values: Mapping[Labels, float]) -> list[str]:
     """Returns the lines of a metric, each value under its labels."""
     lines = [f"# TYPE dovetail_{name} {kind}"] if values else []
     for labels, value in values.items():
-        # Prometheus puts a backslash where JSON does.
         told = ",".join(
-            f"{label}={json.dumps(text, ensure_ascii=False)}" for label, text in labels
+            f'{label}="{text.translate(_ESCAPES)}"' for label, text in labels
         )
         lines.append(f"dovetail_{name}{{{told}}} {value}")
     return lines
