@@ -141,3 +141,27 @@ def test_a_running_query_is_looked_at(spark, tmp_path):
         assert (state.left.matched, state.right.matched) == (1, None)
     finally:
         query.stop()
+
+
+def test_a_key_of_bytes_shows_its_rows(spark, tmp_path):
+    """Bytes are looked for as they are: the text that Python shows is no key."""
+    for name in "lr":
+        put(tmp_path / name, [(7, 0, 10), (8, 1, 11)])
+    left, right = (
+        dt.stream(
+            read(spark, tmp_path / name).selectExpr("unhex('FF0' || k) AS k", "at"),
+            time="at",
+        ).window(HOUR)
+        for name in "lr"
+    )
+    place = str(tmp_path / "checkpoint")
+    joined = left.join(right, on="k", suffixes=("", "_r"))
+    query = joined.write(matched=lambda *_: None, checkpoint=place, trigger=NOW)
+    query.awaitTermination()
+    (state,) = dt.state(place, key=b"\xff\x07", spark=spark).joins
+    assert [one.row["k"] for one in state.found] == [b"\xff\x07"] * 2
+
+
+def test_bytes_are_no_key_of_another_type(spark, kept):
+    with pytest.raises(dt.SpecError, match=r"is no key of what is kept"):
+        dt.state(kept, key=b"2", spark=spark)

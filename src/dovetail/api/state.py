@@ -85,10 +85,15 @@ def state(
     """
     path = arguments.path("checkpoint", checkpoint, 'dt.state("out/checkpoint")')
     values = key if isinstance(key, list | tuple) else [key]
-    # Spark reads each value from text, where a truth is a word in lower case.
+    # Spark reads each value from text, where a truth is a word in lower case; bytes
+    # need not be a text.
     texts = [str(one).lower() if isinstance(one, bool) else str(one) for one in values]
+    told = [
+        one if isinstance(one, bytes) else text
+        for one, text in zip(values, texts, strict=True)
+    ]
     session = spark or SparkSession.getActiveSession() or local_session()
-    known, joins = inspection.kept_by_joins(session, path, texts)
+    known, joins = inspection.kept_by_joins(session, path, told)
     # A batch that is not through has left nothing behind: the one before it has.
     return State(path, known.batch - (not known.is_through), tuple(joins))
 

@@ -123,7 +123,7 @@ def _together(parts: Sequence[StateOfSide]) -> StateOfSide:
 
 
 def kept_by_joins(
-    spark: SparkSession, path: str, key: Sequence[str]
+    spark: SparkSession, path: str, key: Sequence[str | bytes]
 ) -> tuple[checkpoints.Checkpoint, list[StateOfJoin]]:
     """Returns what each join of a query keeps, the outermost first."""
     with plain_rules(spark, **STORE):
@@ -190,19 +190,26 @@ class _Operator:
             self.join, dict(zip(spec.HANDS, self.inputs, strict=True))
         )
 
-    def code(self, key: Sequence[str]) -> int | None:
+    def code(self, key: Sequence[str | bytes]) -> int | None:
         """Returns the code of rows with a key; None where it is none of this join."""
         types = self.types
         if not types or len(types) != len(key):
             return None
+        given = ["binary" if isinstance(one, bytes) else "string" for one in key]
+        # Spark casts bytes to a text, but to no number: there they are no key.
+        if any(
+            one == "binary" and kind != schema.AtomicType.BINARY
+            for one, kind in zip(given, types, strict=True)
+        ):
+            return None
         names = [f"k{number}" for number in range(len(key))]
-        ddl = ", ".join(f"{name} string" for name in names)
+        ddl = ", ".join(map("{} {}".format, names, given))
         # Spark hashes it, by the plan's own SQL: so it did with the rows that are kept.
         values = self.spark.createDataFrame([tuple(key)], ddl)
         (found,) = values.select(F.expr(keys.code_of(names, types).code)).collect()
         return None if found[0] is None else int(found[0])
 
-    def looked_at(self, key: Sequence[str]) -> StateOfJoin:
+    def looked_at(self, key: Sequence[str | bytes]) -> StateOfJoin:
         """Returns what the join keeps, with the rows of a key."""
         code = self.code(key)
         codes = () if code is None else (code,)
@@ -263,7 +270,7 @@ class _Operator:
             yield KeptRow(side, row, since, until, met, waits)
 
 
-def _refuse_key(joins: Sequence[_Operator], key: Sequence[str]) -> None:
+def _refuse_key(joins: Sequence[_Operator], key: Sequence[str | bytes]) -> None:
     """Refuses a key that is none of any join."""
     if not key or any(one.code(key) is not None for one in joins):
         return
@@ -273,7 +280,7 @@ def _refuse_key(joins: Sequence[_Operator], key: Sequence[str]) -> None:
         if one.types
     ]
     raise SpecError(
-        f'"{", ".join(key)}" is no key of what is kept',
+        f'"{", ".join(map(str, key))}" is no key of what is kept',
         f"a value for each equality of {' or of '.join(known)}"
         if known
         else "no key: the join has no equality",
