@@ -1,10 +1,15 @@
 """Files are read as they are declared, without Spark; what does not fit is named."""
 
+from datetime import UTC, datetime
+
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from dovetail.bind.files.columns import fitted, own_schema
 from dovetail.bind.files.names import Root
+from dovetail.bind.files.rows import cells
+from dovetail.bind.lookups.files import Files
 from dovetail.errors import SchemaError
 from dovetail.spec.program import AnyLayout, CsvLayout, Heading
 from tests.bind.files.files import BAD, GOOD, Bad, Good, given, write
@@ -96,3 +101,34 @@ def test_an_undeclared_file_has_the_columns_that_it_has(tmp_path, name, content,
     write(tmp_path, Good(name, content, {}, []))
     found = own_schema(Root.of(tmp_path).find("a", AnyLayout()), AnyLayout())
     assert found.to_sql() == told
+
+
+def test_times_that_spark_keeps_in_96_bits_are_moments(tmp_path):
+    """Spark writes a timestamp so, unless it is told to write another type."""
+    old = datetime(1600, 1, 1, tzinfo=UTC)
+    kind = pa.struct(
+        [("at", pa.list_(pa.timestamp("us"))), ("by", pa.map_("string", "int32"))]
+    )
+    table = pa.table(
+        {
+            "n": pa.array([1], pa.int32()),
+            "s": pa.array([{"at": [old], "by": [("x", 1)]}], kind),
+            "t": pa.array([old], pa.timestamp("us")),
+        }
+    )
+    pq.write_table(table, tmp_path / "a.parquet", use_deprecated_int96_timestamps=True)
+    pq.write_table(table, tmp_path / "b.parquet")
+    found = {
+        name: own_schema(Root.of(tmp_path).find(name, AnyLayout()), AnyLayout())
+        for name in "ab"
+    }
+    assert found["a"].to_sql() == (
+        "`n` int, `s` struct<at:array<timestamp>,by:map<string,int>>, `t` timestamp"
+    )
+    assert found["b"].to_sql().endswith("`t` timestamp_ntz")
+    file = Root.of(tmp_path).find("a", AnyLayout())
+    expected = {"n": 1, "s": {"at": [old], "by": {"x": 1}}, "t": old}
+    assert [*cells(file, AnyLayout(), ())] == [expected]
+    types = pa.schema([("n", pa.int32()), ("t", pa.timestamp("us", "UTC"))])
+    lookup = Files(str(tmp_path / "a.parquet"), layout="parquet", types=types)
+    assert lookup.fetch([{"t": old}]).to_pylist() == [{"n": 1, "t": old}]

@@ -40,11 +40,11 @@ def cells(
     for part in file.parts:
         match file.format:
             case Format.PARQUET:
-                with _told(part):
-                    table = pq.ParquetFile(part)
+                schema = parquet_schema(part)
                 # Batch by batch: who asks for the first rows reads no more.
-                for batch in table.iter_batches():
-                    yield from batch.to_pylist(maps_as_pydicts="strict")
+                for batch in _parquet(part).iter_batches():
+                    rows = batch.cast(schema)
+                    yield from rows.to_pylist(maps_as_pydicts="strict")
             case Format.CSV:
                 yield from _csv(part, csv_layout(layout), names)
             case Format.JSON:
@@ -52,9 +52,33 @@ def cells(
 
 
 def parquet_schema(part: Path) -> pa.Schema:
-    """Returns the Arrow schema of a Parquet file."""
+    """Returns the Arrow schema of a Parquet file, with what Spark keeps as moments."""
+    file = _parquet(part)
+    kept = (file.schema.column(number) for number in range(len(file.schema)))
+    leaves = (one.physical_type for one in kept)
+    return pa.schema(
+        [one.with_type(_as_spark(one.type, leaves)) for one in file.schema_arrow]
+    )
+
+
+def _as_spark(kind: pa.DataType, leaves: Iterator[str]) -> pa.DataType:
+    """Returns a type in which a time of 96 bits, by which Spark means a moment, is one.
+
+    Arrow reads it as a time of no zone. `leaves` are how a file keeps what is inside.
+    """
+    fields = [kind.field(number) for number in range(kind.num_fields)]
+    if not fields:
+        return pa.timestamp("us", "UTC") if next(leaves) == "INT96" else kind
+    found = [one.with_type(_as_spark(one.type, leaves)) for one in fields]
+    if pa.types.is_map(kind):
+        return pa.map_(*found[0].type)
+    return pa.struct(found) if pa.types.is_struct(kind) else pa.list_(*found)
+
+
+def _parquet(part: Path) -> pq.ParquetFile:
+    """Returns a file that is open; one that is no Parquet is refused."""
     with _told(part):
-        return pq.read_schema(part)
+        return pq.ParquetFile(part, coerce_int96_timestamp_unit="us")
 
 
 def parquet_size(part: Path, names: Container[str]) -> int:

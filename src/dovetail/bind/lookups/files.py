@@ -92,10 +92,11 @@ class Files(LookupTable):
         ]
         return pa.Table.from_arrays(columns, schema=self.shown)
 
-    def _format(self) -> str | pyarrow.dataset.FileFormat:
+    def _format(self) -> pyarrow.dataset.FileFormat:
         """Returns how the files are read."""
         if self.layout != "csv":
-            return self.layout
+            # Nanoseconds have no room for the days before 1678.
+            return pyarrow.dataset.ParquetFileFormat(coerce_int96_timestamp_unit="us")
         options = pyarrow.csv.ConvertOptions(
             column_types={name: self._read_type(name) for name in self.types.names},
             # A text in quotes is what it says; where nothing stands, there is none.
