@@ -36,7 +36,7 @@ def arrivals(given, how):
 def expected(name):
     """The rows of every stream that comes out, as often as each comes."""
     text, job = text_of(name)
-    program = translate(text, {})
+    program = translate(text, {}).program
     givens = spec.givens_of(program)
     numbered = [it for one in givens for it in arrivals(one, job.input(one.input))]
     events = tuple(event for _, event in sorted(numbered, key=lambda it: it[0]))

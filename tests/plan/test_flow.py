@@ -65,7 +65,7 @@ def as_it_comes(name, paths, schema):
 
 
 def planned(text, leaf=IN_SEQUENCE, *, ends=False):
-    return plan_flow(translate(BEGIN + text, {}), leaf, ends=ends)
+    return plan_flow(translate(BEGIN + text, {}).program, leaf, ends=ends)
 
 
 REFUSED = {

@@ -231,7 +231,7 @@ def test_a_script_of_a_join_as_data_gives_the_rows_of_its_run(spark, folder, how
 def test_an_example_gives_the_rows_of_the_definition(spark, tmp_path, name):
     text, job = text_of(name)
     # Beside its own files: what is bound comes before what the text says.
-    outputs = [one.name for one in translate(text, {}).outputs]
+    outputs = [one.name for one in translate(text, {}).program.outputs]
     into = {one: dt.folder(tmp_path / one) for one in outputs}
     job = replace(job, sinks={**into, **job.sinks})
     whole = jobs.prepared(replace(job, program=Text(text, SPL)))

@@ -78,7 +78,7 @@ def test_a_program_without_a_job_reads_its_file_in_the_order_of_lines(folder):
         {"k": "a,b", "n": 1, "l": [1, 2]},
         *({"k": k, "n": n, "l": []} for k, n in (("b", 2), ("c", 4), ("d", 8))),
     ]
-    program = translate(TEXT, {})
+    program = translate(TEXT, {}).program
     (given,) = givens_of(program)
     inputs = {"A": Input("A", InputKind.STREAM, given.schema)}
     play = FlowPlay(program, inputs, (), tuple(Arrive("A", row) for row in rows))

@@ -25,6 +25,7 @@ from dovetail.bind.lookups.tables import make_lookup
 from dovetail.bind.sinks import Calling, current, folder
 from dovetail.conformance.spark_stream.replay import Replay
 from dovetail.conformance.spark_stream.together import Join, make_shared_operator
+from dovetail.dialects.spl import translate
 from dovetail.engines.kernel_settings import Manner, kernel_settings
 from dovetail.engines.spark_stream.outlets import Reading, Results, Shown
 from dovetail.engines.spark_stream.worker.bucket import make_unpack
@@ -91,7 +92,7 @@ def sinks():
     """A sink of each kind."""
     text = """(stream<int32 k> A) = Beacon() {}
     () as Out = FileSink(A) { param file : "out.csv"; format : csv; }"""
-    (tuples,) = text_sinks(text, "/out", ()).values()
+    (tuples,) = text_sinks(translate(text, {}), "/out", ()).values()
     topic = kafka("names", servers="localhost:9092", columns={"k": "int"})
     return folder("/out"), current("/out"), topic, tuples, Calling(print)
 

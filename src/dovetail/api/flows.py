@@ -18,6 +18,7 @@ from dovetail import spec
 from dovetail.api.joined import (
     Joined,
     SinkLike,
+    plan_of,
     sink_given,
     start_given,
     streaming_of,
@@ -38,6 +39,7 @@ from dovetail.engines.spark_stream.row_time import Source
 from dovetail.errors import SpecError
 from dovetail.plan import words
 from dovetail.plan.flow import plan_flow
+from dovetail.plan.stream import StreamPlan
 from dovetail.spec import arguments
 
 _NO_SINKS: Mapping[str, SinkLike] = {}
@@ -65,6 +67,11 @@ class JoinedQuery:
     def names(self) -> tuple[str, ...]:
         """Returns the name of the stream."""
         return (self.name,)
+
+    @property
+    def plans(self) -> tuple[StreamPlan, ...]:
+        """Returns the plan of the join, if it is one of streams."""
+        return (plan_of(self.joined),) if self.joined.is_streaming else ()
 
     def explained(self) -> str:
         """Returns its plan in words, after Spark has been asked."""

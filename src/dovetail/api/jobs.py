@@ -11,7 +11,7 @@ is stopped, and a later run goes on from there.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -203,6 +203,8 @@ class Prepared:
     asked: tuple[Asked, ...] = ()
     is_batch: bool = False
     """Whether all rows are there, and nothing comes in batches."""
+    written: Collection[str] = ()
+    """Outputs that the text itself puts into files."""
     columns: Mapping[str, schema.Schema] = field(default_factory=dict)
     """Those of each output, as far as they are known without Spark."""
 
@@ -215,12 +217,6 @@ class Prepared:
             "finish": self.finish,
             "partitions": self.job.partitions or None,
         }
-
-    @property
-    def is_spl(self) -> bool:
-        """Tells whether the program is one in SPL."""
-        program = self.job.program
-        return isinstance(program, jobs.Text) and program.language == jobs.SPL
 
     @property
     def goes_on(self) -> bool:
@@ -325,29 +321,24 @@ def _in_its_file(job: jobs.Job) -> Iterator[None]:
 
 def _of_spl(job: jobs.Job, text: str) -> Prepared:
     """Returns the job of a program in SPL: the text has the files of other streams."""
-    program = spl.translate(text, {})
-    givens = {it.input: it for it in spec.givens_of(program)}
+    told = spl.translate(text, {})
+    givens = {it.input: it for it in spec.givens_of(told.program)}
     stream = spec.InputKind.STREAM
     _refuse_unknown(job, "streams", named=_named(job, stream), known=(*givens,))
     # SPL has streams alone: nobody would read a table or a data set of the job.
     tables = [it.where for it in job.inputs.values() if it.kind is not stream]
     for where in (*tables, *(one.where for one in job.lookups.values())):
-        told = f'"{where}" of a program in SPL'
-        raise job.document.wrong(where, told, "[streams]: it knows no others")
-    known = {name: job.input(name) for name in givens}
+        found = f'"{where}" of a program in SPL'
+        raise job.document.wrong(where, found, "[streams]: it knows no others")
+    known = {name: how for name in givens if (how := job.input(name))}
     # What the job has files for the text does not count itself.
-    taken = {name: schema.Schema(()) for name, how in known.items() if how is not None}
-    counted = spec.stretches_of(spl.translate(text, taken))
-    known = {name: how for name, how in known.items() if name not in counted}
-    own = tuples.text_files(
-        text,
-        {name for name, how in known.items() if how is not None},
-        data=job.data,
-        sequence=job.words.get("sequence", ""),
-    )
-    for name, how in known.items():
-        if how is None and name not in own:
-            raise _without_file(job, text, name)
+    taken = dict.fromkeys(known, schema.Schema(()))
+    counted = spec.stretches_of(spl.translate(text, taken).program)
+    sequence = job.words.get("sequence", "")
+    own = tuples.text_files(told, known, data=job.data, sequence=sequence)
+    for name in givens:
+        if name not in {*known, *counted, *own}:
+            raise _without_file(job, told, name)
     for name in list(own)[:1]:
         for word in job.words.keys() - {"sequence"}:
             raise job.document.wrong(
@@ -357,25 +348,28 @@ def _of_spl(job: jobs.Job, text: str) -> Prepared:
                 f"[streams.{name}] with file = '..', which has a {word}",
                 "rows that the text itself reads are in order of a sequence",
             )
-    bound = [_as_declared(job, givens[name], how) for name, how in known.items() if how]
+    bound = [_as_declared(job, givens[name], how) for name, how in known.items()]
     # Who binds all streams has said of each how it is ordered.
-    order = job.words.get("sequence", "") if own else ""
-    names = tuple(one.name for one in program.outputs)
+    order = sequence if own else ""
+    names = tuple(one.name for one in told.program.outputs)
     make = partial(streams.spl, text, data=job.data, sequence=order)
     # What the job binds nothing to the text reads, as it does in a run.
     data = f", data={job.data!r}" + f", sequence={order!r}" * bool(order)
     call = f"dt.spl(TEXT, inputs(spark){data})"
     script = scripts.Script(call, text)
-    return Prepared(job, tuple(bound), names, names, make, script, is_flow=True)
+    return Prepared(
+        *(job, tuple(bound), names, names, make, script),
+        is_flow=True,
+        written={*told.sinks},
+    )
 
 
-def _without_file(job: jobs.Job, text: str, name: str) -> DialectError:
+def _without_file(job: jobs.Job, told: spl.Translation, name: str) -> DialectError:
     """Returns that neither the job nor a program in SPL has a file for a stream."""
     if not job.document.name:
         expected = f'a job file with [streams.{name}] and file = ".."'
-        return spl.unread(text, name, expected=expected, hint=_USAGE)
-    return spl.unread(
-        text,
+        return told.unread(name, expected=expected, hint=_USAGE)
+    return told.unread(
         name,
         expected=f'[streams.{name}] with file = ".." in {job.document.name}',
         hint='or files = "..", the folder of a file with the name of each stream',
@@ -602,10 +596,8 @@ def script_of(found: Prepared) -> str:
         for one in found.inputs
     ]
     # What the text writes into files of its own needs no sink.
-    own = spl.sinks_of(found.script.text) if found.is_spl else ()
-    into = {
-        name: found.job.sinks.get(name) for name in found.outputs if name not in own
-    }
+    needed = [it for it in found.outputs if it not in found.written]
+    into = {name: found.job.sinks.get(name) for name in needed}
     return scripts.job_script(
         found.script,
         [*readings, *(scripts.Asking(one.name, one.call) for one in found.asked)],

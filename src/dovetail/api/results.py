@@ -13,13 +13,7 @@ from dovetail.api.flows import Flow, JoinedQuery
 from dovetail.api.joined import Joined, plan_of
 from dovetail.bind.sinks import CHANGE
 from dovetail.engines.kernel_settings import stream_settings
-from dovetail.engines.spark_stream.flows import (
-    JoinStreaming,
-    TailStreaming,
-    TurnStreaming,
-)
 from dovetail.errors import DovetailError
-from dovetail.plan.stream import StreamPlan
 
 
 def columns_of(made: Joined | Flow) -> Mapping[str, schema.Schema]:
@@ -51,20 +45,9 @@ def is_in_one_bucket(made: Joined | Flow) -> bool:
     """Tells whether a join of streams keeps state that cannot be spread."""
     queries = made.queries if isinstance(made, Flow) else (JoinedQuery("", made),)
     for query in queries:
-        plans: tuple[StreamPlan, ...] = ()
-        match query:
-            case JoinedQuery(joined=joined) if joined.is_streaming:
-                plans = (plan_of(joined),)
-            case JoinStreaming(query=one) | TailStreaming(query=one):
-                plans = (one.plan,)
-            case TurnStreaming(query=one):
-                plans = one.plans
-            case _:
-                pass
         # What Spark joins by itself keeps no state.
-        keeps = [
-            it for whole in plans if not whole.runner.is_native for it in whole.joins
-        ]
+        plans = (it for it in query.plans if not it.runner.is_native)
+        keeps = [it for whole in plans for it in whole.joins]
         if keeps and not any(it.spread.is_wide for it in keeps):
             return True
     return False

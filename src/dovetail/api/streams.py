@@ -20,7 +20,7 @@ from dovetail.bind.kafka import Topic
 from dovetail.bind.schemas import frame_given, refusing_beyond, schema_of
 from dovetail.bind.tick import counted
 from dovetail.dialects import sql as dialects
-from dovetail.dialects.spl import translate
+from dovetail.dialects.spl import Translation, translate
 from dovetail.engines.spark.functions import register_functions
 from dovetail.engines.spark.rules import pinned, plain_rules
 from dovetail.engines.spark_stream.dataflow import Frames
@@ -470,18 +470,20 @@ def spl(
         assert isinstance(rows.frame, DataFrame)  # noqa: S101 - others are refused
         # The text may name functions that Spark lacks: each session has them lent.
         register_functions(rows.frame.sparkSession)
-    place = ""
+    place, told = "", None
     if data:
-        # Before the text is read: it may name streams that only its files give.
         place = arguments.path("data", data, 'dt.spl(text, {}, data="data")')
-        sources = {**sources, **_files(text, sources, data=place, sequence=sequence)}
-    program = translate(text, {it: one.source.schema for it, one in sources.items()})
+        # Without inputs first: the text may name streams that only its files give.
+        told = translate(text, {})
+        sources = {**sources, **_files(told, sources, data=place, sequence=sequence)}
+    schemas = {it: one.source.schema for it, one in sources.items()}
+    program = translate(text, schemas).program
     sources = {**sources, **_counted(program, sources)}
     givens = spec.givens_of(program)
     kept = {one.input: _as_declared(one, sources) for one in givens}
     _refuse_half_a_sequence_of({*kept}, sources)
     flow = flow_of(program, {**sources, **kept})
-    return replace(flow, files=partial(text_sinks, text, place)) if data else flow
+    return replace(flow, files=partial(text_sinks, told, place)) if told else flow
 
 
 def _counted(program: spec.Program, sources: Mapping[str, Rows]) -> Mapping[str, Rows]:
@@ -538,13 +540,13 @@ def _session(sources: Mapping[str, Rows], what: str) -> SparkSession:
 
 
 def _files(
-    text: str, sources: Mapping[str, Rows], *, data: str, sequence: str
+    told: Translation, sources: Mapping[str, Rows], *, data: str, sequence: str
 ) -> Mapping[str, Rows]:
     """Returns the rows of streams that the text reads from files of its own."""
     spark = _session({}, "data=.. of dt.spl")
     found = {}
     for name, one in tuples.text_files(
-        text, {*sources}, data=data, sequence=sequence
+        told, {*sources}, data=data, sequence=sequence
     ).items():
         with plain_rules(spark):
             frame = tuples.coming_tuples(spark, one.file, one.path)

@@ -139,7 +139,7 @@ class JobProgram:
 
         if self.job is None:
             text = self._text("").text
-            givens = spec.givens_of(spl.translate(text, {}))
+            givens = spec.givens_of(spl.translate(text, {}).program)
             return scripts.given_script(text, [one.input for one in givens])
         return jobs.script_of(self.prepared(None, Format.PARQUET))
 

@@ -325,7 +325,7 @@ def spl_program(text: str, given: CaseData) -> spec.Program:
     for name, data in given.inputs_data.items():
         fields = Fields(mapping(data, f"inputs.{name}"), f"inputs.{name}")
         schemas[name] = fields.take("schema", read_schema, _NO_COLUMNS)
-    return translate(text, schemas)
+    return translate(text, schemas).program
 
 
 _MOST_COUNTED = 10**6

@@ -55,7 +55,7 @@ def text(*params, types=TYPES):
 
 def sink(*params, types=TYPES):
     """What the FileSink of a text says."""
-    ((told,),) = spl.sinks_of(text(*params, types=types)).values()
+    ((told,),) = spl.translate(text(*params, types=types), {}).sinks.values()
     return told()
 
 
@@ -74,7 +74,7 @@ def test_what_is_written_is_read_again(layout):
     table = pa.Table.from_pylist([ROW], KINDS)
     (line,) = lines_of(sink(f"format: {layout}"), table)
     source = text().replace('"in.csv"', f'"in.csv"; format: {layout}')
-    file = spl.files_of(source)["A"]()
+    file = spl.translate(source, {}).files["A"]()
     (row,) = TupleReader(file, "in.csv").rows(line.encode())
     assert row.pop("line number") == 1
     assert row.pop("f") == pytest.approx(0.1)
@@ -160,16 +160,17 @@ def test_a_file_that_the_checkpoint_has_not_written_is_refused(tmp_path):
 def test_two_operators_do_not_share_a_file(tmp_path):
     twice = text(types="int32 k") + '\n() as T = FileSink(A) { param file: "out.csv"; }'
     with pytest.raises(SpecError, match="two operators FileSink"):
-        text_sinks(twice, str(tmp_path), ())
-    assert text_sinks(twice, str(tmp_path), {"A"}) == {}
-    (both,) = text_sinks(twice.replace('"out', '"b', 1), str(tmp_path), ()).values()
+        text_sinks(spl.translate(twice, {}), str(tmp_path), ())
+    assert text_sinks(spl.translate(twice, {}), str(tmp_path), {"A"}) == {}
+    apart = spl.translate(twice.replace('"out', '"b', 1), {})
+    (both,) = text_sinks(apart, str(tmp_path), ()).values()
     assert isinstance(both, TupleFiles)
 
 
 def test_streams_that_run_together_on_a_port_need_a_union():
     two = text(types="int32 k").replace("FileSink(A)", "FileSink(A, B)")
     two = 'stream<int32 k> B = FileSource() { param file: "b.csv"; }\n' + two
-    told = spl.sinks_of(two)
+    told = spl.translate(two, {}).sinks
     assert {*told} == {"A", "B"}
     with pytest.raises(DialectError, match="a FileSink of 2 streams on one port"):
         told["A"][0]()

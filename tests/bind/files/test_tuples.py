@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dovetail.bind.files.tuples import NUMBER, TupleReader, text_files
-from dovetail.dialects.spl import files_of
+from dovetail.dialects.spl import translate
 from dovetail.errors import DialectError, SpecError
 
 TEXT = 'stream<{}> A = FileSource() {{ param file : "a.csv"; {} }}\n'
@@ -18,7 +18,7 @@ BEHIND = "stream<A> Out = Filter(A) {}"
 
 def file_of(types, params=""):
     """The file that a FileSource describes."""
-    return files_of(TEXT.format(types, params) + BEHIND)["A"]()
+    return translate(TEXT.format(types, params) + BEHIND, {}).files["A"]()
 
 
 def rows(types, content, params=""):
@@ -187,13 +187,14 @@ def test_what_cannot_be_honoured_is_refused_at_its_place(types, params, says):
 def test_a_source_has_a_file_and_no_code(text, says):
     whole = f"stream<int32 k> A = {text} {BEHIND}"
     with pytest.raises(DialectError, match=says):
-        files_of(whole)["A"]()
+        translate(whole, {}).files["A"]()
 
 
 def test_a_lone_file_is_in_the_order_of_its_lines(tmp_path):
     one = TEXT.format("int32 k", "") + BEHIND
     two = one + "\n" + TEXT.replace(" A ", " B ").format("int32 k", "")
     two += "stream<B> More = Filter(B) {}"
+    one, two = translate(one, {}), translate(two, {})
     Path(tmp_path / "a.csv").write_text("1\n")
     data = str(tmp_path)
     assert text_files(one, (), data=data, sequence="")["A"].sequence == f"`{NUMBER}`"

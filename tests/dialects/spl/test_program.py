@@ -18,7 +18,7 @@ def join(parameters, types="int32 k"):
 
 
 def only(text, inputs=None):
-    (output,) = translate(text, inputs or {}).outputs
+    (output,) = translate(text, inputs or {}).program.outputs
     return output.step
 
 
@@ -49,7 +49,7 @@ def test_outputs_are_what_nothing_takes_and_what_goes_into_a_sink():
     stream<A> B = Filter(A) { param filter: k > 1; }
     stream<A> C = Filter(B) {}
     () as S = FileSink(B) { param file: "b.csv"; }"""
-    assert [one.name for one in translate(text, {}).outputs] == ["B", "C"]
+    assert [one.name for one in translate(text, {}).program.outputs] == ["B", "C"]
 
 
 def test_types_are_those_of_the_columns():
@@ -66,7 +66,7 @@ def test_types_are_those_of_the_columns():
             "f": "map<string,boolean>",
         }
     )
-    (given,) = spec.givens_of(translate(text, {}))
+    (given,) = spec.givens_of(translate(text, {}).program)
     assert [(one.column, one.most) for one in given.ranges] == [
         ("b", 255),
         ("c", 2**64 - 1),
@@ -93,7 +93,7 @@ def test_what_has_no_effect_is_said():
     text = text.replace("Beacon() {}", "Beacon() { param iterations: 5; }", 1)
     configs = 'config placement: host("a"); checkpoint: periodic(1.0); }'
     bound = {"L": Schema((Column("k", AtomicType.INT),))}
-    assert translate(text[:-1] + configs, bound).remarks == (
+    assert translate(text[:-1] + configs, bound).program.remarks == (
         "line 1: Beacon gives the rows of the input L, not what is said of it here",
         "line 1: placement has no effect on Spark",
         "line 1: Spark keeps the state with every batch, which is no later",
@@ -103,8 +103,8 @@ def test_what_has_no_effect_is_said():
 
 def test_what_is_no_file_is_a_name_for_a_sink():
     text = join("match: true;") + "() as Sink = TCPSink(Out) { param role: server; }"
-    (remark,) = translate(text, {}).remarks
+    (remark,) = translate(text, {}).program.remarks
     assert remark.startswith("line 1: TCPSink does nothing here: Out comes out, and")
     file = text.replace("TCPSink", "FileSink")
-    (remark,) = translate(file, {}).remarks
+    (remark,) = translate(file, {}).program.remarks
     assert remark.startswith("line 1: Out goes into the file of its FileSink where")

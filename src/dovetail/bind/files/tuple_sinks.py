@@ -143,14 +143,16 @@ class TupleFiles:
 AnyFile = TupleFile | TupleFiles
 
 
-def text_sinks(text: str, data: str, bound: Collection[str]) -> Mapping[str, AnyFile]:
+def text_sinks(
+    text: spl.Translation, data: str, bound: Collection[str]
+) -> Mapping[str, AnyFile]:
     """Returns by the names of streams the files into which a text writes them.
 
     Of those that are `bound` elsewhere nobody asks.
     """
     found: dict[str, AnyFile] = {}
     taken: set[str] = set()
-    for name, told in spl.sinks_of(text).items():
+    for name, told in text.sinks.items():
         parts = []
         for one in () if name in bound else told:
             file = one()

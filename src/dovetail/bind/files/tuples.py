@@ -71,22 +71,21 @@ class Placed:
 
 
 def text_files(
-    text: str, bound: Collection[str], *, data: str, sequence: str
+    text: spl.Translation, bound: Collection[str], *, data: str, sequence: str
 ) -> Mapping[str, Placed]:
     """Returns the files of streams that nothing else is bound to, or refuses them.
 
     Of two files nobody knows which tuple came first: so only a lone stream is in the
     order of its lines.
     """
-    files = spl.files_of(text)
-    givens = spec.givens_of(spl.translate(text, {}))
+    givens = spec.givens_of(text.program)
     # What the text counts itself comes first: it needs no place beside the lines.
     names = [one.input for one in givens if isinstance(one.origin, spec.Outside)]
     found = {}
     for name in names:
-        if name in bound or name not in files:
+        if name in bound or name not in text.files:
             continue
-        file = files[name]()
+        file = text.files[name]()
         if sequence and sequence not in file.type.names:
             expected = f"one of {', '.join(file.type.names)}"
             hint = f"file = '..' of [streams.{name}] in a job file is read with it"
@@ -95,7 +94,7 @@ def text_files(
         if not path.is_file():
             expected = f'a file "{path}", as the text names it'
             hint = "a path of the text begins at the folder of the data"
-            raise spl.unread(text, name, expected=expected, hint=hint)
+            raise text.unread(name, expected=expected, hint=hint)
         usual = schema.quoted(NUMBER) if names == [name] else ""
         found[name] = Placed(file, path, sequence or usual)
     return found

@@ -290,50 +290,47 @@ def _ports_of(indexes: Value, count: int) -> Value:
     return Value(kind, build(REQUIRED, once.tree, reason), place)
 
 
-def _constants(
-    operator: Operator, kinds: Mapping[str, types.SplType]
-) -> dict[str, syntax.Setting]:
-    """Returns the parameters, each a value of its type that no attribute is part of."""
-    params = operator.params((*kinds,))
+def throttle(operator: Operator) -> list[Stream]:
+    """Returns the stream of a Throttle, which changes when tuples come, and no more."""
+    kinds = {"rate": types.FLOAT64, "period": types.FLOAT64}
+    return _in_their_order(
+        operator,
+        {**kinds, "includePunctuations": types.BOOLEAN},
+        needed="rate : 10.0",
+        told='; trigger={"processingTime": "1 second"} says how often batches are',
+    )
+
+
+def delay(operator: Operator) -> list[Stream]:
+    """Returns the stream of a Delay: tuples and marks as they come, only later."""
+    return _in_their_order(
+        operator,
+        {"delay": types.FLOAT64, "bufferSize": types.UINT32},
+        needed="delay : 2.0",
+        told=": all that it takes keeps its place in the order of arrival",
+    )
+
+
+def _in_their_order(
+    operator: Operator, kinds: Mapping[str, types.SplType], *, needed: str, told: str
+) -> list[Stream]:
+    """Returns the stream of an operator that says when tuples go on, and no more.
+
+    Each parameter is a value of its type that no attribute is part of.
+    """
+    operator.need_ports("1", "1")
+    call, params = operator.call, operator.params((*kinds,))
     for name, setting in params.items():
         value = bind(setting.values[0], operator.scope(operator.views()))
         if value.type != kinds[name] or value.sides:
             expected = f"{kinds[name]}, without an attribute"
             raise types.refused(value.place, f"{name} is {value.type}", expected)
-    return params
-
-
-def throttle(operator: Operator) -> list[Stream]:
-    """Returns the stream of a Throttle, which changes when tuples come, and no more."""
-    operator.need_ports("1", "1")
-    kinds = {"rate": types.FLOAT64, "period": types.FLOAT64}
-    params = _constants(operator, {**kinds, "includePunctuations": types.BOOLEAN})
-    if "rate" not in params:
-        raise types.refused(
-            operator.call.place, "a Throttle without a rate", "rate : 10.0"
-        )
+    word = needed.partition(" ")[0]
+    if word not in params:
+        raise types.refused(call.place, f"a {call.kind} without a {word}", needed)
     refuse_changes(operator)
     operator.remark(
-        f"line {operator.call.place.line}: a Throttle holds no tuple back here; "
-        'trigger={"processingTime": "1 second"} says how often batches are'
-    )
-    (made,), (feed,) = operator.made, operator.feeds
-    return [Stream(made.name, made.type, feed.step)]
-
-
-def delay(operator: Operator) -> list[Stream]:
-    """Returns the stream of a Delay: tuples and marks as they come, only later."""
-    operator.need_ports("1", "1")
-    kinds = {"delay": types.FLOAT64, "bufferSize": types.UINT32}
-    params = _constants(operator, kinds)
-    if "delay" not in params:
-        raise types.refused(
-            operator.call.place, "a Delay without a delay", "delay : 2.0"
-        )
-    refuse_changes(operator)
-    operator.remark(
-        f"line {operator.call.place.line}: a Delay holds no tuple back here: all that "
-        "it takes keeps its place in the order of arrival"
+        f"line {call.place.line}: a {call.kind} holds no tuple back here{told}"
     )
     (made,), (feed,) = operator.made, operator.feeds
     return [Stream(made.name, made.type, feed.step)]

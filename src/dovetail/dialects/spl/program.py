@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from dovetail import spec
 from dovetail.dialects.spl import parser, syntax
@@ -14,42 +14,53 @@ from dovetail.dialects.spl.graph import Graph, Inputs, World
 from dovetail.dialects.spl.operators import appended
 from dovetail.dialects.spl.parameters import filled, operators_given
 from dovetail.dialects.spl.types import Tuple, refused
-from dovetail.errors import Place
-
-Shown = Mapping[tuple[str, str], str]
+from dovetail.errors import DialectError, Place
 
 
-def translate(text: str, inputs: Inputs) -> spec.Program:
-    """Returns the program of a text; a stream that it does not make is an input.
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """What a text says: its program, and by names of streams the files that it has.
+
+    What is wrong with a file is told when it is asked for.
+    """
+
+    program: spec.Program
+    files: Mapping[str, Callable[[], TextFile]]
+    """Those of streams that come from outside."""
+    sinks: Mapping[str, Sequence[Callable[[], TextSink]]]
+    """Those into which streams go that come out."""
+    read: syntax.Program
+    """The text, part by part."""
+
+    def unread(self, name: str, *, expected: str, hint: str) -> DialectError:
+        """Returns the error for a stream from outside that nothing is bound to."""
+        # Of a stream that no operator names, the text as a whole is shown.
+        place, by = Place(self.read.place.text, 1, 1), ""
+        for composite in self.read.composites:
+            for call in composite.graph:
+                for head in call.heads:
+                    # An operator with input ports makes its streams: none is outside.
+                    if head.name == name and not call.ports:
+                        place, by = head.place, _reader(call)
+        return DialectError(
+            f'nothing is bound to the stream "{name}"{by}', expected, hint, place=place
+        )
+
+
+def translate(text: str, inputs: Inputs) -> Translation:
+    """Returns what a text says; a stream that it does not make is an input.
 
     The steps of the program take rows in their order of arrival.
     """
     try:
-        return _whole(text, inputs)[0]
+        return _whole(text, inputs)
     except RecursionError as error:
         # Functions of the text are written out where they are called.
         raise parser.too_deep(Place(text, 1, 1)) from error
 
 
-def files_of(text: str) -> Mapping[str, Callable[[], TextFile]]:
-    """Returns by the names of streams from outside the files that the text names.
-
-    What is wrong with one is told when it is asked for.
-    """
-    return _whole(text, {})[1].files
-
-
-def sinks_of(text: str) -> Mapping[str, Sequence[Callable[[], TextSink]]]:
-    """Returns by the names of streams that come out the files into which they go.
-
-    What is wrong with one is told when it is asked for.
-    """
-    _, world, shown = _whole(text, {})
-    return {shown[whose]: files for whose, files in world.sinks.items()}
-
-
-def _whole(text: str, inputs: Inputs) -> tuple[spec.Program, World, Shown]:
-    """Returns the program of a text, what was found on the way, and names in it."""
+def _whole(text: str, inputs: Inputs) -> Translation:
+    """Returns what a text says, which is not too deep."""
     whole = parser.read(text)
     found = whole.composites
     composites = {one.name: one for one in found}
@@ -81,7 +92,20 @@ def _whole(text: str, inputs: Inputs) -> tuple[spec.Program, World, Shown]:
     remarks = tuple(dict.fromkeys(world.remarks))
     order = tuple(world.order)
     program = spec.Program(tuple(outputs), remarks, anew=world.anew, order=order)
-    return program, world, shown
+    sinks = {shown[whose]: told for whose, told in world.sinks.items()}
+    return Translation(program, world.files, sinks, whole)
+
+
+def _reader(call: syntax.Invocation) -> str:
+    """Returns an operator that reads a stream, with the file that it names."""
+    files = [
+        value.value
+        for setting in call.params
+        for value in setting.values
+        if setting.name == "file" and isinstance(value, syntax.Text)
+    ]
+    named = f' of the file "{files[0]}"' if files else ""
+    return f", a {call.kind}{named}"
 
 
 def _from_outside(
@@ -101,7 +125,9 @@ def _from_outside(
             yield from (head.name for head in call.heads)
 
 
-def _shown(found: Sequence[tuple[str, str]], main: syntax.Composite) -> Shown:
+def _shown(
+    found: Sequence[tuple[str, str]], main: syntax.Composite
+) -> dict[tuple[str, str], str]:
     """Returns the name by which each stream comes out, by its path and its own name.
 
     Where streams of several invocations have one name, the invocation's is in front.

@@ -85,6 +85,10 @@ class FlowQuery(Protocol):
     def names(self) -> tuple[str, ...]:
         """Returns the names of the streams that come out of it."""
 
+    @property
+    def plans(self) -> tuple[StreamPlan, ...]:
+        """Returns the plans of its joins, but those that only rows tell."""
+
     def explained(self) -> str:
         """Returns its plan in words, after Spark has been asked."""
 
@@ -230,6 +234,7 @@ class PlainStreaming:
     query: planned.PlainQuery
     rows: ProgramRows
     tells_late: ClassVar[bool] = False
+    plans: ClassVar[tuple[StreamPlan, ...]] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -280,6 +285,11 @@ class TurnStreaming:
         """Returns the name of the stream."""
         return (self.query.name,)
 
+    @property
+    def plans(self) -> tuple[StreamPlan, ...]:
+        """Returns the plans of the joins."""
+        return self.query.plans
+
     def explained(self) -> str:
         """Returns its plan in words, after Spark has been asked."""
         self.frame(self.query.name)
@@ -300,7 +310,7 @@ class TurnStreaming:
     def refuse_finish(self) -> None:
         """Refuses an end that an operator beside a join would have to hear."""
         ways = chain(self.query.paths, *self.query.sides.values())
-        _refuse_finish(self.query.name, self.query.plans, ways)
+        _refuse_finish(self.query.name, self.plans, ways)
 
     def start(self, sinks: Sinks, how: running.Start) -> StreamingQuery:
         """Returns the running query that writes the stream."""
@@ -342,6 +352,11 @@ class TailStreaming:
         """Returns the name of the stream."""
         return (self.query.name,)
 
+    @property
+    def plans(self) -> tuple[StreamPlan, ...]:
+        """Returns the plan of the last join."""
+        return (self.query.plan,)
+
     def explained(self) -> str:
         """Returns its plan in words, after Spark has been asked."""
         self.frame(self.query.name)
@@ -357,7 +372,7 @@ class TailStreaming:
     def refuse_finish(self) -> None:
         """Refuses an end that an operator beside a join would have to hear."""
         ways = chain(*self.query.paths.values())
-        _refuse_finish(self.query.name, (self.query.plan,), ways)
+        _refuse_finish(self.query.name, self.plans, ways)
 
     def start(self, sinks: Sinks, how: running.Start) -> StreamingQuery:
         """Returns the running query that writes the stream."""
@@ -382,6 +397,11 @@ class JoinStreaming:
         """Returns the names of the streams."""
         return tuple(one.name for one in self.query.exits)
 
+    @property
+    def plans(self) -> tuple[StreamPlan, ...]:
+        """Returns the plan of the last join."""
+        return (self.query.plan,)
+
     def explained(self) -> str:
         """Returns its plan in words, after Spark has been asked."""
         self.rows.streaming(self.query).lay()
@@ -399,7 +419,7 @@ class JoinStreaming:
     def refuse_finish(self) -> None:
         """Refuses an end that an operator beside a join would have to hear."""
         ways = chain(*self.query.paths.values())
-        _refuse_finish(self.names[0], (self.query.plan,), ways)
+        _refuse_finish(self.names[0], self.plans, ways)
 
     def start(self, sinks: Sinks, how: running.Start) -> StreamingQuery:
         """Returns the running query that writes the streams."""

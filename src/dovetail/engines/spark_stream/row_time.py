@@ -54,7 +54,7 @@ from dovetail.kernels.row_order import (
     RowOrder,
 )
 from dovetail.plan import words
-from dovetail.plan.stream import Feed, within
+from dovetail.plan.stream import Feed, StreamPlan, within
 from dovetail.plan.ways import Fired, Onward, RowChange, change_of
 from dovetail.schema import Schema, quoted
 
@@ -520,6 +520,8 @@ class RowTimeQuery:
     step: spec.Step
     inputs: Inputs[Any]
     tells_late: ClassVar[bool] = True
+    plans: ClassVar[tuple[StreamPlan, ...]] = ()
+    """None: those of joins in row time are made of the frames of both sides."""
 
     @property
     def names(self) -> tuple[str, ...]:

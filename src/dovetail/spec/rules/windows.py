@@ -148,46 +148,43 @@ def intervals_of_other_types(
     join: spec.JoinSpec, inputs: spec.Inputs
 ) -> Iterator[Finding]:
     """Gives the starts and ends of a `between` that are no timestamps."""
-    for hand in spec.HANDS:
-        if isinstance(join.side(hand).window, spec.Between):
-            for moment, kind in _measures(join, hand, inputs):
-                if kind not in _MOMENTS:
-                    yield Finding(
-                        f'"{moment}" in between of the {hand.value} side is {kind}',
-                        "a timestamp",
-                        "cast it",
-                    )
+    for hand, moment, kind in _measures(join, inputs, spec.Between):
+        if kind not in _MOMENTS:
+            yield Finding(
+                f'"{moment}" in between of the {hand.value} side is {kind}',
+                "a timestamp",
+                "cast it",
+            )
 
 
 def deltas_of_other_types(
     join: spec.JoinSpec, inputs: spec.Inputs
 ) -> Iterator[Finding]:
     """Gives what a delta is measured by and is neither a number nor a timestamp."""
-    for hand in spec.HANDS:
-        if isinstance(join.side(hand).window, spec.Delta):
-            for measure, kind in _measures(join, hand, inputs):
-                if kind not in _MEASURED and not isinstance(kind, DecimalType):
-                    yield Finding(
-                        f'"{measure}" of the {hand.value} delta is {kind}',
-                        "a number or a timestamp",
-                        "cast it",
-                    )
+    for hand, measure, kind in _measures(join, inputs, spec.Delta):
+        if kind not in _MEASURED and not isinstance(kind, DecimalType):
+            yield Finding(
+                f'"{measure}" of the {hand.value} delta is {kind}',
+                "a number or a timestamp",
+                "cast it",
+            )
 
 
 def _measures(
-    join: spec.JoinSpec, hand: spec.Hand, inputs: spec.Inputs
-) -> Iterator[tuple[Expression, Type]]:
-    """Gives what a window looks at of its side's rows, with its type.
+    join: spec.JoinSpec, inputs: spec.Inputs, window: type[spec.Between | spec.Delta]
+) -> Iterator[tuple[spec.Hand, Expression, Type]]:
+    """Gives what windows of a kind look at of their side's rows, with its type.
 
     What the room of expressions does not know is left to the engine.
     """
-    side = join.side(hand)
-    if spec.columns_of(side.source, inputs):
-        schema = spec.input_of(side.source, inputs, hand.value).schema
-        for one in side.window.measures:
-            # Not of what only an engine knows.
-            with suppress(DovetailError):
-                yield one, parse(one, Scope.row(schema)).type
+    for hand in spec.HANDS:
+        side = join.side(hand)
+        if isinstance(side.window, window) and spec.columns_of(side.source, inputs):
+            schema = spec.input_of(side.source, inputs, hand.value).schema
+            for one in side.window.measures:
+                # Not of what only an engine knows.
+                with suppress(DovetailError):
+                    yield hand, one, parse(one, Scope.row(schema)).type
 
 
 def latest_of_unknown_columns(
