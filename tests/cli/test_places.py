@@ -98,6 +98,7 @@ def sink(words):
         (source('start = "middle"'), 11, 'start="middle"'),
         (source('meta = {x = "nix"}'), 11, 'meta={"x": "nix"}; expected one of topic'),
         (source('key_format = "twlong"\nkey = {k = "int"}'), 11, 'key_format="twlong"'),
+        ((ORDERS, 'kafka = "t,u"\nservers = "b:1"\n'), 9, 'topic="t,u"; expected the'),
         ((FOLDER, 'current = "out"\nevery = 0\n'), 21, "every=0"),
         # What an input asks of who takes it.
         (('"at"', '"at"\nrefresh = "1 day"'), 18, "refresh of a table that lies"),
@@ -114,6 +115,31 @@ def sink(words):
 def test_the_line_of_a_mistake_is_told(explained, part, line, says):
     told = explained(SQL, part)
     assert f"job.toml, line {line}, " in told
+    assert says in told
+
+
+@pytest.mark.parametrize(
+    ("part", "words", "says"),
+    [
+        (
+            "tables",
+            'key = {id = "int"}\nstreams = false',
+            "the table of a topic that is",
+        ),
+        (
+            "datasets",
+            'start = "latest"',
+            'start="latest" of the topic "t", which is',
+        ),
+    ],
+)
+def test_what_is_not_seen_of_a_topic_that_is_read_once_is_told(
+    explained, part, words, says
+):
+    file = 'file = "customers.csv"\n'
+    own = (("tables.c", f"{part}.c"), (file, f"{TOPIC}{words}\n"), ('key = "id"\n', ""))
+    told = explained(JOIN, *own, ('time = "at"\n', ""))
+    assert told.startswith("job.toml, line ")
     assert says in told
 
 

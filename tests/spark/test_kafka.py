@@ -449,6 +449,18 @@ def test_topics_of_a_program_need_no_sequence(spark, broker, tmp_path):
     assert "columns={'id': 'bigint'}" in told
 
 
+NO_OBJECTS = ["", " ", "null", '{"x":1},{"x":2}']
+NO_KEYS = [
+    ("x", "string", "bigint"),
+    ("17.5", "string", "bigint"),
+    ("", "string", "int"),
+    ("4444", "long", "bigint"),
+    ("999999999", "long", "bigint"),
+    ("88888888", "int", "int"),
+    ("4444", "double", "double"),
+]
+
+
 def test_what_is_no_json_fails_or_is_null(spark, broker):
     _, servers = broker
     how = {"servers": servers, "columns": {"id": "bigint"}}
@@ -460,6 +472,38 @@ def test_what_is_no_json_fails_or_is_null(spark, broker):
     assert {row.id for row in found} == {1, None}
     with pytest.raises(Exception, match="Malformed records"):
         read(spark, dt.kafka("misfits", **how))
+
+
+@pytest.mark.parametrize("text", [*NO_OBJECTS, '{"x":1}{"x":2}', '{"x":1} no'])
+def test_a_record_is_one_object_of_json(spark, broker, text):
+    """Spark alone makes nulls of nothing, and reads no further than the first."""
+    _, servers = broker
+    name = f"objects{len(text)}"
+    sent = dt.kafka(name, servers=servers, format="string")
+    sent.write(spark.createDataFrame([(text,)], "it string"), 0, is_empty=False)
+    topic = dt.kafka(name, servers=servers, columns={"x": "int"})
+    told = f'the topic "{name}" has "{text}"; expected one object of JSON'
+    with pytest.raises(Exception) as caught:  # noqa: PT011 - Spark's own, of any kind
+        read(spark, topic)
+    assert (told if text in NO_OBJECTS else "Malformed records") in str(caught.value)
+
+
+@pytest.mark.parametrize(("text", "written", "kind"), NO_KEYS)
+def test_a_key_that_does_not_fit_fails_or_is_null(spark, broker, text, written, kind):
+    _, servers = broker
+    name = f"keys-{written}{len(text)}{text[:1]}"
+    key = {"k": "string"}
+    rows = spark.createDataFrame([(text, 1), (None, 2)], "k string, x int")
+    dt.kafka(name, servers=servers, key=key, columns={"x": "int"}).write(
+        rows, 0, is_empty=False
+    )
+    how = {"servers": servers, "columns": {"x": "int"}, "key": {"k": kind}}
+    how["key_format"] = written
+    found = read(spark, dt.kafka(name, misfits="null", **how))
+    assert sorted(map(tuple, found), key=repr) == [(None, 1), (None, 2)]
+    told = f'the topic "{name}": the column "k" has ".*"; expected {kind}'
+    with pytest.raises(Exception, match=told):
+        read(spark, dt.kafka(name, **how))
 
 
 @pytest.mark.parametrize(

@@ -350,7 +350,9 @@ class _Reading:
         with self.document.at(where, f"{where}.{source}"):
             origin = read(self, known)
         key: tuple[str, ...] = ()
-        if isinstance(origin, Topic) and kind is spec.InputKind.TABLE:
+        # A topic of a table is its changes: nobody could read it as it is.
+        changes = isinstance(origin, Topic) and kind is spec.InputKind.TABLE
+        if isinstance(origin, Topic) and changes:
             key = origin.key.schema.names
             if not key:
                 hint = 'key = { id = "bigint" } says the columns of a record\'s key'
@@ -358,11 +360,12 @@ class _Reading:
         elif kind is spec.InputKind.TABLE:
             key = known.need("key", _names)
         # What is said for all streams is of streams alone: a table has no sequence.
-        usual = self.usual if is_stream else {}
-        said = {**usual, **_words(known, words)}
-        # A topic of a table is its changes: nobody could read it as it is.
-        changes = isinstance(origin, Topic) and kind is spec.InputKind.TABLE
+        said = {**(self.usual if is_stream else {}), **_words(known, words)}
         streams = is_stream or known.take("streams", fields.truth, default=changes)
+        if changes and not streams:
+            told = ("the table of a topic that is read once", "streams = true")
+            hint = "who reads a topic once does not see which keys it takes out again"
+            raise self.document.wrong(f"{where}.streams", *told, hint)
         if isinstance(origin, origins.Replayed) and not (streams and "time" in said):
             found = "a replay " + ("without a time" if streams else "that is read once")
             expected = 'time = "placed"' if streams else "[streams], or streams = true"

@@ -172,43 +172,75 @@ class Part:
         is_text = self.format is Encoding.STRING and own is AtomicType.STRING
         return kind == own or is_text
 
-    def read(self, *, fails: bool) -> Iterator[str]:
+    def read(self, where: str, *, fails: bool) -> Iterator[str]:
         """Yields the columns as SQL over Spark's own columns of a topic.
 
-        What is no JSON fails the query, or is null in all columns.
+        What does not fit fails the query, saying where it is, or is null.
         """
+        raw, kinds = self.column, self.schema.columns
         if self.window is not KeyWindow.NOT:
-            yield from self._inner.read(fails=fails)
+            yield from self._inner.read(where, fails=fails)
             for column, place in _moments(self):
-                last = f"length({self.column}) - {place - 1}"
-                digits = f"hex(substring({self.column}, {last}, 8))"
+                last = f"length({raw}) - {place - 1}"
+                digits = f"hex(substring({raw}, {last}, 8))"
                 yield _named(_moment(_whole(digits), column), column)
             return
-        raw, kinds = self.column, self.schema.columns
         match self.format:
+            case Encoding.JSON if fails:
+                yield from self._objects(where)
             case Encoding.JSON:
-                # Else what is no JSON would be nulls without a word.
-                told = {**EXACT, "mode": "FAILFAST" if fails else "PERMISSIVE"}
+                told = _map({**EXACT, "mode": "PERMISSIVE"})
                 columns = text_of(self.schema.to_sql())
-                whole = f"from_json(CAST({raw} AS STRING), {columns}, {_map(told)})"
+                whole = f"from_json(CAST({raw} AS STRING), {columns}, {told})"
                 yield from (_named(f"({whole}).{_quoted(it)}", it) for it in kinds)
             case Encoding.AVRO:
                 mode = _map({"mode": "FAILFAST" if fails else "PERMISSIVE"})
                 whole = f"from_avro({raw}, {text_of(self.avro)}, {mode})"
                 yield from (_named(f"({whole}).{_quoted(it)}", it) for it in kinds)
-            case Encoding.STRING:
-                yield from (_named(f"CAST({raw} AS STRING)", it) for it in kinds)
-            case Encoding.BYTES:
-                yield from (_named(raw, it) for it in kinds)
-            case Encoding.INT:
-                # As the upper half of eight bytes four of them keep their sign.
-                upper = _whole(f"hex({raw}) || '00000000'")
-                whole = f"shiftright({upper}, 32)"
-                yield from (_named(whole, it) for it in kinds)
-            case Encoding.LONG:
-                yield from (_named(_whole(f"hex({raw})"), it) for it in kinds)
-            case Encoding.DOUBLE:
-                yield from (_named(_double(raw), it) for it in kinds)
+            case _:
+                for one in kinds:
+                    sql, shown, expected = self._plain(one)
+                    if fails:
+                        stop = _refusal(
+                            f'{where}: the column "{one.name}"', shown, expected
+                        )
+                        sql = f"coalesce({sql}, IF({raw} IS NOT NULL, {stop}, NULL))"
+                    yield _named(sql, one)
+
+    def _objects(self, where: str) -> Iterator[str]:
+        """Yields the columns of JSON, of which each record is one object."""
+        text = f"CAST({self.column} AS STRING)"
+        # Spark reads the first object of a text, and no further; of no text at all it
+        # makes a null. As a list it is read to its end.
+        mode = _map({**EXACT, "mode": "FAILFAST"})
+        kind = text_of(f"array<struct<{self.schema.to_sql()}>>")
+        every = f"from_json('[' || {text} || ']', {kind}, {mode})"
+        stop = _refusal(where, text, "one object of JSON")
+        # In these words Spark makes the list once for all columns.
+        whole = (
+            f"CASE WHEN size({every}) = 1 AND {every}[0] IS NOT NULL THEN {every}[0] "
+            f"WHEN {self.column} IS NOT NULL THEN {stop} END"
+        )
+        for it in self.schema.columns:
+            yield _named(f"({whole}).{_quoted(it)}", it)
+
+    def _plain(self, column: SchemaColumn) -> tuple[str, str, str]:
+        """Returns bytes as a value, or null where they are none; as text; as what."""
+        raw, kind = self.column, str(column.type)
+        if self.format is Encoding.STRING:
+            text = f"CAST({raw} AS STRING)"
+            return f"try_cast({text} AS {kind})", text, kind
+        if self.format is Encoding.BYTES:
+            return raw, f"hex({raw})", kind
+        number, count = _whole(f"hex({raw})"), 8
+        if self.format is Encoding.INT:
+            # As the upper half of eight bytes four of them keep their sign.
+            upper, count = _whole(f"hex({raw}) || '00000000'"), 4
+            number = f"shiftright({upper}, 32)"
+        elif self.format is Encoding.DOUBLE:
+            number = _double(raw)
+        sized = f"IF(length({raw}) = {count}, {number}, NULL)"
+        return sized, f"hex({raw})", f"{kind}, in {count} bytes"
 
     def written(self) -> str:
         """Returns the bytes as SQL over the columns of rows that leave."""
@@ -246,6 +278,12 @@ def _quoted(column: SchemaColumn) -> str:
 def _named(sql: str, column: SchemaColumn) -> str:
     """Returns a value in SQL as a column of its type."""
     return f"CAST({sql} AS {column.type}) AS {_quoted(column)}"
+
+
+def _refusal(where: str, text: str, expected: str) -> str:
+    """Returns what stops the query, in SQL, for a text that is not what is expected."""
+    before, after = text_of(f'{where} has "'), text_of(f'"; expected {expected}')
+    return f"raise_error(concat({before}, substring({text}, 1, 60), {after}))"
 
 
 def _map(options: Mapping[str, str]) -> str:
@@ -363,10 +401,10 @@ class Topic:
     def scans(self, given: Given, *, streams: bool) -> tuple[Scan, ...]:
         """Returns how Spark reads the topic, by its columns or those of the text."""
         fails, value = self.misfits == FAIL, self.filled(given.schema).value
-        keys = self.key.schema
-        read = zip(value.schema.columns, value.read(fails=fails), strict=True)
+        keys, where = self.key.schema, f'the topic "{self.topic}"'
+        read = zip(value.schema.columns, value.read(where, fails=fails), strict=True)
         found = [
-            *self.key.read(fails=fails),
+            *self.key.read(where, fails=fails),
             *(text for one, text in read if one.name not in keys),
             *(
                 f"CAST({what} AS {_META[what]}) AS {quoted(name)}"
@@ -387,6 +425,9 @@ class Topic:
                 f"value IS NULL AS {quoted(DELETED)}",
             ]
         else:
+            if self.start != _START:
+                odd = f'start="{self.start}" of {where}, which is read once'
+                raise SpecError(odd, f'"{_START}", or none: all that is there is read')
             # Who reads once all that is there has no use for what is gone.
             conditions = ("value IS NOT NULL",)
         told = tuple({**options, **self.options}.items())
@@ -547,11 +588,15 @@ def kafka(  # noqa: PLR0913 - each is a free choice, by its name
     Kafka Streams writes them, whose start is the last column, of "swlong" its start and
     its end. `meta`: columns for what Kafka says of a record, as
     {"at": "timestamp"}. `start`: "earliest" or "latest", where no checkpoint says more.
-    `misfits="null"`: what is no JSON is null, and does not end the query.
+    `misfits="null"`: what does not fit is null, and does not end the query.
     `upsert`: of a join of tables that change, deletes go out as tombstones.
     """
     arguments.text("topic", topic, "the name of a topic", 'dt.kafka("orders", ..)')
     arguments.text("servers", servers, "a broker", 'servers="localhost:9092"')
+    if "," in topic:
+        # Spark would read several, of which partitions of one number look like one.
+        expected = "the name of one topic, without a comma"
+        raise arguments.wrong("topic", topic, expected, "each topic is an input")
     example = '{"id": "bigint"}'
     keys = Schema.of(_texts("key", key, example))
     named = arguments.word(
@@ -568,13 +613,7 @@ def kafka(  # noqa: PLR0913 - each is a free choice, by its name
             arguments.choice("format", format, Encoding),
             avro,
         ),
-        Part(
-            "key",
-            keys,
-            written,
-            key_avro,
-            window,
-        ),
+        Part("key", keys, written, key_avro, window),
         known,
         arguments.word("start", start, (_START, "latest")),
         arguments.word("misfits", misfits, (FAIL, "null")),

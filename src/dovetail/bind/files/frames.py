@@ -34,7 +34,7 @@ _MORE = "values more than names"
 _STEP = "    "
 # What `raise_error` was told, out of all that Spark says around it.
 _MISFIT = re.compile(
-    r'(the (?:file|input) ".*?"(?:: the column ".*?")? has .*?); expected '
+    r'(the (?:file|input|topic) ".*?"(?:: the column ".*?")? has .*?); expected '
     r"(.*?)(?= SQLSTATE|$)",
     re.MULTILINE,
 )
