@@ -2,8 +2,12 @@
 
 import json
 import signal
+import socket
 import struct
 import subprocess
+import tempfile
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
@@ -17,9 +21,11 @@ from dovetail.bind.jobs import read_document, read_job
 from dovetail.errors import SpecError
 from dovetail.schema import Schema
 from dovetail.spec import Given
+from tests.bind.registry_server import make_known, registry
 from tests.spark.processes import BROKER, SETTINGS, Process, ran, start_broker
 
 ROOT = Path(__file__).parents[2]
+REGISTRY = ROOT / "scripts/registry"
 KEY = {"id": "bigint"}
 COLUMNS = {"id": "bigint", "at": "timestamp"}
 JOB = """\
@@ -348,6 +354,59 @@ def test_doubles_are_read_bit_by_bit(spark, broker):
 AVRO = """{"type": "record", "name": "Row", "fields": [
     {"name": "id", "type": "long"},
     {"name": "name", "type": ["null", "string"], "default": null}]}"""
+
+
+@contextmanager
+def real_registry():
+    """Apicurio's registry, at its address for clients of Confluent's."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port = one.getsockname()[1]
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([REGISTRY, "start", folder, str(port)], check=True)
+        try:
+            yield f"http://127.0.0.1:{port}/apis/ccompat/v7", None, None
+        finally:
+            subprocess.run([REGISTRY, "stop", folder], check=True)
+
+
+@pytest.mark.parametrize(
+    "made", [registry, pytest.param(real_registry, marks=pytest.mark.long)]
+)
+def test_a_registry_knows_the_schemas_of_avro(spark, broker, made):
+    """Records of each schema are read in the newest, in which rows go out."""
+    _, servers = broker
+    name = f"known_{made.__name__}"
+    how = {"servers": servers, "format": "avro", "columns": {"id": "bigint"}}
+    more = {**how, "columns": {"id": "bigint", "name": "string"}}
+    key = {"key": {"k": "bigint"}, "key_format": "avro"}
+    old = (
+        '{"type": "record", "name": "Row", "fields": [{"name": "id", "type": "long"}]}'
+    )
+    with made() as (url, *_):
+        ids = [make_known(url, f"{name}-value", old)]
+        keys = make_known(url, f"{name}-key", old.replace('"id"', '"k"'))
+        first = dt.kafka(name, registry=url, **how, **key)
+        first.write(spark.sql("SELECT 7L AS k, 1L AS id"), 0, is_empty=False)
+        ids.append(make_known(url, f"{name}-value", AVRO))
+        then = dt.kafka(name, registry=url, **more, **key)
+    rows = spark.sql("SELECT 8L AS k, 2L AS id, 'n' AS name")
+    then.write(rows, 1, is_empty=False)
+    behind = bytes([0, *keys.to_bytes(4)])
+    assert sorted(raw(spark, name, servers)) == [
+        (behind + b"\x0e", bytes([0, *ids[0].to_bytes(4)]) + b"\x02"),
+        (behind + b"\x10", bytes([0, *ids[1].to_bytes(4)]) + b"\x04\x02\x02n"),
+    ]
+    assert sorted(read(spark, then)) == [(7, 1, None), (8, 2, "n")]
+    # A schema that came after the query was made is one of none that it knows.
+    told = (
+        f'the topic "{name}" has "00{ids[1]:08X}0402026E"; '
+        f"expected Avro behind the number of a schema of {name}-value: {ids[0]}"
+    )
+    with pytest.raises(Exception, match=told):
+        read(spark, first)
+    lenient = replace(first, misfits="null")
+    assert sorted(read(spark, lenient), key=str) == [(7, 1), (8, None)]
 
 
 def test_avro_comes_back_with_a_key_and_headers(spark, broker):

@@ -129,6 +129,7 @@ class Kafka:
     """What is said of all topics, and by which jars Spark reads them."""
 
     servers: str = ""
+    registry: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
     connector: tuple[str, ...] = CONNECTOR
 
@@ -481,9 +482,10 @@ def _current(reading: _Reading, known: fields.Fields) -> sinks.Sink:
     return sinks.current(place, known.take("every", fields.whole, 16))
 
 
+_AVRO = ("avro", "key_avro")
 _TOPIC = (
     *("servers", "format", "key", "key_format", "meta", "start", "misfits"),
-    *("avro", "key_avro", "options"),
+    *(*_AVRO, "registry", "options"),
 )
 
 
@@ -501,13 +503,17 @@ def _topic(reading: _Reading, known: fields.Fields) -> Topic:
         )
     words = {
         word: known.need(word, fields.text)
-        for word in ("format", "key_format", "start", "misfits")
+        for word in ("format", "key_format", "start", "misfits", "registry")
         if known.has(word)
     }
-    for word in ("avro", "key_avro"):
+    for word in _AVRO:
         if known.has(word):
             path = reading.folder / known.need(word, fields.text)
             words[word] = _schema_of_avro(path, f"{known.where}.{word}")
+    formats = words.get("format", ""), words.get("key_format", "")
+    asks = any(one.endswith("avro") for one in formats) and not {*_AVRO} & {*words}
+    if usual.registry and asks:
+        words.setdefault("registry", usual.registry)
     columns = known.take("columns", reader.read_schema, schema.Schema(()))
     # What only the key has is a column of it; a table's is not named twice.
     return kafka(
@@ -538,9 +544,11 @@ def _texts_by_name(value: object, where: str) -> dict[str, str]:
 
 def _kafka(value: object, where: str) -> Kafka:
     """Reads what is said of all topics."""
-    known = fields.Fields.of(value, where, ("servers", "options", "connector"))
+    words = ("servers", "registry", "options", "connector")
+    known = fields.Fields.of(value, where, words)
     return Kafka(
         known.take("servers", fields.text, ""),
+        known.take("registry", fields.text, ""),
         known.take("options", _by_name(_setting), {}),
         known.take("connector", fields.many(fields.text), CONNECTOR),
     )

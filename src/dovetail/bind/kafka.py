@@ -19,6 +19,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.bind.files.frames import Scan, said
+from dovetail.bind.registry import Subject, head, subject
 from dovetail.bind.schemas import schema_of
 from dovetail.bind.sinks import CHANGE, EXACT, JSON
 from dovetail.errors import SchemaError, SpecError
@@ -103,6 +104,7 @@ class Part:
     format: Encoding
     avro: str = ""
     window: KeyWindow = KeyWindow.NOT
+    subject: Subject | None = None
 
     @property
     def name(self) -> str:
@@ -122,6 +124,12 @@ class Part:
             schema=Schema(columns),
             window=KeyWindow.NOT,
         )
+
+    def known_to(self, registry: str, topic: str) -> Part:
+        """Returns the part with the schemas that a registry has of it."""
+        if self.format is not Encoding.AVRO:
+            return self
+        return replace(self, subject=subject(registry, f"{topic}-{self.column}"))
 
     def check(self, where: str, word: str) -> None:
         """Refuses columns that the format, said by a word, has no room for."""
@@ -155,11 +163,12 @@ class Part:
                 f"{told}, which is of the type {kinds[0]}",
                 str(wanted),
             )
-        if (self.format is Encoding.AVRO) != bool(self.avro):
+        if (self.format is Encoding.AVRO) != bool(self.avro or self.subject):
             found = "without a schema" if not self.avro else "with a schema of Avro"
             raise SpecError(
                 f"{told} {found}",
                 "a schema of Avro, as its JSON, for the format avro alone",
+                'registry="http://localhost:8081" may know it',
             )
 
     def writes(self, kind: Type, own: Type) -> bool:
@@ -194,8 +203,7 @@ class Part:
                 whole = f"from_json(CAST({raw} AS STRING), {columns}, {told})"
                 yield from (_named(f"({whole}).{_quoted(it)}", it) for it in kinds)
             case Encoding.AVRO:
-                mode = _map({"mode": "FAILFAST" if fails else "PERMISSIVE"})
-                whole = f"from_avro({raw}, {text_of(self.avro)}, {mode})"
+                whole = self._of_avro(where, fails=fails)
                 yield from (_named(f"({whole}).{_quoted(it)}", it) for it in kinds)
             case _:
                 for one in kinds:
@@ -223,6 +231,25 @@ class Part:
         )
         for it in self.schema.columns:
             yield _named(f"({whole}).{_quoted(it)}", it)
+
+    def _of_avro(self, where: str, *, fails: bool) -> str:
+        """Returns the record of Avro, in the newest of the schemas that it may have."""
+        raw, mode = self.column, {"mode": "FAILFAST" if fails else "PERMISSIVE"}
+        if self.subject is None:
+            return f"from_avro({raw}, {text_of(self.avro)}, {_map(mode)})"
+        known = self.subject
+        how = _map({**mode, "avroSchema": known.schemas[known.newest]})
+        begins = f"hex(substring({raw}, 1, 5))"
+        every = " ".join(
+            f"WHEN {text_of(head(number))} "
+            f"THEN from_avro(substring({raw}, 6), {text_of(one)}, {how})"
+            for number, one in known.schemas.items()
+        )
+        numbers = ", ".join(map(str, known.schemas))
+        expected = f"Avro behind the number of a schema of {known.name}: {numbers}"
+        stop = _refusal(where, f"hex({raw})", expected)
+        other = f"IF({raw} IS NULL, NULL, {stop})" if fails else "NULL"
+        return f"CASE {begins} {every} ELSE {other} END"
 
     def _plain(self, column: SchemaColumn) -> tuple[str, str, str]:
         """Returns bytes as a value, or null where they are none; as text; as what."""
@@ -252,6 +279,10 @@ class Part:
         match self.format:
             case Encoding.JSON:
                 return f"CAST(to_json(struct({names}), {_map(JSON)}) AS BINARY)"
+            case Encoding.AVRO if self.subject:
+                number = self.subject.newest
+                avro = text_of(self.subject.schemas[number])
+                return f"concat(X'{head(number)}', to_avro(struct({names}), {avro}))"
             case Encoding.AVRO:
                 return f"to_avro(struct({names}), {text_of(self.avro)})"
             case Encoding.STRING:
@@ -353,6 +384,7 @@ class Topic:
     misfits: str
     upsert: bool
     options: Mapping[str, str]
+    registry: str = ""
 
     def __post_init__(self) -> None:
         """Refuses columns for which the formats have no room, or of no meaning."""
@@ -361,6 +393,18 @@ class Topic:
                 found = f'meta={{"{column}": {arguments.told(what)}}}'
                 hint = arguments.near(what, _META, "")
                 raise SpecError(found, f"one of {', '.join(_META)}", hint)
+        parts = self.value, self.key
+        if self.registry and not any(part.subject for part in parts):
+            raise SpecError(
+                f'a registry of schemas for the topic "{self.topic}" without Avro',
+                'format="avro", key_format="avro" or both',
+            )
+        if self.registry and any(part.avro for part in parts):
+            raise SpecError(
+                f'a schema of Avro and a registry for the topic "{self.topic}"',
+                "one of them",
+                "the registry's schema is the one that rows are read in",
+            )
         self.value.check(f'the value of the topic "{self.topic}"', "format")
         self.key.check(f'the key of the topic "{self.topic}"', "key_format")
 
@@ -456,6 +500,8 @@ class Topic:
             for name, value in {**words, "upsert": self.upsert}.items()
             if value and value != usual.get(name)
         ]
+        if self.registry:
+            told.append(f"registry={said('registry', self.registry)}")
         if self.options:
             every = (f"{it!r}: {said(it, one)}" for it, one in self.options.items())
             told.append(f"options={{{', '.join(every)}}}")
@@ -577,6 +623,7 @@ def kafka(  # noqa: PLR0913 - each is a free choice, by its name
     upsert: bool = False,
     avro: str = "",
     key_avro: str = "",
+    registry: str = "",
     options: Mapping[str, str] = _NOTHING,
 ) -> Topic:
     """Returns a topic, from which `dt.stream` and `dt.table` take rows, or a sink.
@@ -590,6 +637,7 @@ def kafka(  # noqa: PLR0913 - each is a free choice, by its name
     {"at": "timestamp"}. `start`: "earliest" or "latest", where no checkpoint says more.
     `misfits="null"`: what does not fit is null, and does not end the query.
     `upsert`: of a join of tables that change, deletes go out as tombstones.
+    `registry`: the address of a registry of schemas, in place of `avro` and `key_avro`.
     """
     arguments.text("topic", topic, "the name of a topic", 'dt.kafka("orders", ..)')
     arguments.text("servers", servers, "a broker", 'servers="localhost:9092"')
@@ -604,21 +652,23 @@ def kafka(  # noqa: PLR0913 - each is a free choice, by its name
     )
     window, written = _KEY_FORMATS[named]
     known = _texts("meta", meta, '{"at": "timestamp"}')
+    value = Schema.of(_texts("columns", columns, example))
+    parts = (
+        Part("value", value, arguments.choice("format", format, Encoding), avro),
+        Part("key", keys, written, key_avro, window),
+    )
+    if arguments.said("registry", registry, "an address", 'registry="http://..:8081"'):
+        parts = (parts[0].known_to(registry, topic), parts[1].known_to(registry, topic))
     return Topic(
         topic,
         servers,
-        Part(
-            "value",
-            Schema.of(_texts("columns", columns, example)),
-            arguments.choice("format", format, Encoding),
-            avro,
-        ),
-        Part("key", keys, written, key_avro, window),
+        *parts,
         known,
         arguments.word("start", start, (_START, "latest")),
         arguments.word("misfits", misfits, (FAIL, "null")),
         arguments.truth("upsert", upsert),
         _texts("options", options, '{"maxOffsetsPerTrigger": "1000"}'),
+        registry,
     )
 
 
