@@ -63,3 +63,23 @@ def test_a_key_without_room_for_its_window_is_refused(name, key, expected):
 def test_a_value_has_no_window():
     with pytest.raises(SpecError, match="twlong"):
         dt.kafka("a", servers="b", columns={"x": "bigint"}, format="twlong")
+
+
+PLAIN = {"columns": {"a": "int", "b": "int"}}
+
+
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ({"avro": "{bad", "format": "avro"}, 'avro="{bad"; expected a schema of Avro'),
+        ({"key_avro": "{bad"}, 'key_avro="{bad"; expected a schema of Avro'),
+        ({"avro": '"int"'}, 'format="json" of .* with a schema of Avro'),
+        ({"key_avro": '"int"'}, 'key_format="json" of .* with a schema of Avro'),
+        ({"format": "avro"}, "without a schema"),
+        ({"format": "avro", "avro": '"int"', **PLAIN}, "no record, with 2 columns"),
+        ({"format": "avro", "avro": '["int", {}]', **PLAIN}, "no record, with 2"),
+    ],
+)
+def test_a_schema_of_avro_that_is_of_no_use_is_refused(how, told):
+    with pytest.raises(SpecError, match=told):
+        dt.kafka("t", servers="b", **how)

@@ -11,6 +11,7 @@ written into a topic is there twice: at least once.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -21,7 +22,8 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from dovetail.bind.files.frames import Scan, said
 from dovetail.bind.registry import Subject, head, subject
 from dovetail.bind.schemas import schema_of
-from dovetail.bind.sinks import CHANGE, EXACT, JSON
+from dovetail.bind.sinks import CHANGE, JSON
+from dovetail.bind.upserts import without_replaced
 from dovetail.errors import SchemaError, SpecError
 from dovetail.expression.sql import text_of
 from dovetail.kernels.arrays.names import reserved
@@ -125,6 +127,21 @@ class Part:
             window=KeyWindow.NOT,
         )
 
+    @property
+    def _newest(self) -> str:
+        """Returns the schema of Avro that rows are read in, and go out in."""
+        known = self.subject
+        return known.schemas[known.newest] if known else self.avro
+
+    @property
+    def _has_fields(self) -> bool:
+        """Tells whether columns are fields, and not one of them all there is."""
+        if self.format is not Encoding.AVRO:
+            return self.format is Encoding.JSON
+        known = json.loads(self._newest)
+        kinds = known if isinstance(known, list) else [known]
+        return any(isinstance(it, dict) and it.get("type") == "record" for it in kinds)
+
     def known_to(self, registry: str, topic: str) -> Part:
         """Returns the part with the schemas that a registry has of it."""
         if self.format is not Encoding.AVRO:
@@ -147,22 +164,6 @@ class Part:
                 )
             self._inner.check(where, word)
             return
-        kinds = [one.type for one in self.schema.columns]
-        if not kinds:
-            return
-        if self.format not in {Encoding.JSON, Encoding.AVRO} and len(kinds) != 1:
-            raise SpecError(
-                f"{told} with {len(kinds)} columns",
-                "one column",
-                'format "json" has room for several',
-            )
-        # A format that is no one type takes whatever there is.
-        wanted = _PLAIN.get(self.format, kinds[0])
-        if kinds[0] != wanted:
-            raise SchemaError(
-                f"{told}, which is of the type {kinds[0]}",
-                str(wanted),
-            )
         if (self.format is Encoding.AVRO) != bool(self.avro or self.subject):
             found = "without a schema" if not self.avro else "with a schema of Avro"
             raise SpecError(
@@ -170,6 +171,18 @@ class Part:
                 "a schema of Avro, as its JSON, for the format avro alone",
                 'registry="http://localhost:8081" may know it',
             )
+        kinds = [one.type for one in self.schema.columns]
+        if len(kinds) > 1 and not self._has_fields:
+            plain = ", whose schema is no record," if self._newest else ""
+            raise SpecError(
+                f"{told}{plain} with {len(kinds)} columns",
+                "one column",
+                'format "json" has room for several',
+            )
+        # A format that is no one type takes whatever there is.
+        for kind in kinds:
+            if kind != (wanted := _PLAIN.get(self.format, kind)):
+                raise SchemaError(f"{told}, which is of the type {kind}", str(wanted))
 
     def writes(self, kind: Type, own: Type) -> bool:
         """Tells whether values of a kind are written as those of a column's own type.
@@ -195,16 +208,13 @@ class Part:
                 yield _named(_moment(_whole(digits), column), column)
             return
         match self.format:
-            case Encoding.JSON if fails:
-                yield from self._objects(where)
             case Encoding.JSON:
-                told = _map({**EXACT, "mode": "PERMISSIVE"})
-                columns = text_of(self.schema.to_sql())
-                whole = f"from_json(CAST({raw} AS STRING), {columns}, {told})"
-                yield from (_named(f"({whole}).{_quoted(it)}", it) for it in kinds)
+                yield from self._objects(where, fails=fails)
             case Encoding.AVRO:
                 whole = self._of_avro(where, fails=fails)
-                yield from (_named(f"({whole}).{_quoted(it)}", it) for it in kinds)
+                for it in kinds:
+                    own = f"({whole}).{_quoted(it)}" if self._has_fields else whole
+                    yield _named(own, it)
             case _:
                 for one in kinds:
                     sql, shown, expected = self._plain(one)
@@ -212,33 +222,50 @@ class Part:
                         stop = _refusal(
                             f'{where}: the column "{one.name}"', shown, expected
                         )
-                        sql = f"coalesce({sql}, IF({raw} IS NOT NULL, {stop}, NULL))"
+                        sql = _else_stopped(sql, raw, stop)
                     yield _named(sql, one)
 
-    def _objects(self, where: str) -> Iterator[str]:
+    def _objects(self, where: str, *, fails: bool) -> Iterator[str]:
         """Yields the columns of JSON, of which each record is one object."""
-        text = f"CAST({self.column} AS STRING)"
-        # Spark reads the first object of a text, and no further; of no text at all it
-        # makes a null. As a list it is read to its end.
-        mode = _map({**EXACT, "mode": "FAILFAST"})
-        kind = text_of(f"array<struct<{self.schema.to_sql()}>>")
-        every = f"from_json('[' || {text} || ']', {kind}, {mode})"
-        stop = _refusal(where, text, "one object of JSON")
-        # In these words Spark makes the list once for all columns.
-        whole = (
-            f"CASE WHEN size({every}) = 1 AND {every}[0] IS NOT NULL THEN {every}[0] "
-            f"WHEN {self.column} IS NOT NULL THEN {stop} END"
+        raw, text = self.column, f"CAST({self.column} AS STRING)"
+        # Of a tinyint Spark's reader makes -56 out of 200.
+        read = (
+            replace(it, type=AtomicType.SMALLINT) if _is_small(it) else it
+            for it in self.schema.columns
         )
+        kind = f"own struct<{Schema(tuple(read)).to_sql()}>, odd string"
+        # Of no format for timestamps Spark reads those with and without a fraction.
+        how = {
+            "timeZone": "UTC",
+            "mode": "PERMISSIVE",
+            "columnNameOfCorruptRecord": "odd",
+        }
+        # Spark reads the first object of a text, and no further; one that is a field
+        # of another it reads to its end.
+        whole = (
+            f"from_json('{{\"own\":' || {text} || '}}', {text_of(kind)}, {_map(how)})"
+        )
+        own = f"{whole}.own"
+        stop = _refusal(where, text, "one object of JSON whose fields fit the columns")
+        if fails:
+            # In these words Spark reads each text once for all columns.
+            own = (
+                f"CASE WHEN {whole}.odd IS NULL AND {own} IS NOT NULL THEN {own} "
+                f"WHEN {raw} IS NOT NULL THEN {stop} END"
+            )
         for it in self.schema.columns:
-            yield _named(f"({whole}).{_quoted(it)}", it)
+            value = f"({own}).{_quoted(it)}"
+            if _is_small(it):
+                small = f"try_cast({value} AS tinyint)"
+                value = _else_stopped(small, value, stop) if fails else small
+            yield _named(value, it)
 
     def _of_avro(self, where: str, *, fails: bool) -> str:
         """Returns the record of Avro, in the newest of the schemas that it may have."""
         raw, mode = self.column, {"mode": "FAILFAST" if fails else "PERMISSIVE"}
         if self.subject is None:
             return f"from_avro({raw}, {text_of(self.avro)}, {_map(mode)})"
-        known = self.subject
-        how = _map({**mode, "avroSchema": known.schemas[known.newest]})
+        known, how = self.subject, _map({**mode, "avroSchema": self._newest})
         begins = f"hex(substring({raw}, 1, 5))"
         every = " ".join(
             f"WHEN {text_of(head(number))} "
@@ -279,12 +306,12 @@ class Part:
         match self.format:
             case Encoding.JSON:
                 return f"CAST(to_json(struct({names}), {_map(JSON)}) AS BINARY)"
-            case Encoding.AVRO if self.subject:
-                number = self.subject.newest
-                avro = text_of(self.subject.schemas[number])
-                return f"concat(X'{head(number)}', to_avro(struct({names}), {avro}))"
             case Encoding.AVRO:
-                return f"to_avro(struct({names}), {text_of(self.avro)})"
+                value = f"struct({names})" if self._has_fields else names
+                avro = f"to_avro({value}, {text_of(self._newest)})"
+                if self.subject is None:
+                    return avro
+                return f"concat(X'{head(self.subject.newest)}', {avro})"
             case Encoding.STRING:
                 return f"CAST(CAST({names} AS STRING) AS BINARY)"
             case Encoding.BYTES:
@@ -315,6 +342,16 @@ def _refusal(where: str, text: str, expected: str) -> str:
     """Returns what stops the query, in SQL, for a text that is not what is expected."""
     before, after = text_of(f'{where} has "'), text_of(f'"; expected {expected}')
     return f"raise_error(concat({before}, substring({text}, 1, 60), {after}))"
+
+
+def _else_stopped(sql: str, given: str, stop: str) -> str:
+    """Returns a value in SQL; the query stops where it is null of what is none."""
+    return f"coalesce({sql}, IF({given} IS NOT NULL, {stop}, NULL))"
+
+
+def _is_small(column: SchemaColumn) -> bool:
+    """Tells whether the numbers of a column have one byte."""
+    return column.type is AtomicType.TINYINT
 
 
 def _map(options: Mapping[str, str]) -> str:
@@ -543,11 +580,10 @@ class Topic:
         # Of no rows Spark would ask the broker all the same.
         if is_empty:
             return
-        found = schema_of(rows)
+        records = rows.select(*self._record(schema_of(rows)))
         if self.upsert:
-            # What comes before a change is no record of its own: the key is the same.
-            rows = rows.where(f"{CHANGE} <> 'update_before'")
-        writer = rows.select(*self._record(found)).write.format("kafka")
+            records = without_replaced(records, CHANGE)
+        writer = records.write.format("kafka")
         writer = writer.option("kafka.bootstrap.servers", self.servers)
         writer.option("topic", self.topic).options(**self.options).save()
 
@@ -558,12 +594,21 @@ class Topic:
             # What becomes of a row the record itself says: it has a value, or none.
             own = (it for it in found.columns if not self.upsert or it.name != CHANGE)
             value = replace(value, schema=Schema(tuple(own)))
+        value.check(f"the value of {self.place}", "format")
         written = value.written()
         if self.upsert:
-            written = f"IF({CHANGE} = 'delete', NULL, {written})"
+            takes = f"{CHANGE} IN ('delete', 'update_before')"
+            written = f"IF({takes}, NULL, {written})"
         record = {"value": written}
         if self.key.schema.columns:
             record["key"] = self.key.written()
+        if self.upsert:
+            record[CHANGE] = CHANGE
+            if self.misfits == FAIL:
+                where = f"a record without a key for {self.place}"
+                row = f"to_json(struct({', '.join(map(_quoted, found.columns))}))"
+                stop = _refusal(where, row, "a key: it says which row goes with upsert")
+                record["key"] = f"coalesce({record['key']}, {stop})"
         record |= {what: quoted(name) for name, what in self.meta.items()}
         return [F.expr(sql).alias(name) for name, sql in record.items()]
 
@@ -653,6 +698,7 @@ def kafka(  # noqa: PLR0913 - each is a free choice, by its name
     window, written = _KEY_FORMATS[named]
     known = _texts("meta", meta, '{"at": "timestamp"}')
     value = Schema.of(_texts("columns", columns, example))
+    _refuse_no_json(avro=avro, key_avro=key_avro)
     parts = (
         Part("value", value, arguments.choice("format", format, Encoding), avro),
         Part("key", keys, written, key_avro, window),
@@ -670,6 +716,18 @@ def kafka(  # noqa: PLR0913 - each is a free choice, by its name
         _texts("options", options, '{"maxOffsetsPerTrigger": "1000"}'),
         registry,
     )
+
+
+def _refuse_no_json(**schemas: str) -> None:
+    """Refuses schemas of Avro that are none, by the words of `dt.kafka`."""
+    for word, schema in schemas.items():
+        expected, example = "a schema of Avro, as its JSON", f"{word}='\"long\"'"
+        try:
+            if arguments.said(word, schema, expected, example):
+                json.loads(schema)
+        except ValueError as error:
+            hint = f"write for example {example}; {error}"
+            raise arguments.wrong(word, schema, expected, hint) from error
 
 
 def _usual_format(keys: Schema) -> Encoding:
