@@ -21,6 +21,7 @@ TOPICS = [
     ),
     dt.kafka("a", servers="b", columns={"x": "int"}, format="avro", avro='"int"'),
     dt.kafka("a", servers="b", options={"maxOffsetsPerTrigger": "10"}),
+    dt.kafka("a", **WORDS, epoch="milliseconds"),
 ]
 
 
@@ -78,8 +79,10 @@ PLAIN = {"columns": {"a": "int", "b": "int"}}
         ({"format": "avro"}, "without a schema"),
         ({"format": "avro", "avro": '"int"', **PLAIN}, "no record, with 2 columns"),
         ({"format": "avro", "avro": '["int", {}]', **PLAIN}, "no record, with 2"),
+        ({"epoch": "minutes"}, 'epoch="minutes"; expected .*milliseconds'),
+        ({"epoch": "seconds", "format": "long", "key_format": "long"}, "without JSON"),
     ],
 )
-def test_a_schema_of_avro_that_is_of_no_use_is_refused(how, told):
+def test_a_word_of_a_topic_that_is_of_no_use_is_refused(how, told):
     with pytest.raises(SpecError, match=told):
         dt.kafka("t", servers="b", **how)

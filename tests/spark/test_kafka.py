@@ -634,6 +634,34 @@ def test_a_moment_in_json_is_read_however_it_is_written(spark, broker):
     assert len(found) == len(TIMES)
 
 
+@pytest.mark.parametrize("unit", ["seconds", "milliseconds", "microseconds"])
+def test_a_moment_in_json_may_be_a_number(spark, broker, unit):
+    _, servers = broker
+    scale = {"seconds": 1, "milliseconds": 10**3, "microseconds": 10**6}[unit]
+    columns = {"at": "timestamp", "x": "int"}
+    how = {"servers": servers, "columns": columns}
+    key = {"key": {"at": "timestamp"}, "key_format": "json"}
+    topic = dt.kafka(f"at-{unit}", epoch=unit, **how, **key)
+    moments = [-(10**9), 0, 1_772_452_805]
+    rows = spark.createDataFrame([(it,) for it in moments], "it bigint")
+    rows = rows.selectExpr("timestamp_seconds(it) AS at", "1 AS x")
+    topic.prepare(rows, is_new=True)
+    topic.write(rows, 0, is_empty=False)
+    assert sorted(received(spark, topic.topic, servers)) == sorted(
+        (f'{{"at":{it * scale}}}', f'{{"at":{it * scale},"x":1}}') for it in moments
+    )
+    found = read(spark, topic)
+    assert sorted(int(row.at.timestamp()) for row in found) == moments
+    # Of another unit they are far off, in JSON without one they are seconds.
+    other = {"seconds": "", "milliseconds": "seconds", "microseconds": ""}[unit]
+    wrong = dt.kafka(topic.topic, epoch=other, **how)
+    if unit == "seconds":
+        assert sorted(int(row.at.timestamp()) for row in read(spark, wrong)) == moments
+        return
+    with pytest.raises(Exception, match=f'the topic "at-{unit}" has .*"at":'):
+        read(spark, wrong)
+
+
 @pytest.mark.parametrize(("text", "written", "kind"), NO_KEYS)
 def test_a_key_that_does_not_fit_fails_or_is_null(spark, broker, text, written, kind):
     _, servers = broker

@@ -42,7 +42,8 @@ from dovetail.bind.document import FROM_HERE, Document, text_of
 from dovetail.bind.files import Root
 from dovetail.bind.files.names import file_at
 from dovetail.bind.jars import AVRO, CONNECTOR, jars
-from dovetail.bind.kafka import Encoding, Topic, kafka
+from dovetail.bind.kafka import Topic, kafka
+from dovetail.bind.records import Encoding
 from dovetail.bind.replay import Pace, pace_of
 from dovetail.dialects.sql import SQL_DIALECTS, USUAL
 from dovetail.errors import DialectError, SpecError
@@ -484,7 +485,7 @@ def _current(reading: _Reading, known: fields.Fields) -> sinks.Sink:
 
 _AVRO = ("avro", "key_avro")
 _TOPIC = (
-    *("servers", "format", "key", "key_format", "meta", "start", "misfits"),
+    *("servers", "format", "key", "key_format", "meta", "start", "misfits", "epoch"),
     *(*_AVRO, "registry", "options"),
 )
 
@@ -503,7 +504,7 @@ def _topic(reading: _Reading, known: fields.Fields) -> Topic:
         )
     words = {
         word: known.need(word, fields.text)
-        for word in ("format", "key_format", "start", "misfits", "registry")
+        for word in ("format", "key_format", "start", "misfits", "registry", "epoch")
         if known.has(word)
     }
     for word in _AVRO:

@@ -1,0 +1,410 @@
+"""The bytes of a record of Kafka, its key's or its value's: in Spark's SQL, as columns.
+
+json      {"id": 17, "at": "2026-03-02T12:00:00Z"}       id, at
+long      00 00 00 00 00 00 00 11                        id
+twlong    ..11 00 00 01 9C AD A3 14 00                   id, and a window's start
+avro      22, or behind 00 and the number of a schema    the fields of a record, id
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from dovetail.bind.registry import Subject, head, subject
+from dovetail.bind.sinks import JSON
+from dovetail.errors import SchemaError, SpecError
+from dovetail.expression.sql import text_of
+from dovetail.schema import WHOLE, AtomicType, Schema, Type, quoted
+from dovetail.schema import Column as SchemaColumn
+from dovetail.spec import arguments
+
+
+class Encoding(Enum):
+    """How columns are written into the bytes of a key or a value."""
+
+    JSON = "json"
+    STRING = "string"
+    INT = "int"
+    LONG = "long"
+    DOUBLE = "double"
+    BYTES = "bytes"
+    AVRO = "avro"
+
+
+_PLAIN = {
+    Encoding.INT: AtomicType.INT,
+    Encoding.LONG: AtomicType.BIGINT,
+    Encoding.DOUBLE: AtomicType.DOUBLE,
+    Encoding.BYTES: AtomicType.BINARY,
+}
+"""Formats of one column, which has this type."""
+
+
+class KeyWindow(Enum):
+    """The window that stands behind a key, as Kafka Streams writes it."""
+
+    NOT = ""
+    TIME = "tw"
+    SESSION = "sw"
+
+    @property
+    def columns(self) -> int:
+        """Returns how many of the last columns of a key are its window's."""
+        return {KeyWindow.NOT: 0, KeyWindow.TIME: 1, KeyWindow.SESSION: 2}[self]
+
+
+EPOCHS = {"seconds": (1, "seconds"), "milliseconds": (1_000, "millis")}
+EPOCHS["microseconds"] = 1_000_000, "micros"
+"""What a moment in JSON may be a number of: how many to a second, Spark's word."""
+_LAST_SECOND = 253_402_300_799
+"""The end of the year 9999."""
+KEY_FORMATS = {
+    f"{window.value}{one.value}": (window, one)
+    for window in KeyWindow
+    for one in Encoding
+}
+"""Formats of a key by their names: with `tw` or `sw` in front it has a window."""
+_MOMENTS = (AtomicType.BIGINT, AtomicType.TIMESTAMP)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The key of a record, or its value: columns, how they are written, a schema.
+
+    The last columns of a key with a window are its start, of a session also its end: in
+    the bytes they stand behind the key, as milliseconds, the end of a session first.
+    """
+
+    column: str
+    schema: Schema
+    format: Encoding
+    avro: str = ""
+    window: KeyWindow = KeyWindow.NOT
+    subject: Subject | None = None
+    epoch: str = ""
+
+    @property
+    def name(self) -> str:
+        """Returns the name of the format."""
+        return f"{self.window.value}{self.format.value}"
+
+    @property
+    def _inner(self) -> Part:
+        """Returns the part without its window."""
+        count = self.window.columns
+        if not count:
+            return self
+        columns = self.schema.columns[:-count]
+        return replace(
+            self,
+            column=f"substring({self.column}, 1, length({self.column}) - {8 * count})",
+            schema=Schema(columns),
+            window=KeyWindow.NOT,
+        )
+
+    @property
+    def _newest(self) -> str:
+        """Returns the schema of Avro that rows are read in, and go out in."""
+        known = self.subject
+        return known.schemas[known.newest] if known else self.avro
+
+    @property
+    def _has_fields(self) -> bool:
+        """Tells whether columns are fields, and not one of them all there is."""
+        if self.format is not Encoding.AVRO:
+            return self.format is Encoding.JSON
+        known = json.loads(self._newest)
+        kinds = known if isinstance(known, list) else [known]
+        return any(isinstance(it, dict) and it.get("type") == "record" for it in kinds)
+
+    def known_to(self, registry: str, topic: str) -> Part:
+        """Returns the part with the schemas that a registry has of it."""
+        if self.format is not Encoding.AVRO:
+            return self
+        return replace(self, subject=subject(registry, f"{topic}-{self.column}"))
+
+    def check(self, where: str, word: str) -> None:
+        """Refuses columns that the format, said by a word, has no room for."""
+        told = f"{word}={arguments.told(self.name)} of {where}"
+        if self.window is not KeyWindow.NOT:
+            count, every = self.window.columns, self.schema.columns
+            fits = all(one.type in _MOMENTS for one, _ in _moments(self))
+            if len(every) <= count or not fits:
+                names = ("its start", "its start and its end")[count - 1]
+                raise SpecError(
+                    f"{told} with the columns "
+                    f"({', '.join(f'{it.name} {it.type}' for it in every)})",
+                    f"columns of the key, and {names}",
+                    "a moment is a timestamp, or a bigint of milliseconds",
+                )
+            self._inner.check(where, word)
+            return
+        if (self.format is Encoding.AVRO) != bool(self.avro or self.subject):
+            found = "without a schema" if not self.avro else "with a schema of Avro"
+            raise SpecError(
+                f"{told} {found}",
+                "a schema of Avro, as its JSON, for the format avro alone",
+                'registry="http://localhost:8081" may know it',
+            )
+        kinds = [one.type for one in self.schema.columns]
+        if len(kinds) > 1 and not self._has_fields:
+            plain = ", whose schema is no record," if self._newest else ""
+            raise SpecError(
+                f"{told}{plain} with {len(kinds)} columns",
+                "one column",
+                'format "json" has room for several',
+            )
+        # A format that is no one type takes whatever there is.
+        for kind in kinds:
+            if kind != (wanted := _PLAIN.get(self.format, kind)):
+                raise SchemaError(f"{told}, which is of the type {kind}", str(wanted))
+
+    def writes(self, kind: Type, own: Type) -> bool:
+        """Tells whether values of a kind are written as those of a column's own type.
+
+        Every value has a text, and a wider number has room for each before it.
+        """
+        if own in WHOLE and kind in WHOLE:
+            return WHOLE.index(kind) <= WHOLE.index(own)
+        is_text = self.format is Encoding.STRING and own is AtomicType.STRING
+        return kind == own or is_text
+
+    def read(self, where: str, *, fails: bool) -> Iterator[str]:
+        """Yields the columns as SQL over Spark's own columns of a topic.
+
+        What does not fit fails the query, saying where it is, or is null.
+        """
+        raw, kinds = self.column, self.schema.columns
+        if self.window is not KeyWindow.NOT:
+            yield from self._inner.read(where, fails=fails)
+            for column, place in _moments(self):
+                last = f"length({raw}) - {place - 1}"
+                digits = f"hex(substring({raw}, {last}, 8))"
+                yield _named(_moment(_whole(digits), column), column)
+            return
+        match self.format:
+            case Encoding.JSON:
+                yield from self._objects(where, fails=fails)
+            case Encoding.AVRO:
+                whole = self._of_avro(where, fails=fails)
+                for it in kinds:
+                    own = f"({whole}).{_quoted(it)}" if self._has_fields else whole
+                    yield _named(own, it)
+            case _:
+                for one in kinds:
+                    sql, shown, expected = self._plain(one)
+                    if fails:
+                        stop = refusal(
+                            f'{where}: the column "{one.name}"', shown, expected
+                        )
+                        sql = _else_stopped(sql, raw, stop)
+                    yield _named(sql, one)
+
+    def _objects(self, where: str, *, fails: bool) -> Iterator[str]:
+        """Yields the columns of JSON, of which each record is one object."""
+        raw, text = self.column, f"CAST({self.column} AS STRING)"
+        read = Schema(tuple(map(self._read_as, self.schema.columns)))
+        kind = f"own struct<{read.to_sql()}>, odd string"
+        # Of no format for timestamps Spark reads those with and without a fraction.
+        how = {
+            "timeZone": "UTC",
+            "mode": "PERMISSIVE",
+            "columnNameOfCorruptRecord": "odd",
+        }
+        # Spark reads the first object of a text, and no further; one that is a field
+        # of another it reads to its end.
+        whole = (
+            f"from_json('{{\"own\":' || {text} || '}}', {text_of(kind)}, {_map(how)})"
+        )
+        own = f"{whole}.own"
+        stop = refusal(where, text, "one object of JSON whose fields fit the columns")
+        if fails:
+            # In these words Spark reads each text once for all columns.
+            own = (
+                f"CASE WHEN {whole}.odd IS NULL AND {own} IS NOT NULL THEN {own} "
+                f"WHEN {raw} IS NOT NULL THEN {stop} END"
+            )
+        for it in self.schema.columns:
+            value = f"({own}).{_quoted(it)}"
+            if (fitting := self._fitting(it, value)) is not None:
+                value = _else_stopped(fitting, value, stop) if fails else fitting
+            yield _named(value, it)
+
+    def _read_as(self, column: SchemaColumn) -> SchemaColumn:
+        """Returns a column as Spark reads it in JSON."""
+        kind = column.type
+        if kind is AtomicType.TINYINT:
+            # Spark's reader makes -56 out of 200.
+            kind = AtomicType.SMALLINT
+        elif kind is AtomicType.TIMESTAMP and self.epoch:
+            kind = AtomicType.BIGINT
+        return replace(column, type=kind)
+
+    def _fitting(self, column: SchemaColumn, value: str) -> str | None:
+        """Returns what Spark has read as a column's own value, or null."""
+        if column.type is AtomicType.TINYINT:
+            return f"try_cast({value} AS tinyint)"
+        if column.type is not AtomicType.TIMESTAMP:
+            return None
+        moment = value
+        if self.epoch:
+            scale, unit = EPOCHS[self.epoch]
+            most = _LAST_SECOND * scale
+            is_near = f"{value} BETWEEN -{most}L AND {most}L"
+            moment = f"IF({is_near}, timestamp_{unit}({value}), NULL)"
+        # Milliseconds that are taken for seconds are far behind.
+        return f"IF(year({moment}) BETWEEN 1 AND 9999, {moment}, NULL)"
+
+    def _of_avro(self, where: str, *, fails: bool) -> str:
+        """Returns the record of Avro, in the newest of the schemas that it may have."""
+        raw, mode = self.column, {"mode": "FAILFAST" if fails else "PERMISSIVE"}
+        if self.subject is None:
+            return f"from_avro({raw}, {text_of(self.avro)}, {_map(mode)})"
+        known, how = self.subject, _map({**mode, "avroSchema": self._newest})
+        begins = f"hex(substring({raw}, 1, 5))"
+        every = " ".join(
+            f"WHEN {text_of(head(number))} "
+            f"THEN from_avro(substring({raw}, 6), {text_of(one)}, {how})"
+            for number, one in known.schemas.items()
+        )
+        numbers = ", ".join(map(str, known.schemas))
+        expected = f"Avro behind the number of a schema of {known.name}: {numbers}"
+        stop = refusal(where, f"hex({raw})", expected)
+        other = f"IF({raw} IS NULL, NULL, {stop})" if fails else "NULL"
+        return f"CASE {begins} {every} ELSE {other} END"
+
+    def _plain(self, column: SchemaColumn) -> tuple[str, str, str]:
+        """Returns bytes as a value, or null where they are none; as text; as what."""
+        raw, kind = self.column, str(column.type)
+        if self.format is Encoding.STRING:
+            text = f"CAST({raw} AS STRING)"
+            return f"try_cast({text} AS {kind})", text, kind
+        if self.format is Encoding.BYTES:
+            return raw, f"hex({raw})", kind
+        number, count = _whole(f"hex({raw})"), 8
+        if self.format is Encoding.INT:
+            # As the upper half of eight bytes four of them keep their sign.
+            upper, count = _whole(f"hex({raw}) || '00000000'"), 4
+            number = f"shiftright({upper}, 32)"
+        elif self.format is Encoding.DOUBLE:
+            number = _double(raw)
+        sized = f"IF(length({raw}) = {count}, {number}, NULL)"
+        return sized, f"hex({raw})", f"{kind}, in {count} bytes"
+
+    def written(self) -> str:
+        """Returns the bytes as SQL over the columns of rows that leave."""
+        if self.window is not KeyWindow.NOT:
+            moments = [_milliseconds(one) for one, _ in _moments(self)][::-1]
+            behind = (f"unhex(lpad(hex({it}), 16, '0'))" for it in moments)
+            return f"concat({', '.join((self._inner.written(), *behind))})"
+        names = ", ".join(map(_quoted, self.schema.columns))
+        match self.format:
+            case Encoding.JSON:
+                own = ", ".join(map(self._in_json, self.schema.columns))
+                return f"CAST(to_json(struct({own}), {_map(JSON)}) AS BINARY)"
+            case Encoding.AVRO:
+                value = f"struct({names})" if self._has_fields else names
+                avro = f"to_avro({value}, {text_of(self._newest)})"
+                if self.subject is None:
+                    return avro
+                return f"concat(X'{head(self.subject.newest)}', {avro})"
+            case Encoding.STRING:
+                return f"CAST(CAST({names} AS STRING) AS BINARY)"
+            case Encoding.BYTES:
+                return names
+            case Encoding.INT | Encoding.LONG:
+                # A cast to bytes depends on the rules of the session; this does not.
+                digits = 8 if self.format is Encoding.INT else 16
+                return f"unhex(right(lpad(hex({names}), 16, '0'), {digits}))"
+            case Encoding.DOUBLE:
+                raise SpecError(
+                    f'the {self.column} of a sink in the format "double"',
+                    "json, string, int, long, bytes or avro",
+                    "SQL of Spark does not give the bytes of a floating number",
+                )
+
+    def _in_json(self, column: SchemaColumn) -> str:
+        """Returns a column of a row that leaves as it is in JSON."""
+        name = _quoted(column)
+        if column.type is not AtomicType.TIMESTAMP or not self.epoch:
+            return name
+        return f"unix_{EPOCHS[self.epoch][1]}({name}) AS {name}"
+
+
+def _quoted(column: SchemaColumn) -> str:
+    """Returns the name of a column in SQL."""
+    return quoted(column.name)
+
+
+def _named(sql: str, column: SchemaColumn) -> str:
+    """Returns a value in SQL as a column of its type."""
+    return f"CAST({sql} AS {column.type}) AS {_quoted(column)}"
+
+
+def refusal(where: str, text: str, expected: str) -> str:
+    """Returns what stops the query, in SQL, for a text that is not what is expected."""
+    before, after = text_of(f'{where} has "'), text_of(f'"; expected {expected}')
+    return f"raise_error(concat({before}, substring({text}, 1, 60), {after}))"
+
+
+def _else_stopped(sql: str, given: str, stop: str) -> str:
+    """Returns a value in SQL; the query stops where it is null of what is none."""
+    return f"coalesce({sql}, IF({given} IS NOT NULL, {stop}, NULL))"
+
+
+def _map(options: Mapping[str, str]) -> str:
+    """Returns options as SQL."""
+    return f"map({', '.join(text_of(one) for it in options.items() for one in it)})"
+
+
+def _whole(digits: str) -> str:
+    """Returns the number of sixteen digits, of which the first bit is the sign."""
+    # To a base below zero: with its sign.
+    return f"CAST(conv({digits}, 16, -10) AS BIGINT)"
+
+
+def _moments(key: Part) -> tuple[tuple[SchemaColumn, int], ...]:
+    """Returns the columns of a key's window, and how far from the end each begins."""
+    count = key.window.columns
+    own = key.schema.columns[len(key.schema.columns) - count :]
+    # The start comes last, whether or not an end stands before it.
+    return tuple((one, 8 * (at + 1)) for at, one in enumerate(own))
+
+
+def _moment(millis: str, column: SchemaColumn) -> str:
+    """Returns milliseconds as the type of a column has them."""
+    is_number = column.type is AtomicType.BIGINT
+    return millis if is_number else f"timestamp_millis({millis})"
+
+
+def _milliseconds(column: SchemaColumn) -> str:
+    """Returns a moment of a row as milliseconds."""
+    name = _quoted(column)
+    return name if column.type is AtomicType.BIGINT else f"unix_millis({name})"
+
+
+def _double(raw: str) -> str:
+    """Returns the number whose eight bytes are as IEEE 754 has them, in SQL.
+
+    sign | 11 bits of exponent | 52 bits of fraction
+    """
+    bits = _whole(f"hex({raw})")
+    exponent = f"(shiftright({bits}, 52) & 2047)"
+    fraction = f"({bits} & 4503599627370495L)"
+    sign = f"IF({bits} < 0, -1D, 1D)"
+    normal = f"({fraction} + 4503599627370496L) * pow(2D, {exponent} - 1075)"
+    small = f"{fraction} * pow(2D, -1074)"
+    odd = f"IF({fraction} = 0, double('Infinity'), double('NaN'))"
+    number = (
+        f"CASE {exponent} WHEN 2047 THEN {odd} WHEN 0 THEN {small} ELSE {normal} END"
+    )
+    return f"{sign} * {number}"
+
+
+def usual_format(keys: Schema) -> Encoding:
+    """Returns the format of a key of which none is said."""
+    # Most keys are texts, of numbers as well.
+    return Encoding.STRING if len(keys.columns) == 1 else Encoding.JSON
