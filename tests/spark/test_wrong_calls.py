@@ -100,3 +100,11 @@ def test_a_table_of_a_batch_is_ordered_as_it_says(sides):
     backward = dt.table(sides[1], key="id", order="-version")
     found = left.join(backward, on="id", select=select).matched.collect()
     assert sorted(tuple(row) for row in found) == [(1, "five"), (2, "one")]
+
+
+def test_a_column_that_no_join_takes_is_named(spark):
+    frame = spark.sql("select 1 id, make_interval(1) span")
+    with pytest.raises(dt.SchemaError, match='the column "span": no type "interval"'):
+        dt.dataset(frame)
+    with pytest.raises(dt.SchemaError, match="a column without a name"):
+        dt.dataset(spark.range(1).withColumnRenamed("id", ""))
