@@ -21,6 +21,9 @@ WRONG = {
     "unknown function": ({"select": {"x": "nofun(l.n)"}}, "nofun", 'select["x"]'),
     "bare name": ({"where": "n > 1 AND bare(n)"}, "", "where"),
     "half an expression": ({"where": "l.n > "}, "Syntax error", "where"),
+    # Spark takes a word behind an expression for its alias, an AND too.
+    "half a condition": ({"where": "l.n > 1 AND"}, "Syntax error", "where"),
+    "a word behind": ({"where": "l.n > 1 rows", "keep": 1}, "Syntax error", "where"),
 }
 
 
@@ -33,6 +36,29 @@ def test_an_expression_that_spark_refuses_is_told(sides, name):
     assert said in refusal.value.found
     assert "SQLSTATE" not in str(refusal.value)
     assert argument in refusal.value.hint
+
+
+@pytest.mark.parametrize("name", ["skip_when", "left_condition"])
+def test_a_condition_of_a_pick_that_spark_refuses_is_told(sides, name):
+    left, right = (dt.dataset(one) for one in sides)
+    joined = left.join(right, on="id", select={"n": "l.n"})
+    for text in ("l.n > 1 OR", "bare(n) > 1"):
+        with pytest.raises(dt.SpecError, match=f"(?s)Spark refuses.*hint: .*{name}"):
+            _ = joined.pick(**{name: text}).matched
+
+
+def test_a_condition_of_sets_that_spark_refuses_is_told(sides):
+    left, right = (dt.dataset(one) for one in sides)
+    words = {"where": "l.n > 1 AND", "select": {"n": "l.n"}}
+    with pytest.raises(dt.SpecError, match=r"(?s)Spark refuses.*hint: .*where"):
+        _ = left.together(right, on="id", **words).matched
+
+
+def test_a_condition_may_end_in_a_comment(sides):
+    left, right = (dt.dataset(one) for one in sides)
+    where = "l.n > r.version -- AND false"
+    found = left.join(right, on="id", where=where, select={"id": "l.id"}).matched
+    assert sorted(row.id for row in found.collect()) == [1, 1, 1, 2]
 
 
 @pytest.fixture
