@@ -44,10 +44,21 @@ class Frame:
 
 
 class Column:
+    """As a Column of Spark, which nobody may ask whether it is equal."""
+
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
         return self
+
+    def __eq__(self, other):
+        return self
+
+    __ne__ = __eq__
+    __hash__ = object.__hash__
+
+    def __bool__(self):
+        raise ValueError("Cannot convert column into bool")
 
     def __repr__(self):
         return "Column<'l.k'>"

@@ -50,6 +50,7 @@ NO_LENGTH = {
     '"10"': "10",
     '"10 parsecs"': "10 parsecs",
     "True": True,
+    "Column<'l.k'>": CONDITION,
 }
 NO_COUNT = {
     "-1": -1,
@@ -59,6 +60,7 @@ NO_COUNT = {
     "None": None,
     "[3]": [3],
     "Decimal('2')": Decimal(2),
+    "Column<'l.k'>": CONDITION,
 }
 NO_TRUTH = {"1": 1, '"yes"': "yes", "None": None}
 NO_PATH = {"5": 5, "None": None, '""': "", '["/out"]': ["/out"], "True": True}
@@ -140,7 +142,7 @@ ARGUMENTS = [
     (
         "exceeded",
         lambda it: join().pick(limit=2, exceeded=it),
-        {'"stop"': "stop", "None": None, "5": 5},
+        {'"stop"': "stop", "None": None, "5": 5, "Column<'l.k'>": CONDITION},
         '"fail", "skip"',
     ),
     (
@@ -149,7 +151,12 @@ ARGUMENTS = [
         {"5": 5, "None": None, '[("k", "k", 2)]': [("k", "k", 2)]},
         "",
     ),
-    ("counted", lambda it: join().pick(counted=it), {'"k"': "k"}, "an atmost beside"),
+    (
+        "counted",
+        lambda it: join().pick(counted=it),
+        {'"k"': "k", "Column<'l.k'>": CONDITION},
+        "an atmost beside",
+    ),
     (
         "optional",
         lambda it: join().pick(atmost=2, optional=it),
@@ -168,10 +175,12 @@ ARGUMENTS = [
     (
         "right",
         lambda it: join().fill(right=it),
-        {'"zero"': "zero", "None": None, "{}": {}, "5": 5},
+        {'"zero"': "zero", "None": None, "{}": {}, "Column<'l.k'>": CONDITION},
         '"null", "blank"',
     ),
     ("null_rows", lambda it: join().emit(null_rows=it), NO_TEXT, '"expiry"'),
+    ("evict_age", lambda it: evicting(evict_age=it), {"0": 0}, "a length of time"),
+    ("evict_rows", lambda it: evicting(evict_rows=it), {'""': ""}, "1 or more"),
     ("retract", lambda it: join().emit(retract=it), NO_TRUTH | {"True": True}, ""),
     (
         "late_table_rows",

@@ -391,3 +391,32 @@ def test_wrong_calls_are_told_in_a_sentence(name):
     assert second in error.found, error
     assert expected in error.expected, error
     assert all(hint in error.hint for hint in hints), error
+
+
+def together(**wish):
+    one = dt.dataset(STILL)
+    return one.together(one, **{"on": "k", "select": {"k": "l.k"}, **wish})
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: together(on="x"), '"x" in on is no column'),
+        (lambda: together(order="x"), '"x" in order names no column'),
+        (lambda: together(where="l.x > 1"), '"l.x" in where names no column'),
+        (lambda: join(how="left").fill(right={"x": 1}), '"x" of fill(right=..) is no'),
+        (lambda: join(where="x"), 'there is no column "x" for where'),
+    ],
+)
+def test_what_breaks_a_law_is_told_by_its_argument(call, said):
+    assert said in refusal(call).found
+
+
+def test_a_condition_on_streams_may_end_in_a_comment():
+    joined = join(where="l.n > r.m -- AND false", select={"k": "l.k"})
+    assert "l.n > r.m" in joined.in_words()
+
+
+def test_a_state_is_looked_at_by_a_session():
+    error = refusal(lambda: dt.state("/c", spark="local"))
+    assert error.found == 'spark="local"'

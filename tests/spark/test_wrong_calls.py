@@ -21,6 +21,9 @@ WRONG = {
     "unknown function": ({"select": {"x": "nofun(l.n)"}}, "nofun", 'select["x"]'),
     "bare name": ({"where": "n > 1 AND bare(n)"}, "", "where"),
     "half an expression": ({"where": "l.n > "}, "Syntax error", "where"),
+    # Spark takes a word behind an expression for its alias, an AND too.
+    "half a condition": ({"where": "l.n > 1 AND"}, "Syntax error", "where"),
+    "a word behind": ({"where": "l.n > 1 rows", "keep": 1}, "Syntax error", "where"),
 }
 
 
@@ -33,6 +36,29 @@ def test_an_expression_that_spark_refuses_is_told(sides, name):
     assert said in refusal.value.found
     assert "SQLSTATE" not in str(refusal.value)
     assert argument in refusal.value.hint
+
+
+@pytest.mark.parametrize("name", ["skip_when", "left_condition"])
+def test_a_condition_of_a_pick_that_spark_refuses_is_told(sides, name):
+    left, right = (dt.dataset(one) for one in sides)
+    joined = left.join(right, on="id", select={"n": "l.n"})
+    for text in ("l.n > 1 OR", "bare(n) > 1"):
+        with pytest.raises(dt.SpecError, match=f"(?s)Spark refuses.*hint: .*{name}"):
+            _ = joined.pick(**{name: text}).matched
+
+
+def test_a_condition_of_sets_that_spark_refuses_is_told(sides):
+    left, right = (dt.dataset(one) for one in sides)
+    words = {"where": "l.n > 1 AND", "select": {"n": "l.n"}}
+    with pytest.raises(dt.SpecError, match=r"(?s)Spark refuses.*hint: .*where"):
+        _ = left.together(right, on="id", **words).matched
+
+
+def test_a_condition_may_end_in_a_comment(sides):
+    left, right = (dt.dataset(one) for one in sides)
+    where = "l.n > r.version -- AND false"
+    found = left.join(right, on="id", where=where, select={"id": "l.id"}).matched
+    assert sorted(row.id for row in found.collect()) == [1, 1, 1, 2]
 
 
 @pytest.fixture
@@ -100,3 +126,11 @@ def test_a_table_of_a_batch_is_ordered_as_it_says(sides):
     backward = dt.table(sides[1], key="id", order="-version")
     found = left.join(backward, on="id", select=select).matched.collect()
     assert sorted(tuple(row) for row in found) == [(1, "five"), (2, "one")]
+
+
+def test_a_column_that_no_join_takes_is_named(spark):
+    frame = spark.sql("select 1 id, make_interval(1) span")
+    with pytest.raises(dt.SchemaError, match='the column "span": no type "interval"'):
+        dt.dataset(frame)
+    with pytest.raises(dt.SchemaError, match="a column without a name"):
+        dt.dataset(spark.range(1).withColumnRenamed("id", ""))

@@ -127,21 +127,22 @@ def hop(
     of a size, of which a row is then in one.
     """
     early = arguments.truth("at_once", at_once)
-    if early and every != "":
+    if early and not arguments.is_unsaid(every):
         hint = f'write for example dt.hop("{size}", at_once=True)'
         raise arguments.wrong("every", every, "none beside at_once", hint)
     # A unit goes by the calendar in UTC: months and years have no one length.
     units = get_args(spec.HopUnitName)
     if isinstance(size, str) and size in units:
-        if every != "":
+        if not arguments.is_unsaid(every):
             hint = f'write for example dt.hop("1 {size}", every="10 minutes")'
             raise arguments.wrong("every", every, f'none beside "{size}"', hint)
         return spec.HopUnit(size)  # type: ignore[arg-type]
     length = _exact("size", size, least=spec.INSTANT)
     if early:
         return spec.HopUnit(length)
-    often = length if every == "" else _exact("every", every, least=spec.INSTANT)
-    return spec.HopSize(length, often)
+    if arguments.is_unsaid(every):
+        return spec.HopSize(length, length)
+    return spec.HopSize(length, _exact("every", every, least=spec.INSTANT))
 
 
 @arguments.public
@@ -197,7 +198,12 @@ def window_given(window: object) -> spec.Window:
 def eviction_of(**most: object) -> spec.Eviction:
     """Returns which partitions leave as a whole; one of the words says it, or none."""
     # Nothing said of it is no eviction: 0 partitions would keep no row at all.
-    given = {name: one for name, one in most.items() if one not in ("", 0)}
+    usual = {"evict_age": ""}
+    given = {
+        name: one
+        for name, one in most.items()
+        if not arguments.is_unsaid(one, usual.get(name, 0))
+    }
     if len(given) > 1:
         told = (f"{name}={arguments.told(one)}" for name, one in given.items())
         found = " beside ".join(told)
@@ -207,10 +213,12 @@ def eviction_of(**most: object) -> spec.Eviction:
             return spec.EvictAge(_exact("evict_age", age))
         case [("evict_partitions", count)]:
             example = "evict_partitions=100"
-            return spec.EvictCount(arguments.whole("evict_partitions", count, example))
+            return spec.EvictCount(
+                arguments.whole("evict_partitions", count, example, least=1)
+            )
         case [("evict_rows", count)]:
             return spec.EvictTuples(
-                arguments.whole("evict_rows", count, "evict_rows=1000")
+                arguments.whole("evict_rows", count, "evict_rows=1000", least=1)
             )
         case _:
             return spec.KeepPartitions()
@@ -259,7 +267,7 @@ def limit_of(count: int, exceeded: object) -> spec.Limit | spec.Unlimited:
     """
     # No limit at all is the usual case, and 0 says so.
     most = arguments.whole("limit", count, "limit=100")
-    if not most and exceeded != "fail":
+    if not most and not arguments.is_unsaid(exceeded, "fail"):
         hint = 'write for example limit=100, exceeded="skip"'
         raise arguments.wrong("exceeded", exceeded, "a limit beside it", hint)
     if not most:
@@ -283,7 +291,7 @@ def at_most_of(
     """
     most = arguments.whole("atmost", count, "atmost=100")
     for name, one in (("counted", counted), ("optional", optional)):
-        if one != () and not most:
+        if not most and not arguments.is_unsaid(one, ()):
             hint = "write for example atmost=100"
             raise arguments.wrong(name, one, "an atmost beside it", hint)
     if not most:
@@ -308,11 +316,11 @@ def more_picks(
     """Returns picks with what is said beside them; the rest stays as it is."""
     said: dict[str, Any] = {"at_most": at_most, "limit": limit}
     for name, one in conditions.items():
-        if one != "":
+        if not arguments.is_unsaid(one):
             example = f'{name}="r.amount = 0"'
             text = arguments.text(name, one, "a condition as a text", example)
             said[name] = Expression(text)
-    if strategy != "":
+    if not arguments.is_unsaid(strategy):
         said["strategy"] = arguments.choice("strategy", strategy, spec.Strategy)
     # What is not said stays: a pick may be made of several calls.
     return replace(picks, **{name: one for name, one in said.items() if one != EVERY})
@@ -321,11 +329,12 @@ def more_picks(
 def absent_of(name: str, given: object, usual: spec.Absent) -> spec.Absent:
     """Returns what stands for an absent row: a word, or values by column."""
     match given:
-        case "":
+        # Not `case "":`, which asks a Column of Spark whether it is equal.
+        case str(""):
             return usual
-        case "null":
+        case str("null"):
             return spec.NullRow()
-        case "blank":
+        case str("blank"):
             return spec.BlankRow()
         case Mapping() if given and all(isinstance(one, str) for one in given):
             return spec.GivenRow(tuple(given.items()))
@@ -340,7 +349,7 @@ def settings_of(
 ) -> spec.Settings:
     """Returns the switches with what is said beside them: when, in which order."""
     said: dict[str, Any] = {}
-    if words["null_rows"] != "":
+    if not arguments.is_unsaid(words["null_rows"]):
         rows = arguments.choice("null_rows", words["null_rows"], spec.OuterRows)
         said["outer_rows"] = rows
     if arguments.truth("retract", retract):
@@ -351,12 +360,12 @@ def settings_of(
         # Taken back can be only what has come out early.
         said["outer_rows"] = spec.OuterRows.EAGER_RETRACT
     late = words["late_table_rows"]
-    if late == "ever":
+    if arguments.is_unsaid(late, "ever"):
         said["late_table_rows"] = spec.EmitLateTableRows()
-    elif late != "":
+    elif not arguments.is_unsaid(late):
         wait = _exact("late_table_rows", late, least=spec.INSTANT)
         said["late_table_rows"] = spec.EmitLateTableRows(wait)
-    if words["order"] != "":
+    if not arguments.is_unsaid(words["order"]):
         said["order"] = arguments.choice("order", words["order"], spec.Order)
     return replace(settings, **said)
 
@@ -407,7 +416,7 @@ def _distance(
 ) -> spec.Span | Decimal | spec.Unlimited:
     """Returns how far away a right row may be; without a limit where none is said."""
     match tolerance:
-        case "":
+        case str(""):
             return EVERY
         case int() | float() | Decimal():
             expected = "a length of time, or a number between numbers"

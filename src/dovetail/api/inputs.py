@@ -48,7 +48,7 @@ def stream_given(
     """Returns what is said of rows with some columns, or refuses it."""
     late = arguments.length("lateness", lateness, least=spec.NO_TIME)
     wait = spec.NO_TIME
-    if idle != "":
+    if not arguments.is_unsaid(idle):
         wait = arguments.length("idle", idle, least=spec.INSTANT, is_exact=True)
     # A frame that does not stream has all its rows from the start.
     kind = spec.InputKind.STREAM if streams else spec.InputKind.DATASET
@@ -131,7 +131,7 @@ def with_deletes(feed: Feed, riders: Mapping[str, str]) -> Feed:
 
 def _refresh_given(refresh: arguments.Length, *, streams: bool) -> spec.Span:
     """Returns how old a copy becomes before a start makes another one, if ever."""
-    if refresh == "":
+    if arguments.is_unsaid(refresh):
         return spec.NO_TIME
     if streams:
         hint = "leave refresh out: a streaming DataFrame is read as it goes on"

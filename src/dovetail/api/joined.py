@@ -10,7 +10,6 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.streaming.query import StreamingQuery
 
 from dovetail import spec
@@ -353,8 +352,8 @@ class Joined:
                 assert isinstance(frame, DataFrame)  # noqa: S101 - no batch has joins
                 # Rows count in the order of the frame, unless another one is given.
                 feed = self.feeds[hand]
-                by = [F.expr(feed.place)] if feed.number else []
-                arrivals[hand.value] = Arrivals(frame.orderBy(*by) if by else frame)
+                order = feed.place if feed.number else ""
+                arrivals[hand.value] = Arrivals(frame, order=order)
             return join_batch(self._batch_plan(), arrivals).outlets
 
     def _batch_plan(self) -> AnyPlan:

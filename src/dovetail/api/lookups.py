@@ -61,7 +61,7 @@ def table_given(
     table: object, columns: Mapping[str, str] = _NOTHING
 ) -> tuple[LookupTable, Schema]:
     """Returns the table that a user gives, and its columns, or refuses it."""
-    if columns != {}:
+    if not arguments.is_unsaid(columns, {}):
         arguments.texts("columns", columns, '{"id": "bigint", "name": "string"}')
     declared = Schema.of(columns)
     match table:
@@ -129,7 +129,7 @@ def lookup_given(
     exact = partial(arguments.length, least=spec.INSTANT, is_exact=True)
     lasts = exact("ttl", ttl)
     # Unsaid, a row is used until it is too old, and never fetched before.
-    again = lasts if refresh == "" else exact("refresh", refresh)
+    again = lasts if arguments.is_unsaid(refresh) else exact("refresh", refresh)
     waits = exact("retry", retry, least=spec.NO_TIME)
     if again.microseconds > lasts.microseconds:
         hint = "what is older than ttl is fetched again whatever refresh says"

@@ -15,14 +15,15 @@ from dovetail.api import joined, terms
 from dovetail.bind.schemas import refuse_unpacked
 from dovetail.engines import kernel_settings
 from dovetail.engines.spark.rules import plain_rules
-from dovetail.engines.spark_batch import arrivals
-from dovetail.engines.spark_batch import sets as batch
+from dovetail.engines.spark_batch.arrivals import Arrivals
+from dovetail.engines.spark_batch.join import join_batch
 from dovetail.engines.spark_stream import query as running
 from dovetail.engines.spark_stream import ways
 from dovetail.errors import SpecError
 from dovetail.expression import Expression
 from dovetail.plan import sets as planned
 from dovetail.plan import stream, words
+from dovetail.plan.batch import plan_batch
 from dovetail.schema import quoted
 from dovetail.spec import arguments
 from dovetail.spec.defaults import with_defaults
@@ -77,14 +78,15 @@ class Together:
         """Returns the rows that come out."""
         if self.is_streaming:
             return self._streaming().frame(spec.Outlet.MATCHED)
-        frames = {}
-        for name, rows in self.rows.items():
-            frame = self._frame(name)
-            if rows.feed.number:
-                # Rows of a table stand as they count: the last of a key is newest.
-                frame = frame.orderBy(F.expr(rows.feed.place))
-            frames[name] = arrivals.Arrivals(frame)
-        return batch.join_sets(self.request, self.inputs, frames)
+        # Rows of a table stand as they count: the last of a key is newest.
+        frames = {
+            name: Arrivals(
+                self._frame(name), order=rows.feed.place if rows.feed.number else ""
+            )
+            for name, rows in self.rows.items()
+        }
+        plan = plan_batch(self.request, self.inputs)
+        return join_batch(plan, frames).outlets[spec.Outlet.MATCHED]
 
     @arguments.public
     def explain(self) -> str:

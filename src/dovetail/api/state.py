@@ -84,6 +84,9 @@ def state(
     too. Without `spark` the session at work looks, or a local one.
     """
     path = arguments.path("checkpoint", checkpoint, 'dt.state("out/checkpoint")')
+    if spark is not None and not hasattr(spark, "conf"):
+        hint = "leave spark out: the session at work looks"
+        raise arguments.wrong("spark", spark, "a session of Spark", hint)
     values = key if isinstance(key, list | tuple) else [key]
     # Spark reads each value from text, where a truth is a word in lower case; bytes
     # need not be a text.

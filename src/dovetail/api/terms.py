@@ -336,6 +336,20 @@ _EXPECTED: Mapping[str, str] = {
 }
 
 
+# From the longest name on: the shorter ones are parts of it.
+_WORDS = {
+    "partition_evict and no partition_by": "evict_, no per",
+    "partition_evict": "an eviction",
+    "outer_rows": "null_rows",
+    '" in pair_condition': '" in where',
+    '" in stepped ': '" in on ',
+    '" in sorted ': '" in order ',
+    " for soft": " for where",
+    " of default_left": " of fill(left=..)",
+    " of default_right": " of fill(right=..)",
+}
+
+
 @contextmanager
 def words_of_python() -> Iterator[None]:
     """Raises a broken law with what helps a user of Python."""
@@ -347,11 +361,11 @@ def words_of_python() -> Iterator[None]:
             # Windows are called alike there and here.
             expected = error.expected.replace(", ", ", dt.")
             expected = expected.replace("one of ", "one of dt.")
-        # From the longest name on: the shorter ones are parts of it.
+        found = error.found
+        for ours, python in _WORDS.items():
+            found = found.replace(ours, python)
         raise SpecError(
-            error.found.replace("partition_evict and no partition_by", "evict_, no per")
-            .replace("partition_evict", "an eviction")
-            .replace("outer_rows", "null_rows"),
+            found,
             expected,
             _HINTS.get(error.rule, error.hint),
             rule=error.rule,

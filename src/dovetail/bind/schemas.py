@@ -43,8 +43,14 @@ def frame_given(name: str, value: object) -> DataFrame:
 
 
 def refuse_reserved(whose: str, names: Iterable[str]) -> None:
-    """Refuses columns that have names of ours."""
+    """Refuses columns that have no name, or one of ours."""
     for name in names:
+        if not name:
+            raise SchemaError(
+                f"{whose} a column without a name",
+                "a name for each column",
+                'name it, as with frame.withColumnRenamed("", "name")',
+            )
         if is_reserved(name):
             raise SchemaError(
                 f'{whose} a column called "{name}"',
@@ -73,10 +79,15 @@ def refusing_beyond(
 
 def schema_of(frame: DataFrame) -> schema.Schema:
     """Returns the columns of a frame."""
-    fields = frame.schema.fields
-    return schema.Schema(
-        tuple(schema.Column(one.name, type_of(one.dataType)) for one in fields)
-    )
+    columns = []
+    for one in frame.schema.fields:
+        try:
+            columns.append(schema.Column(one.name, type_of(one.dataType)))
+        except SchemaError as error:
+            found = f'the column "{one.name}": {error.found}'
+            hint = f'cast it in the frame, or leave it out: frame.drop("{one.name}")'
+            raise SchemaError(found, error.expected, hint) from error
+    return schema.Schema(tuple(columns))
 
 
 def type_of(kind: spark.DataType) -> schema.Type:

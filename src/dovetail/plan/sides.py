@@ -100,4 +100,7 @@ def further_condition(join: spec.JoinSpec) -> Expression:
     # In brackets: a condition of a user's may have an OR.
     rest = [one for one in join.hard if one not in counted(join)]
     terms = [str(join.soft), *(f"({one.left}) = ({one.right})" for one in rest)]
-    return Expression(" AND ".join(f"({term})" for term in terms))
+    # A comment at the end of a term ends with its line.
+    return Expression(
+        " AND ".join(f"({term}\n)" if "--" in term else f"({term})" for term in terms)
+    )

@@ -86,7 +86,15 @@ def text(name: str, value: object, expected: str, example: str) -> str:
 
 def said(name: str, value: object, expected: str, example: str) -> str:
     """Returns a text, or an empty one where nothing is said."""
-    return "" if value == "" else text(name, value, expected, example)
+    return "" if is_unsaid(value) else text(name, value, expected, example)
+
+
+def is_unsaid(value: object, usual: object = "") -> bool:
+    """Tells whether an argument is what it is where nothing is said.
+
+    Of a Column of Spark `==` is no truth, and an array has several.
+    """
+    return isinstance(value, type(usual)) and value == usual
 
 
 def names(name: str, value: object, example: str) -> tuple[str, ...]:

@@ -19,6 +19,8 @@ RULES = {
     "spark.sql.ansi.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.caseSensitive": "false",
+    # Else Spark puts a variable, or nothing, where a text or a name has "${..}".
+    "spark.sql.variable.substitute": "false",
 }
 
 

@@ -30,6 +30,12 @@ EARLIEST = -(1 << 63)
 LATEST = (1 << 63) - 1
 
 
+def condition(text: str) -> Column:
+    """Returns what a condition says; a word behind it would else be its alias."""
+    # On a line of its own: the text may end in a comment.
+    return F.expr(f"({text}\n)")
+
+
 def micros(time: Column) -> Column:
     """Returns the moment of a time column."""
     return F.unix_micros(time.cast("timestamp"))

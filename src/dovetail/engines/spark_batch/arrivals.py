@@ -13,7 +13,7 @@ line has its *place* and says what it is: a row, a delete of a key, a bound or t
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import reduce
 
@@ -52,12 +52,19 @@ class Arrivals:
     """The rows of one input; where `has_places` is true they have PLACE and WHAT.
 
     `bound` is how far the input has come at the end, in microseconds since 1970: LATEST
-    where it is finished.
+    where it is finished. Rows without places stand by `order`, or else as they are.
     """
 
     frame: DataFrame
     has_places: bool = False
     bound: int = values.LATEST
+    order: str = ""
+
+    def in_order(self) -> Arrivals:
+        """Returns the same rows, standing by their order under the rules in force."""
+        if not self.order:
+            return self
+        return replace(self, frame=self.frame.orderBy(F.expr(self.order)), order="")
 
     def placed(self) -> DataFrame:
         """Returns the lines with PLACE and WHAT; without any they are rows in order."""

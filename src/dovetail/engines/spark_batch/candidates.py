@@ -121,12 +121,12 @@ class Meeting:
         for equality in self.join.hard:
             if equality not in self.join.counted:
                 yield _equal(equality)
-        yield F.expr(self.join.soft.text)
+        yield values.condition(self.join.soft.text)
 
     def _candidate_terms(self) -> Iterator[Column]:
         """Gives the terms that all hold for a left row and a candidate of it."""
         if self.join.picks.left_condition != expression.ALWAYS:
-            yield F.expr(self.join.picks.left_condition.text)
+            yield values.condition(self.join.picks.left_condition.text)
         yield from map(_equal, self.join.counted)
         if self.lives_often:
             # Windows are told apart by their ends alone.

@@ -74,6 +74,7 @@ def join_batch(
         for name, one in frames.items()
     }
     with rules.plain_rules(spark), words_of_spark(plan.join, plan.inputs):
+        own = {name: one.in_order() for name, one in own.items()}
         if isinstance(plan, batch.SetsPlan):
             together = rules.pinned(join_sets(plan.join, plan.inputs, own))
             return BatchRows({spec.Outlet.MATCHED: together}, {})

@@ -409,7 +409,8 @@ def outlets(
     if mentions(join, "counter"):
         lines = lines.withColumn("counter", _counter(join))
     if join.picks.skip_when != NEVER:
-        lines = lines.where(~values.is_true(F.expr(join.picks.skip_when.text)))
+        skipped = values.condition(join.picks.skip_when.text)
+        lines = lines.where(~values.is_true(skipped))
     most = join.picks.most_kept
     if most and join.kind.gives_pairs:
         lines = lines.withColumn(_NUMBER, _rank(join)).where(F.col(_NUMBER) <= most)

@@ -358,7 +358,7 @@ class TimeLine:
         One that can meet nobody has no time, so that it sees nobody.
         """
         frame = self.meeting.frame(spec.Hand.LEFT)
-        condition = F.expr(self.meeting.join.picks.left_condition.text)
+        condition = values.condition(self.meeting.join.picks.left_condition.text)
         is_able = values.is_true(self._is_able(spec.Hand.LEFT) & condition)
         at = F.when(is_able, _measure(self.asof, spec.Hand.LEFT, frame))
         if not self.meeting.join.kind.preserves(spec.Hand.LEFT):

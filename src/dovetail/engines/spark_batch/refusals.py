@@ -53,7 +53,9 @@ def _refuse_keys(join: spec.JoinSpec, inputs: spec.Inputs) -> None:
 def _texts_of(join: spec.JoinSpec | spec.SetJoinSpec) -> Mapping[str, str]:
     """Returns the expressions that Spark may mean, by the words of a user of Python."""
     if isinstance(join, spec.JoinSpec):
-        texts = {"where": join.soft.text}
+        picks = join.picks
+        texts = {"where": join.soft.text, "skip_when": picks.skip_when.text}
+        texts["left_condition"] = picks.left_condition.text
     else:
         texts = {"where": join.pair_condition.text, "having": join.rows_condition.text}
     # Conditions that nobody has written are not among them, but for want of others.

@@ -126,7 +126,7 @@ class _Together:
                 _are_equal(self.keys(0), self.keys(number)),
                 # A chain that is broken does not go on behind the gap.
                 self.is_there(number - 1),
-                F.expr(self.join.pair_condition.text),
+                values.condition(self.join.pair_condition.text),
             ]
             left = found.withColumn("l", self.row(number - 1))
             right = other.withColumn("r", self.row(number))
