@@ -269,6 +269,10 @@ TOGETHER = {
         lambda: write(trigger={"processingTime": 10}),
         ('trigger["processingTime"]=10', "", "a length of time"),
     ),
+    "trigger of a month": (
+        lambda: write(trigger={"processingTime": "1 month"}),
+        ('trigger["processingTime"]="1 month"', "", "a length that is always the same"),
+    ),
     "continuous trigger": (
         lambda: write(trigger={"continuous": "1 second"}),
         ('a key of trigger="continuous"', "", '"processingTime"'),

@@ -100,6 +100,8 @@ def sink(words):
         (source('key_format = "twlong"\nkey = {k = "int"}'), 11, 'key_format="twlong"'),
         ((ORDERS, 'kafka = "t,u"\nservers = "b:1"\n'), 9, 'topic="t,u"; expected the'),
         ((FOLDER, 'current = "out"\nevery = 0\n'), 21, "every=0"),
+        (("partitions = 1", 'trigger = "1 month"'), 6, 'trigger" is "1 month"; exp'),
+        (("partitions = 1", 'trigger = "-1 seconds"'), 6, 'as in "10 seconds", or'),
         # What an input asks of who takes it.
         (('"at"', '"at"\nrefresh = "1 day"'), 18, "refresh of a table that lies"),
         ((ORDERS, 'jdbc = "j"\ntable = "t"\n'), 8, "a data base as a stream"),

@@ -226,3 +226,11 @@ def test_what_another_text_lacks_is_told_with_its_name(run, folder):
     found = run("IMPORT $; OUTPUT($.Shop);")
     assert found.exit_code == 2
     assert 'Shop.ecl, line 1, column 16: nothing is named "nobody"' in found.stderr
+
+
+def test_a_job_file_has_its_files_itself(tmp_path):
+    words = ["run", str(tmp_path / "job.toml"), "--files", str(tmp_path)]
+    found = CliRunner().invoke(app, words)
+    assert found.exit_code == 2
+    says = "--files or --modules with a job file; expected neither\nhint: file = "
+    assert says in found.stderr

@@ -151,6 +151,8 @@ def test_a_value_that_does_not_fit_is_told_with_its_file(folder, line, says):
     found = call(folder)
     assert found.exit_code == 2, found.stdout
     assert says in found.stderr
+    # One sentence expects one thing, whatever else failed of it.
+    assert found.stderr.count("expected") == 1
     assert "Traceback" not in found.stderr
 
 

@@ -637,7 +637,13 @@ class JobOutcome:
         """Writes into the sinks until all is there, or somebody asks to stop."""
         with frames.misfits_told():
             if self.is_streaming:
-                self._follow(self._started(), told, stop)
+                # To finish waits for the last row, and hears nobody meanwhile: a replay
+                # is played before, so that it is told of, and can be stopped.
+                plays = self.prepared.finish and self.prepared.takes_time
+                if plays and not self.prepared.job.checkpoint:
+                    self._follow(self._started(finish=False), told, stop)
+                if not stop.is_set():
+                    self._follow(self._started(), told, stop)
                 return
             # Joins of data sets have no batches: each outlet is written as one.
             assert isinstance(self.made, Joined)  # noqa: S101 - flows stream
@@ -646,10 +652,10 @@ class JobOutcome:
                 sink.prepare(rows, is_new=True)
                 sink.write(rows, 0, is_empty=False)
 
-    def _started(self) -> tuple[tuple[str, StreamingQuery], ...]:
-        """Returns the queries with their names, started."""
+    def _started(self, **more: bool) -> tuple[tuple[str, StreamingQuery], ...]:
+        """Returns the queries with their names, started; `more` is said otherwise."""
         job = self.prepared.job
-        how = {"checkpoint": self.checkpoint, **self.prepared.how}
+        how = {"checkpoint": self.checkpoint, **self.prepared.how, **more}
         match self.made:
             case Flow():
                 begun = self.made.write(self.sinks, **how)  # type: ignore[arg-type]

@@ -461,7 +461,8 @@ def _trigger(given: object) -> Mapping[str, object]:
     kind = arguments.word("a key of trigger", key, words)
     title = f"trigger[{arguments.told(kind)}]"
     if kind == "processingTime":
-        often = arguments.length(title, value, least=spec.NO_TIME)
+        # A month Spark refuses as an error of Java, once all else has begun.
+        often = arguments.length(title, value, least=spec.NO_TIME, is_exact=True)
         # Spark reads a text itself, and knows no timedelta.
         return {kind: str(often) if isinstance(value, timedelta) else str(value)}
     # To say no is to say nothing, which Spark does not take.

@@ -644,7 +644,7 @@ def _trigger(value: object, where: str) -> str:
     if said == NOW:
         return said
     try:
-        fields.span(value, where)
+        arguments.length("trigger", said, least=spec.NO_TIME, is_exact=True)
     except SpecError as error:
         expected = f'a length of time, as in "10 seconds", or "{NOW}"'
         raise fields.wrong(where, value, expected) from error

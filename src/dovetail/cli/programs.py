@@ -246,6 +246,9 @@ def read_program(
         raise SpecError(f'the job files "{path}" and "{job}"', "one of them")
     if ending != ECL:
         if files is not None or modules is not None:
+            if ending == JOB:
+                hint = 'file = ".." in [streams.NAME] of the job says where rows are'
+                raise SpecError("--files or --modules with a job file", "neither", hint)
             language = ending.removeprefix(".").upper()
             hint = f"dovetail run program{ending} job.toml: the job says where they are"
             raise SpecError(f"--files or --modules with {language}", "a job file", hint)

@@ -139,8 +139,10 @@ class Writing:
 
 def not_written(what: str, where: str, error: Exception) -> EngineError:
     """Returns that rows are not written since a sink has failed."""
+    why = cause(error)
     return EngineError(
-        f"{what} not written: {where}: {cause(error)}",
-        "a batch that is written whole",
+        f"{what} not written: {where}: {why}",
+        # What a cause expects of a value says more; one sentence expects one thing.
+        "" if "; expected " in why else "a batch that is written whole",
         "a start on the same checkpoint writes the batch again, with its number",
     )
