@@ -12,6 +12,7 @@ from tests.described import (
     RIGHT,
     STILL,
     TEN,
+    Column,
     Frame,
     asof,
     data_join,
@@ -358,6 +359,10 @@ TOGETHER = {
     "a function of the rows alone as a sink": (
         lambda: write(matched=lambda rows: rows),
         ("matched=the function", "", "the number of their batch", "lambda rows, batch"),
+    ),
+    "a column as a sink": (
+        lambda: write(matched=Column()),
+        ("matched=", "", "a folder or a function", "dt.folder("),
     ),
     "a trigger as a text": (
         lambda: write(trigger="availableNow"),

@@ -1,5 +1,7 @@
 """What is wrong in a job is told before Spark starts, in the line that says it."""
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.errors import IllegalArgumentException
 from pyspark.sql import SparkSession
@@ -57,6 +59,8 @@ def explained(tmp_path):
     """Explains a job of which parts are other ones, and returns what is told."""
     (tmp_path / "orders.csv").write_text("cid,item,placed\n1,pen,2024-01-01\n")
     (tmp_path / "customers.csv").write_text("id,name,at\n1,Ann,2024-01-01\n")
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/orders.csv").write_text("cid,item,placed\n1,pen,2024-01-01\n")
     (tmp_path / "bad.sql").write_text("-- x\nSELECT STREAM itm FROM orders")
 
     def explained(job, *parts, code=2):
@@ -96,6 +100,7 @@ def sink(words):
         (source('format = "jsn"'), 11, 'format="jsn"; expected one of'),
         (source('misfits = "skip"'), 11, 'misfits="skip"'),
         (source('start = "middle"'), 11, 'start="middle"'),
+        (source('epoch = "minutes"'), 11, 'epoch="minutes"; expected one of'),
         (source('meta = {x = "nix"}'), 11, 'meta={"x": "nix"}; expected one of topic'),
         (source('key_format = "twlong"\nkey = {k = "int"}'), 11, 'key_format="twlong"'),
         ((ORDERS, 'kafka = "t,u"\nservers = "b:1"\n'), 9, 'topic="t,u"; expected the'),
@@ -112,6 +117,7 @@ def sink(words):
         (sink("upsert = true"), 22, "upsert=True into the topic"),
         (sink('upsert = true\nkey = {name = "string"}'), 22, 'no column "change"'),
         (sink('meta = {item = "offset"}'), 22, 'meta={"item": "offset"} of the'),
+        ((FOLDER, 'current = "out"\n'), 20, 'have no column "change"'),
     ],
 )
 def test_the_line_of_a_mistake_is_told(explained, part, line, says):
@@ -189,3 +195,36 @@ def test_a_setting_that_spark_refuses_is_told_in_its_line(explained, monkeypatch
     says = f"Spark refuses a setting: 'x' in the config \"{name}\" is bad; expected a"
     assert says in told
     assert ("job.toml, line 20, column 2: " in told) == ("sql" in name)
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        'trigger = "1 second"',
+        'checkpoint = "state"',
+        "finish = false",
+        'name = "mine"',
+        "partitions = 2",
+    ],
+)
+def test_what_only_batches_have_is_told_where_all_is_read_at_once(explained, word):
+    job = JOIN.replace("[streams.", "[datasets.").replace("[tables.", "[datasets.")
+    job = job.replace('key = "id"\n', "").replace('clock = "event"', 'clock = "batch"')
+    told = explained(f"{word}\n{job}")
+    assert f"{word.split()[0]} of a job that reads all there is, once" in told
+    assert "job.toml, line 1, " in told
+
+
+def test_a_folder_into_which_goes_what_comes_from_it_is_told(explained):
+    told = explained(SQL, (ORDERS, 'file = "in"\n'), ('"out"', '"in/out"'))
+    assert "an outlet writes into" in told
+    assert "what goes out would come in again" in told
+    assert "job.toml, line 19, " in told
+
+
+def test_moments_that_spark_cannot_read_are_told(explained, tmp_path):
+    at = pa.array([0], pa.timestamp("ns", "UTC"))
+    rows = pa.table({"id": pa.array([1], "int32"), "name": ["Ann"], "at": at})
+    pq.write_table(rows, tmp_path / "customers.parquet")
+    told = explained(SQL, ("customers.csv", "customers.parquet"))
+    assert 'customers.parquet" has nanoseconds in the column "at"' in told

@@ -135,8 +135,10 @@ def test_a_running_query_is_looked_at(spark, tmp_path):
     try:
         query.processAllAvailable()
         (state,) = dt.state(place, spark=spark).joins
-        with pytest.raises(dt.SpecError, match=r'"x" is no key .* l.k = r.k .bigint.'):
-            dt.state(place, key="x", spark=spark)
+        for odd in ("x", 1.5, "1.5", 2**64):
+            told = f'"{odd}" is no key .* l.k = r.k .bigint.'
+            with pytest.raises(dt.SpecError, match=told):
+                dt.state(place, key=odd, spark=spark)
         assert query.isActive
         assert (state.left.matched, state.right.matched) == (1, None)
     finally:

@@ -288,13 +288,16 @@ def prepared(job: jobs.Job) -> Prepared:
         )
         raise job.document.wrong(job.at("finish"), told, "sources that end", hint)
     with job.document.at(job.at("sinks")):
-        sinks.refuse_shared(job.sinks.values(), job.checkpoint)
+        sinks.refuse_shared(job.sinks.values(), job.checkpoint, job.folders)
     for name, rows in found.columns.items():
-        sink = job.sinks.get(name)
-        if isinstance(sink, Topic):
-            where = job.at("sinks", name)
-            with job.document.at(where, f"{where}.kafka"):
-                refuse_unlike(sink, rows)
+        where = job.at("sinks", name)
+        match job.sinks.get(name):
+            case Topic() as topic:
+                with job.document.at(where, f"{where}.kafka"):
+                    refuse_unlike(topic, rows)
+            case sinks.Current() as kept:
+                with job.document.at(f"{where}.current"):
+                    kept.refuse_lasting(rows.names)
     return found
 
 
@@ -467,6 +470,7 @@ def _planned(
         every = tuple(one.value for one in streaming_of(made).outlets.every)
     else:
         made.in_words()
+        job.refuse_batches()
     return Prepared(
         *(job, bound, names, every, make, script),
         is_flow=False,

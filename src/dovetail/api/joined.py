@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
+from inspect import getattr_static
 from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
 
@@ -412,7 +413,10 @@ def sink_given(name: str, sink: object) -> Sink:
         return Calling(taken)
     # A sink is told by what it does: a user may write one of his own.
     parts = ("place", "reads_once", "prepare", "write")
-    if all(hasattr(sink, part) for part in parts) and not isinstance(sink, type):
+    # Of a Column of Spark any name at all is an attribute.
+    if None not in {getattr_static(sink, part, None) for part in parts} and not (
+        isinstance(sink, type)
+    ):
         return cast("Sink", sink)
     is_path = isinstance(sink, str | PathLike)
     place = arguments.told(str(sink)) if is_path else '"out/matched"'

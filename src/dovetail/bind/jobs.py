@@ -181,6 +181,29 @@ class Job:
         return None
 
     @property
+    def folders(self) -> tuple[str, ...]:
+        """Returns the folders from which rows come."""
+        every = [one.origin for one in self.inputs.values()]
+        found = [str(it.file.place) for it in every if isinstance(it, origins.InFiles)]
+        found += [it.path for it in every if isinstance(it, origins.Stored) if it.path]
+        return tuple(found)
+
+    def refuse_batches(self) -> None:
+        """Refuses what is said of batches, where all there is is read at once."""
+        said = {
+            "trigger": self.trigger not in {"", NOW},
+            "checkpoint": self.checkpoint != "",
+            "finish": self.finish is False,
+            "name": self.name != "",
+            "partitions": self.partitions > 0,
+        }
+        for word, is_said in said.items():
+            if is_said:
+                found = f"{word} of a job that reads all there is, once"
+                hint = "[streams.NAME] or [tables.NAME] reads what is new in each run"
+                raise self.document.wrong(self.at(word), found, "none", hint)
+
+    @property
     def connector_used(self) -> tuple[str, ...]:
         """Returns the coordinates of the jars that topics ask for."""
         origins_of = (one.origin for one in self.inputs.values())

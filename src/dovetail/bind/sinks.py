@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path, PurePath
 from typing import Any, Protocol
 
@@ -175,12 +175,7 @@ class Current:
     def prepare(self, rows: DataFrame, *, is_new: bool) -> None:
         """Refuses rows that only come, and another query's or other columns' folder."""
         spark = rows.sparkSession
-        if CHANGE not in rows.columns:
-            raise SpecError(
-                f'the rows for {self.place} have no column "{CHANGE}"',
-                "rows that may be taken back, as of a join of two tables that change",
-                f'dt.folder("{self.path}") keeps rows that stay',
-            )
+        self.refuse_lasting(rows.columns)
         try:
             with on_trial():
                 _ = _summed(_as_changes(rows)).schema
@@ -201,6 +196,15 @@ class Current:
                     "the columns of its start: rows that are taken back lie there so",
                     "a new folder and a new checkpoint",
                 )
+
+    def refuse_lasting(self, columns: Iterable[str]) -> None:
+        """Refuses rows of which none is ever taken back."""
+        if CHANGE not in columns:
+            raise SpecError(
+                f'the rows for {self.place} have no column "{CHANGE}"',
+                "rows that may be taken back, as of a join of two tables that change",
+                f'dt.folder("{self.path}") keeps rows that stay',
+            )
 
     def write(self, rows: DataFrame, batch: int, *, is_empty: bool) -> None:
         """Writes what a batch changes, or all rows; the first shows the columns."""
@@ -336,10 +340,12 @@ def how_often(sink: Sink) -> str:
     return "each row at least once: a batch that was cut off is written again"
 
 
-def refuse_shared(sinks: Iterable[Sink], checkpoint: str) -> None:
+def refuse_shared(
+    sinks: Iterable[Sink], checkpoint: str, sources: Iterable[str] = ()
+) -> None:
     """Refuses folders of which one would replace, or be read as, a part of another.
 
-    A checkpoint is one of them, empty where there is none.
+    A checkpoint is one of them, empty where there is none; from `sources` rows come.
     """
     # By paths alone: two functions or topics do no harm to each other.
     paths = [sink.path for sink in sinks if isinstance(sink, Folder | Current)]
@@ -353,6 +359,12 @@ def refuse_shared(sinks: Iterable[Sink], checkpoint: str) -> None:
                 found,
                 "a folder for each outlet",
                 f'write for example dt.folder("{outer}/matched")',
+            )
+    for path, source in product(paths, sources):
+        if _whole(path).is_relative_to(_whole(source)):
+            raise SpecError(
+                f'an outlet writes into "{path}", and rows come from "{source}"',
+                "a folder beside it: what goes out would come in again",
             )
     for path in paths if checkpoint else ():
         if _outer(path, checkpoint) is not None:

@@ -87,6 +87,11 @@ class _Expressions(Spark):
 def syntax(text: str) -> exp.Expr:
     """Returns sqlglot's tree of one scalar expression, or raises a SpecError."""
     try:
+        # sqlglot passes over what ends a statement, and Spark does not.
+        if text.rstrip().endswith(";"):
+            *_, last = sqlglot.tokenize(text, dialect=_Expressions)
+            if last.token_type is TokenType.SEMICOLON:
+                raise SpecError(f'"{text}" is no expression: it ends in ";"', "none")
         return sqlglot.parse_one(text, dialect=_Expressions)
     except (ParseError, TokenError) as error:
         first: dict[str, Any] = {"description": str(error)}

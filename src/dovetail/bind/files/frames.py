@@ -21,7 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 from dovetail import spec
 from dovetail.bind.files.columns import Fitted, Own, matched, own_schema
 from dovetail.bind.files.names import Format
-from dovetail.bind.files.rows import csv_layout, heading, is_list
+from dovetail.bind.files.rows import csv_layout, heading, is_list, parquet_schema
 from dovetail.bind.files.texts import ValuePlace, column, ranged
 from dovetail.bind.schemas import schema_of
 from dovetail.errors import SchemaError
@@ -140,6 +140,8 @@ def _scan(fitted: Fitted, part: Path, place: Path) -> Scan:
         # FAILFAST: Spark would else put nulls in place of a row that is no JSON.
         options = (("mode", "FAILFAST"), ("multiLine", _word(is_list(part))))
         source = _Source(names, options, _texts(names.values() or ["nothing"]))
+    else:
+        _refuse_nanoseconds(part)
     owns = {
         name: Own(source.names[name], own.type) for name, own in fitted.owns.items()
     }
@@ -151,6 +153,17 @@ def _scan(fitted: Fitted, part: Path, place: Path) -> Scan:
         source.conditions,
         tuple(declared(fitted.given, owns, f'the file "{place}"')),
     )
+
+
+def _refuse_nanoseconds(part: Path) -> None:
+    """Refuses moments of a Parquet file that Spark reads in no release."""
+    for one in parquet_schema(part):
+        if "timestamp[ns" in str(one.type):
+            raise SchemaError(
+                f'the file "{part}" has nanoseconds in the column "{one.name}"',
+                "microseconds: Spark has no others",
+                'with pandas frame.to_parquet(path, coerce_timestamps="us")',
+            )
 
 
 @contextmanager

@@ -206,8 +206,15 @@ class _Operator:
         ddl = ", ".join(map("{} {}".format, names, given))
         # Spark hashes it, by the plan's own SQL: so it did with the rows that are kept.
         values = self.spark.createDataFrame([tuple(key)], ddl)
-        (found,) = values.select(F.expr(keys.code_of(names, types).code)).collect()
-        return None if found[0] is None else int(found[0])
+        # Of no whole number Spark would else make one.
+        fits = (
+            f"try_cast({name} AS {kind}) IS NOT NULL"
+            for name, kind in zip(names, types, strict=True)
+            if kind in schema.WHOLE
+        )
+        values = values.where(" AND ".join(["true", *fits]))
+        codes = values.select(F.expr(keys.code_of(names, types).code)).collect()
+        return next((int(one) for (one,) in codes if one is not None), None)
 
     def looked_at(self, key: Sequence[str | bytes]) -> StateOfJoin:
         """Returns what the join keeps, with the rows of a key."""
