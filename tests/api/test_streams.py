@@ -325,8 +325,10 @@ def test_a_table_whose_rows_come_out_alone_hears_of_the_end_by_row_time(how, fac
 @pytest.mark.parametrize("how", ["full", "right_only"])
 def test_rows_of_a_table_that_never_come_out_are_told(how):
     joined = beside(how=how, **({"suffixes": ("", "")} if how != "full" else {}))
-    with pytest.raises(dt.SpecError, match="right rows, of a table, that met nobody"):
-        joined.write(matched=FOLDER, checkpoint="/c", finish=True)
+    # False: not yet, which asks for an end as well.
+    for finish in (True, False):
+        with pytest.raises(dt.SpecError, match="right rows, of a table, that met nob"):
+            joined.write(matched=FOLDER, checkpoint="/c", finish=finish)
 
 
 def test_the_rows_of_a_table_do_not_drive_out_each_other():

@@ -296,7 +296,7 @@ class Joined:
                     f"{outlet.value}=dt.folder(path) keeps them",
                 )
         streaming = streaming_of(self)
-        if how.finish:
+        if how.finish is not None:
             terms.refuse_finish(streaming.plan)
         return start(streaming, chosen, how)
 

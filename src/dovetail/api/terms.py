@@ -274,7 +274,7 @@ def refuse_finish(plan: StreamPlan) -> None:
             kept = one.join.clock is spec.Clock.ARRIVAL
             if kept and one.join.kind.preserves(side.hand):
                 raise SpecError(
-                    f"finish=True of a {one.join.kind.value} join in order of arrival: "
+                    f"finish of a {one.join.kind.value} join in order of arrival: "
                     f"{side.hand.value} rows, of a table, that met nobody would never "
                     "come out",
                     "a stream with a time, whose end lets them out",
