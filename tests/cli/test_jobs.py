@@ -1,6 +1,7 @@
 """Programs in SPL on the command line, as far as no Spark is asked."""
 
 import ast
+import signal
 from pathlib import Path
 
 import pytest
@@ -223,3 +224,14 @@ def test_late_rows_of_groups_in_sql_have_a_sink(tmp_path, sink, told):
     found = CliRunner().invoke(app, ["translate", str(tmp_path / "job.toml")])
     for one in told:
         assert one in found.stdout + found.stderr
+
+
+def test_ctrl_c_while_spark_starts_is_told_in_a_sentence(call, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dovetail.engines.spark_session.program_session", interrupted)
+    found = call("run", f'{JOB}[sinks.Out]\nfolder = "out"\n')
+    assert found.exit_code == 128 + signal.SIGINT
+    assert "stopped at once: nothing has begun" in found.stderr
+    assert "Traceback" not in found.stderr

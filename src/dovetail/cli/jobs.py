@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -67,9 +67,14 @@ class JobProgram:
 
     @contextmanager
     def outcome(
-        self, found: Prepared, master: str = "", *, show: int = 0
+        self,
+        found: Prepared,
+        master: str = "",
+        *,
+        show: int = 0,
+        started: Callable[[], None] | None = None,
     ) -> Iterator[JobOutcome]:
-        """Gives the job on Spark, of which nothing runs yet."""
+        """Gives the job on Spark, of which nothing runs yet; calls `started` before."""
         from dovetail.api import jobs  # noqa: PLC0415 - Spark is slow
         from dovetail.engines.spark_session import program_session  # noqa: PLC0415
 
@@ -87,6 +92,8 @@ class JobProgram:
         # Of what goes on each batch is printed, of what ends all of it at the end.
         prints = partial(terminal.print_rows, count=show)
         printed = jobs.Shown(prints, show) if found.takes_time else None
+        if started is not None:
+            started()
         with jobs.outcome_of(spark, found, printed) as outcome:
             yield outcome
 
@@ -98,10 +105,10 @@ class JobProgram:
         out = Console(highlight=False, markup=False, soft_wrap=True)
         with (
             _stopped_by_signals() as stop,
-            self.outcome(found, master, show=show) as outcome,
+            # A session of Spark takes Ctrl-C for itself where it starts.
+            self.outcome(found, master, show=show, started=stop.listen) as outcome,
         ):
-            # Again: a session of Spark takes Ctrl-C for itself where it starts.
-            stop.listen(at_once=not outcome.is_streaming)
+            stop.at_once = not outcome.is_streaming
             with _telling(outcome) as told:
                 outcome.run(told, stop)
             # Where rows went is told of sinks that somebody named: others are shown.
@@ -192,9 +199,8 @@ class _Stop(Event):
         self.sign = 0
         self.at_once = False
 
-    def listen(self, *, at_once: bool) -> None:
+    def listen(self) -> None:
         """Takes both signals, whoever had them before."""
-        self.at_once = at_once
         for one in _ASKS:
             signal.signal(one, self._ask)
 
@@ -215,7 +221,7 @@ def _stopped_by_signals() -> Iterator[_Stop]:
     """Gives what Ctrl-C and SIGTERM set, and passes over what else they have ended."""
     # What had the signals before has them again, whatever ends the run.
     stop, before = _Stop(), {one: signal.getsignal(one) for one in _ASKS}
-    stop.listen(at_once=False)
+    stop.listen()
     try:
         yield stop
     except Exception:
@@ -223,6 +229,10 @@ def _stopped_by_signals() -> Iterator[_Stop]:
         if not stop.sign:
             raise
         terminal.remark("Spark has ended first: the batch at work is repeated")
+    except KeyboardInterrupt as error:
+        # Spark had the signal: it was starting.
+        terminal.remark("stopped at once: nothing has begun")
+        raise typer.Exit(_SIGNALLED + signal.SIGINT) from error
     finally:
         for one, handler in before.items():
             signal.signal(one, handler)
