@@ -641,10 +641,9 @@ class JobOutcome:
         """Writes into the sinks until all is there, or somebody asks to stop."""
         with frames.misfits_told():
             if self.is_streaming:
-                # To finish waits for the last row, and hears nobody meanwhile: a replay
-                # is played before, so that it is told of, and can be stopped.
-                plays = self.prepared.finish and self.prepared.takes_time
-                if plays and not self.prepared.job.checkpoint:
+                # To finish waits for the last row, and hears nobody meanwhile: all rows
+                # are read before, so that they are told of, and it can be stopped.
+                if self.prepared.finish and not self.prepared.job.checkpoint:
                     self._follow(self._started(finish=False), told, stop)
                 if not stop.is_set():
                     self._follow(self._started(), told, stop)
