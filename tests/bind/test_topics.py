@@ -4,6 +4,7 @@ import pytest
 
 import dovetail as dt
 from dovetail.errors import SpecError
+from tests.described import CONDITION
 
 WORDS = {
     "servers": "localhost:9092",
@@ -86,3 +87,11 @@ PLAIN = {"columns": {"a": "int", "b": "int"}}
 def test_a_word_of_a_topic_that_is_of_no_use_is_refused(how, told):
     with pytest.raises(SpecError, match=told):
         dt.kafka("t", servers="b", **how)
+
+
+@pytest.mark.parametrize(
+    "word", ["columns", "format", "key", "key_format", "meta", "start", "epoch", "avro"]
+)
+def test_a_column_of_spark_is_no_word_of_a_topic(word):
+    with pytest.raises(SpecError, match=f"{word}="):
+        dt.kafka("t", servers="b", **{word: CONDITION})

@@ -39,7 +39,7 @@ def test_the_newest_of_each_key_is_the_same_and_nothing_goes_for_nothing(steps, 
     parts = [batch(rows[start:end]) for start, end in pairwise(edges)]
     found = [
         tuple(row.values())
-        for one in make_newest("change")(iter(parts))
+        for one in make_newest()(iter(parts))
         for row in one.to_pylist()
     ]
     assert {key: value for value, key, _ in found} == {

@@ -125,6 +125,7 @@ def test_a_text_that_ends_early_shows_no_class_of_the_parser(text):
 def test_what_ends_a_statement_is_no_part_of_an_expression():
     assert 'no expression: it ends in ";"' in refused(SpecError, "l.id = 1 ; ")
     assert value("';' = ';'") is True
+    assert "no expression" in refused(SpecError, "-- ;")
 
 
 def test_an_unknown_function_has_a_caret_under_its_name():

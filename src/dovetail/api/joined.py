@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
-from inspect import getattr_static
 from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
 
@@ -413,11 +412,11 @@ def sink_given(name: str, sink: object) -> Sink:
         return Calling(taken)
     # A sink is told by what it does: a user may write one of his own.
     parts = ("place", "reads_once", "prepare", "write")
-    # Of a Column of Spark any name at all is an attribute.
-    if None not in {getattr_static(sink, part, None) for part in parts} and not (
-        isinstance(sink, type)
-    ):
-        return cast("Sink", sink)
+    if all(hasattr(sink, part) for part in parts) and not isinstance(sink, type):
+        found = cast("Sink", sink)
+        # Of a Column of Spark any name at all is an attribute, and again a Column.
+        if isinstance(found.place, str):
+            return found
     is_path = isinstance(sink, str | PathLike)
     place = arguments.told(str(sink)) if is_path else '"out/matched"'
     hint = f"{name}=dt.folder({place}) writes into that folder"

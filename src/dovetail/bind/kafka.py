@@ -28,7 +28,7 @@ from dovetail.bind.records import (
     usual_format,
 )
 from dovetail.bind.schemas import schema_of
-from dovetail.bind.sinks import CHANGE
+from dovetail.bind.sinks import CHANGE, TAKES
 from dovetail.bind.upserts import without_replaced
 from dovetail.errors import SchemaError, SpecError
 from dovetail.kernels.arrays.names import reserved
@@ -254,7 +254,7 @@ class Topic:
             return
         records = rows.select(*self._record(schema_of(rows)))
         if self.upsert:
-            records = without_replaced(records, CHANGE)
+            records = without_replaced(records)
         writer = records.write.format("kafka")
         writer = writer.option("kafka.bootstrap.servers", self.servers)
         writer.option("topic", self.topic).options(**self.options).save()
@@ -269,8 +269,7 @@ class Topic:
         value.check(f"the value of {self.place}", "format")
         written = value.written()
         if self.upsert:
-            takes = f"{CHANGE} IN ('delete', 'update_before')"
-            written = f"IF({takes}, NULL, {written})"
+            written = f"IF({TAKES}, NULL, {written})"
         record = {"value": written}
         if self.key.schema.columns:
             record["key"] = self.key.written()
@@ -362,14 +361,14 @@ def kafka(  # noqa: PLR0913 - each is a free choice, by its name
     arguments.text("servers", servers, "a broker", 'servers="localhost:9092"')
     example = '{"id": "bigint"}'
     keys = Schema.of(_texts("key", key, example))
-    named = arguments.word(
-        "key_format", key_format or usual_format(keys).value, KEY_FORMATS
-    )
+    unsaid = arguments.is_unsaid(key_format)
+    named = usual_format(keys).value if unsaid else key_format
+    named = arguments.word("key_format", named, KEY_FORMATS)
     window, written = KEY_FORMATS[named]
     known = _texts("meta", meta, '{"at": "timestamp"}')
     value = Schema.of(_texts("columns", columns, example))
     _refuse_no_json(avro=avro, key_avro=key_avro)
-    unit = epoch and arguments.word("epoch", epoch, EPOCHS)
+    unit = "" if arguments.is_unsaid(epoch) else arguments.word("epoch", epoch, EPOCHS)
     how = arguments.choice("format", format, Encoding)
     parts = (
         Part("value", value, how, avro, epoch=unit),
@@ -404,4 +403,6 @@ def _refuse_no_json(**schemas: str) -> None:
 
 def _texts(name: str, value: object, example: str) -> Mapping[str, str]:
     """Returns texts by names, if any are given."""
-    return {} if value == {} else arguments.texts(name, value, example)
+    return (
+        {} if arguments.is_unsaid(value, {}) else arguments.texts(name, value, example)
+    )

@@ -1,9 +1,11 @@
 """The bytes of a record of Kafka, its key's or its value's: in Spark's SQL, as columns.
 
-json      {"id": 17, "at": "2026-03-02T12:00:00Z"}       id, at
-long      00 00 00 00 00 00 00 11                        id
-twlong    ..11 00 00 01 9C AD A3 14 00                   id, and a window's start
-avro      22, or behind 00 and the number of a schema    the fields of a record, id
+    json      {"id": 17, "at": "2026-03-02T12:00:00Z"}       id, at
+    long      00 00 00 00 00 00 00 11                        id
+    twlong    ..11 00 00 01 9C AD A3 14 00                   id, and a window's start
+    avro      22, or behind 00 and the number of a schema    the fields of a record, id
+
+What does not fit is null, or ends the query where rows are read.
 """
 
 from __future__ import annotations

@@ -43,6 +43,8 @@ BATCH = "batch"
 """The column that a folder's own folders are when it is read."""
 CHANGE = "change"
 """The column that says what a row does to a result that changes."""
+TAKES = f"{CHANGE} IN ('delete', 'update_before')"
+"""Which of these rows take one back, in SQL."""
 _SLOT = "slot"
 _WHOLE = 2
 """So many slots, the first ones, have all rows of a result: by turns."""
@@ -270,8 +272,7 @@ def _as_changes(rows: DataFrame) -> DataFrame:
     """Returns rows as structs, with what they add to the result."""
     own = [F.col(quoted(one)) for one in rows.columns if one != CHANGE]
     known = rows.select(F.struct(*own).alias("row"), quoted(CHANGE))
-    takes = f"{quoted(CHANGE)} IN ('delete', 'update_before')"
-    return known.selectExpr("row", f"CAST(IF({takes}, -1, 1) AS BIGINT) AS count")
+    return known.selectExpr("row", f"CAST(IF({TAKES}, -1, 1) AS BIGINT) AS count")
 
 
 def _summed(lines: DataFrame) -> DataFrame:

@@ -18,18 +18,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
+from dovetail.bind.sinks import CHANGE
 from dovetail.bind.travel import Function, over_batches
 
 _REPLACED = "update_before"
 
 
-def without_replaced(records: DataFrame, change: str) -> DataFrame:
+def without_replaced(records: DataFrame) -> DataFrame:
     """Returns records, of which a column says the change, without those replaced."""
-    kinds = records.schema
-    return over_batches(records, partial(make_newest, change), kinds).drop(change)
+    return over_batches(records, partial(make_newest), records.schema).drop(CHANGE)
 
 
-def make_newest(change: str) -> Function:
+def make_newest() -> Function:
     """Returns the function for `mapInArrow` that leaves out what is replaced at once.
 
     A record without a value whose key the next one has would say nothing.
@@ -44,7 +44,7 @@ def make_newest(change: str) -> Function:
             # What comes next tells whether the last one is replaced.
             last = whole.num_rows - 1
             keys = whole.column("key")
-            keeps = pc.not_equal(whole.column(change).slice(0, last), _REPLACED)
+            keeps = pc.not_equal(whole.column(CHANGE).slice(0, last), _REPLACED)
             moves = pc.not_equal(keys.slice(0, last), keys.slice(1))
             keyless = pc.xor(pc.is_null(keys.slice(0, last)), pc.is_null(keys.slice(1)))
             kept = pc.or_(keeps, pc.coalesce(moves, keyless))

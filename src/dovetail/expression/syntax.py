@@ -89,9 +89,10 @@ def syntax(text: str) -> exp.Expr:
     try:
         # sqlglot passes over what ends a statement, and Spark does not.
         if text.rstrip().endswith(";"):
-            *_, last = sqlglot.tokenize(text, dialect=_Expressions)
-            if last.token_type is TokenType.SEMICOLON:
-                raise SpecError(f'"{text}" is no expression: it ends in ";"', "none")
+            words = sqlglot.tokenize(text, dialect=_Expressions)
+            if words and words[-1].token_type is TokenType.SEMICOLON:
+                found = f'"{text}" is no expression: it ends in ";"'
+                raise SpecError(found, "an expression of Spark SQL", "leave it out")
         return sqlglot.parse_one(text, dialect=_Expressions)
     except (ParseError, TokenError) as error:
         first: dict[str, Any] = {"description": str(error)}
