@@ -57,6 +57,23 @@ def is_numeric(kind: Kind) -> bool:
     return kind in _PRECEDENCE or isinstance(kind, schema.DecimalType)
 
 
+def sum_text(total: str, item: str, kind: schema.Type) -> str:
+    """Returns in Spark's SQL a total of a type and one more value.
+
+    From the sum of decimals of 38 digits Spark takes one behind the point, for one more
+    in front; where both have one less in front, all are there.
+    """
+    plain = f"CAST({total} + {item} AS {kind})"
+    if not isinstance(kind, schema.DecimalType) or kind.precision < MOST_DIGITS:
+        return plain
+    if kind.scale <= LEAST_SCALE or kind.scale == MOST_DIGITS:
+        return plain
+    narrow = schema.DecimalType(MOST_DIGITS - 1, kind.scale)
+    exact = f"CAST({total} AS {narrow}) + CAST({item} AS {narrow})"
+    # One that is too long for that keeps its digits in front.
+    return f"coalesce({exact}, {plain})"
+
+
 def is_atomic(kind: Kind) -> bool:
     """Tells whether values of this type have no parts; null has no type yet."""
     atomic = schema.AtomicType | schema.DecimalType | Interval

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dovetail.dialects.lenses.parser import Text, not_yet
-from dovetail.expression.kinds import is_numeric
+from dovetail.expression.kinds import is_numeric, sum_text
 from dovetail.schema import (
     FRACTIONS,
     WHOLE,
@@ -182,7 +182,8 @@ def _sum(function: exp.Expr, kind: Type, text: Text) -> Total:
         told = f"{_name_of(function)} of values of the type {kind}"
         raise text.wrong(function, told, "numbers")
     # Of nothing it is null, and so is what a null adds.
-    after = "IF({item} IS NULL, {total}, coalesce({total}, 0) + {item})"
+    longer = sum_text(f"coalesce({{total}}, CAST(0 AS {whole}))", "{item}", whole)
+    after = f"IF({{item}} IS NULL, {{total}}, {longer})"
     # Of whole numbers alone what is taken away leaves what was before, to the digit.
     less = "coalesce({total}, 0) - coalesce({item}, 0)" if kind in WHOLE else ""
     return Total(f"CAST(NULL AS {whole})", after, whole, less)

@@ -13,13 +13,13 @@ from dovetail.dialects.sqlstream.functions import refusal
 from dovetail.dialects.sqlstream.parser import ROWTIME, Text, not_yet
 from dovetail.dialects.sqlstream.syntax import ExpAvg, called
 from dovetail.dialects.sqlstream.windows import Windows
-from dovetail.expression.kinds import is_numeric
+from dovetail.expression.kinds import is_numeric, sum_text
 from dovetail.schema import WHOLE, AtomicType, DecimalType, StructType, Type
 
 _KNOWN = "filter({x}, item -> item IS NOT NULL)"
 _SUM = (
     "IF(size({known}) = 0, NULL, aggregate({known}, CAST(0 AS {type}), "
-    "(total, item) -> CAST(total + item AS {type})))"
+    "(total, item) -> {longer}))"
 )
 # Of no value there is no mean, and / 0 would be an error under ANSI.
 _SHARE = "IF(size({known}) = 0, NULL, {sum} {divided} size({known}))"
@@ -191,10 +191,8 @@ def _refuse_no_number(function: exp.Expr, kind: Type, text: Text) -> None:
 def _sum(function: exp.Expr, known: str, kind: Type, *, text: Text) -> str:
     """Returns the sum of values; whole numbers have all of a BIGINT for it."""
     _refuse_no_number(function, kind, text)
-    if kind in WHOLE:
-        total: object = AtomicType.BIGINT
-    elif isinstance(kind, DecimalType):
+    total: Type = AtomicType.BIGINT if kind in WHOLE else AtomicType.DOUBLE
+    if isinstance(kind, DecimalType):
         total = DecimalType(38, kind.scale)
-    else:
-        total = AtomicType.DOUBLE
-    return _SUM.format(known=known, type=total)
+    longer = sum_text("total", "item", total)
+    return _SUM.format(known=known, type=total, longer=longer)
