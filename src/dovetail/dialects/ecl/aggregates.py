@@ -22,7 +22,7 @@ from dovetail.dialects.ecl.context import Context, as_type, is_word, refusal
 from dovetail.dialects.ecl.syntax import Call, Node
 from dovetail.dialects.ecl.trees import sql
 from dovetail.dialects.ecl.values import Made, RowsValue, RowValue, Value
-from dovetail.expression.kinds import columnar
+from dovetail.expression.kinds import columnar, sum_text
 from dovetail.expression.tables import entered
 from dovetail.schema import ArrayType, AtomicType
 
@@ -432,7 +432,7 @@ def _total(items: Tree, kind: types.Whole | types.Exact | types.Real) -> Tree:
     merged = "total + one"
     if isinstance(kind, types.Exact):
         # Spark would give each sum a digit more than the one before.
-        merged = f"CAST({merged} AS {types.spark_type(kind)})"
+        merged = sum_text("total", "one", types.spark_type(kind))
     fold = f"aggregate(x, zero, (total, one) -> {merged})"
     return sql(fold, x=items, zero=types.blank(kind))
 
