@@ -52,6 +52,8 @@ _APART = frozenset({"PUMP", "FUNCTION"})
 _WITHOUT_EFFECT = frozenset({"SCHEMA", "SERVER", "PUMP", "STREAM", "VIEW", "PATH"})
 """What a text may set up, start and stop without another row coming out."""
 
+_BEGINS = frozenset({TokenType.CREATE, TokenType.INSERT, TokenType.SELECT})
+
 
 @dataclass(frozen=True, slots=True)
 class Filled:
@@ -217,8 +219,10 @@ class Statements:
             case "INSERT", ["INTO", *_]:
                 self._insert(tokens, "")
             case (("ALTER" | "CREATE" | "SET"), [what, *_]) if what in _WITHOUT_EFFECT:
-                pass  # what runs, from where and under which schema, its user says
+                # What runs, from where and under which schema, its user says.
+                self._refuse_more(tokens[1:])
             case "DROP", _:
+                self._refuse_more(tokens[1:])
                 # What was there before under that name is not: names are folded.
                 name = folded(tokens[-1].text)
                 self.filled.pop(name, None)
@@ -228,6 +232,17 @@ class Statements:
                 raise self._not_yet(tokens[0], " ".join(words[: rest + 1]))
             case _:
                 self.alone.append(self._query(tokens))
+
+    def _refuse_more(self, tokens: list[Token]) -> None:
+        """Refuses a statement that begins where another one says nothing of rows."""
+        opened = 0
+        for one in tokens:
+            kind = one.token_type
+            opened += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+            if not opened and kind in _BEGINS:
+                told = f'the text does not go on at "{one.text}"'
+                hint = "a semicolon ends what stands before"
+                raise DialectError(told, "", hint, place=self._place(one))
 
     def _refuse_created(self, tokens: list[Token], place: int) -> None:
         """Refuses a view or pump of nothing, and a second stream or pump of a name.
@@ -264,6 +279,7 @@ class Statements:
         if past is None:
             what = f"CREATE {tokens[place].text.upper()} without columns"
             raise self._not_yet(tokens[0], what)
+        self._refuse_more(tokens[past:])
         # sqlglot knows CREATE TABLE alone, so a stream is read as one.
         one = tokens[place]
         table = Token(TokenType.TABLE, "TABLE", one.line, one.col, one.start, one.end)
