@@ -96,6 +96,16 @@ def test_csv_has_a_head_and_whole_times(spark, tmp_path):
     assert (head, line) == ("n,word,at", "1,a,2024-05-06T07:08:09.123456Z")
 
 
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_times_without_a_zone_are_whole_too(spark, tmp_path, form):
+    row = spark.sql("SELECT timestamp_ntz'1969-12-31 23:59:59.000001' AS at")
+    dt.folder(str(tmp_path), format=form).write(row, 0, is_empty=False)
+    (part,) = (tmp_path / "batch=0").glob(f"part-*.{form}")
+    assert "1969-12-31T23:59:59.000001" in part.read_text()
+    back = spark.read.schema("at TIMESTAMP_NTZ").option("header", "true").format(form)
+    assert back.load(str(tmp_path)).select("at").collect() == row.collect()
+
+
 def test_json_shows_what_is_null(spark, tmp_path):
     dt.folder(str(tmp_path), format="json").write(
         frame(spark, ROWS[1:2]).coalesce(1), 0, is_empty=False

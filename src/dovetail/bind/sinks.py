@@ -31,7 +31,12 @@ from dovetail.spec.arguments import AnyPath, public, whole, word
 from dovetail.spec.arguments import path as path_of
 
 # Spark writes milliseconds into texts, and leaves out what is null, unless told not to.
-EXACT = {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX", "timeZone": "UTC"}
+_TIME = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
+EXACT = {
+    "timestampFormat": f"{_TIME}XXX",
+    "timestampNTZFormat": _TIME,
+    "timeZone": "UTC",
+}
 JSON = {**EXACT, "ignoreNullFields": "false"}
 """How Spark writes rows of JSON with all that is in them."""
 _FORMATS: Mapping[str, Mapping[str, str]] = {
