@@ -235,3 +235,16 @@ def test_ctrl_c_while_spark_starts_is_told_in_a_sentence(call, monkeypatch):
     assert found.exit_code == 128 + signal.SIGINT
     assert "stopped at once: nothing has begun" in found.stderr
     assert "Traceback" not in found.stderr
+
+
+def test_a_table_alone_is_planned_before_spark_starts(tmp_path):
+    text = "INSERT INTO dear SELECT TABLE city, amount FROM rents WHERE amount > 1"
+    (tmp_path / "rents.json").write_text('{"_key": "1", "city": "Ulm", "amount": 2}\n')
+    (tmp_path / "job.toml").write_text(
+        f"text = '{text}'\ndialect = 'lenses'\n"
+        "[tables.rents]\nfile = 'rents.json'\nkey = '_key'\nstreams = true\n"
+        "columns = { _key = 'string', city = 'string', amount = 'int' }\n"
+    )
+    found = CliRunner().invoke(app, ["translate", str(tmp_path / "job.toml")])
+    assert found.exit_code == 0, (found.stderr, found.exception)
+    assert "dear" in found.stdout

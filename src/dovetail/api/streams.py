@@ -597,19 +597,25 @@ def timed_rows(made: TimedRows) -> Rows:
 
 
 def _result(
-    output: spec.Output, inputs: Inputs[Rows], dialect: str
+    output: spec.Output, given: Inputs[Rows], dialect: str
 ) -> RowTimeQuery | JoinedQuery:
     """Returns the query of one result of a text: a join, or steps in row time."""
     join = spec.whole_join(output.step)
     # Rows that fail beside a join are told among lines alone.
     tries = isinstance(output.step, spec.JoinedInRowTime) and output.step.tried
-    if join is not None and not tries:
-        none = spec.inline_inputs(output.step).items()
-        nothing = {name: inputs.nothing(it.schema) for name, it in none}
-        sources = {**inputs.sources, **nothing}
-        joined = _switched(dialect, *met_once(join, sources))
-        return JoinedQuery(output.name, joined)
-    return RowTimeQuery(output.name, output.step, inputs)
+    if join is None or tries:
+        return RowTimeQuery(output.name, output.step, given)
+    sources = {**given.sources}
+    frames = [one.frame for one in sources.values()]
+    is_read = any(isinstance(one, DataFrame) for one in frames)
+    for name, none in spec.inline_inputs(output.step).items():
+        if is_read:
+            sources[name] = given.nothing(none.schema)
+            continue
+        # What is planned before Spark starts has no session to make rows with.
+        told = inputs.stream_given(none.schema, streams=False)
+        sources[name] = Rows(frames[0], *told)
+    return JoinedQuery(output.name, _switched(dialect, *met_once(join, sources)))
 
 
 def _switched(dialect: str, join: spec.JoinSpec, sources: Mapping[str, Rows]) -> Joined:
