@@ -105,6 +105,19 @@ def test_streams_are_files_of_a_folder_by_their_names(folder):
     assert "".join(texts) == "k,v\n1,a\n"
 
 
+def test_a_folder_that_a_stream_would_read_several_times_is_refused(folder):
+    place = folder / "one[1]"
+    place.mkdir()
+    (place / "L").mkdir()
+    (place / "L" / "one.csv").write_text("n,k,v\n1,1,a\n")
+    text = (folder / "job.toml").read_text()
+    (folder / "job.toml").write_text(text.replace('"left"', '"one[1]/L"'))
+    found = call(folder)
+    assert found.exit_code == 2
+    assert "has one of [ ] { } * ? in its path" in found.stderr
+    assert "job.toml, line 2" in found.stderr
+
+
 TIMED = """\
 [streams.L]
 file = "left.csv"

@@ -694,7 +694,7 @@ class JobOutcome:
         """Returns the columns and first rows of what came out without a sink."""
         sink = self.sinks[name]
         assert isinstance(sink, sinks.Folder)  # noqa: S101 - as outcome_of makes it
-        if not sinks.path_exists(self.spark, f"{sink.path}/{sinks.BATCH}=*"):
+        if not sinks.path_exists(self.spark, sink.path, f"/{sinks.BATCH}=*"):
             return schema.Schema(()), ()
         # By the sink's own format, a folder for each batch: all of them are read as
         # one.
@@ -703,7 +703,7 @@ class JobOutcome:
             # Of files without a row only the program knows the columns.
             known = spec.schema_of(self.made.program, name)
             reader = reader.schema(known.to_sql())
-        rows = reader.load(f"{sink.path}/*")
+        rows = reader.load(f"{sinks.pattern_of(sink.path)}/*")
         return schemas.schema_of(rows), texts.first_rows(rows, count)
 
     @property
