@@ -196,6 +196,17 @@ NO_CHECKPOINT = Checkpoint("")
 
 def read_checkpoint(spark: SparkSession, path: str) -> Checkpoint:
     """Returns what a folder says of its query, or refuses what no query left so."""
+    known = read_log(spark, path)
+    if known.is_new:
+        return known
+    pin = read_pin(spark, path)
+    if pin and pin.is_native:
+        return replace(known, kept=(Kept(pin.format, pin.identity),), pin=pin)
+    return replace(known, kept=kept_in(spark, path), pin=pin)
+
+
+def read_log(spark: SparkSession, path: str) -> Checkpoint:
+    """Returns how far the query of a folder has come, whatever it keeps."""
     # One look where nothing is yet: Spark takes 50 ms to say of a path that it is not.
     if not path_exists(spark, path, "/*"):
         return Checkpoint(path)
@@ -219,7 +230,6 @@ def read_checkpoint(spark: SparkSession, path: str) -> Checkpoint:
     if begun < 0:
         return Checkpoint(path)
     partitions, beat = _begun(spark, path, begun)
-    pin = read_pin(spark, path)
     return Checkpoint(
         path,
         begun,
@@ -227,10 +237,6 @@ def read_checkpoint(spark: SparkSession, path: str) -> Checkpoint:
         has_heartbeat=TICK in beat,
         is_last=bool(beat.get(ENDED)),
         partitions=partitions,
-        kept=(Kept(pin.format, pin.identity),)
-        if pin and pin.is_native
-        else kept_in(spark, path),
-        pin=pin,
     )
 
 
