@@ -64,3 +64,22 @@ def test_a_topic_that_is_missing_is_told_with_what_helps():
     told = sentence(RuntimeError(f"Query [id = 1] terminated: {kind}: {said}"))
     assert told.expected == "a topic that is there before the query starts"
     assert "a slip in its name" in told.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            "[CONCURRENT_STREAM_LOG_UPDATE] Concurrent update to the log.",
+            "another query writes into the same checkpoint",
+        ),
+        (
+            "Query [id = 1] terminated with exception: No usable value for logOffset",
+            "the checkpoint is of a query that has read something else",
+        ),
+    ],
+)
+def test_a_checkpoint_of_another_query_is_told_with_what_helps(text, says):
+    told = sentence(RuntimeError(text))
+    assert told.found.startswith(says)
+    assert told.hint

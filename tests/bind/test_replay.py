@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import dovetail.bind.replay as module
 from dovetail.bind.replay import UPTO, ClockReader, pace_of
-from dovetail.errors import SpecError
+from dovetail.errors import EngineError, SpecError
 
 SECOND = 1_000_000
 FIRST = 50 * SECOND
@@ -100,3 +100,10 @@ def test_what_is_no_pace_is_told(pace):
     with pytest.raises(SpecError) as caught:
         pace_of("pace", pace)
     assert caught.value.expected == 'a number above 0, or "fast"'
+
+
+def test_the_offset_of_another_source_is_told():
+    reader = ClockReader(FIRST, FIRST, pace=0)
+    with pytest.raises(EngineError, match="has read something else") as refusal:
+        reader.latestOffset({"logOffset": 0}, None)
+    assert refusal.value.hint

@@ -101,12 +101,19 @@ def test_who_stops_a_job_while_spark_starts_is_heard(tmp_path):
 
 
 @pytest.mark.timeout(1200)
-def test_a_replay_that_ends_is_told_of_and_can_be_stopped(tmp_path):
+@pytest.mark.parametrize(
+    ("kept", "more", "says"),
+    [
+        ("", "", "a later run begins anew"),
+        ('checkpoint = "state"', "finish = true", "a later run goes on from there"),
+    ],
+)
+def test_a_replay_that_ends_is_told_of_and_can_be_stopped(tmp_path, kept, more, says):
     Feed(tmp_path).put(3600)
-    played = FILES.replace("file =", "replay =").replace('checkpoint = "state"', "")
-    (tmp_path / "job.toml").write_text(f"{played}\n{SETTINGS}".format(more=""))
+    played = FILES.replace("file =", "replay =").replace('checkpoint = "state"', kept)
+    (tmp_path / "job.toml").write_text(f"{played}\n{SETTINGS}".format(more=more))
     with Process(tmp_path) as running:
         running.wait_until(lambda: "note: join: batch 0" in running.told)
         # Its last row comes after an hour: who waits for it is heard before.
         assert running.stopped_by(signal.SIGTERM) == 128 + signal.SIGTERM
-    assert running.told.count("a later run begins anew") == 1, running.told
+    assert running.told.count(says) == 1, running.told

@@ -1,5 +1,6 @@
 """Programs in SPL on files run as the definition says, and so do their scripts."""
 
+import shutil
 from collections import Counter
 from dataclasses import replace
 from threading import Event
@@ -103,6 +104,70 @@ def test_streams_are_files_of_a_folder_by_their_names(folder):
     assert found.exit_code == 0, found.stderr
     texts = [path.read_text() for path in (folder / "all/First").rglob("part-*.csv")]
     assert "".join(texts) == "k,v\n1,a\n"
+
+
+def test_a_folder_that_a_stream_would_read_several_times_is_refused(folder):
+    place = folder / "one[1]"
+    place.mkdir()
+    (place / "L").mkdir()
+    (place / "L" / "one.csv").write_text("n,k,v\n1,1,a\n")
+    text = (folder / "job.toml").read_text()
+    (folder / "job.toml").write_text(text.replace('"left"', '"one[1]/L"'))
+    found = call(folder)
+    assert found.exit_code == 2
+    assert "has one of [ ] { } * ? in its path" in found.stderr
+    assert "job.toml, line 2" in found.stderr
+
+
+TWO = """\
+checkpoint = "state"
+finish = true
+text = '''
+composite Main {
+  graph
+    stream<int64 id, timestamp at> A = FileSource() { param file : "a.csv"; }
+    stream<int64 id, timestamp at> B = FileSource() { param file : "b.csv"; }
+    stream<int64 id> One = Join(A; B) {
+      window A : sliding, time(5.0); B : sliding, time(5.0);
+      param match : A.id == B.id; output One : id = A.id;
+    }
+    stream<int64 id> Two = Join(B; A) {
+      window A : sliding, time(5.0); B : sliding, time(5.0);
+      param match : A.id == B.id; output Two : id = B.id;
+    }
+}
+'''
+dialect = "spl"
+streams.A = { file = "a.csv", time = "at" }
+streams.B = { file = "b.csv", time = "at" }
+sinks.One = { folder = "one" }
+sinks.Two = { folder = "two" }
+"""
+
+
+def test_a_job_that_broke_between_two_ends_goes_on(spark, tmp_path):
+    (tmp_path / "job.toml").write_text(TWO)
+    for side, first in (("a", 0), ("b", 5)):
+        lines = [f"{one},{1700000000 + one}" for one in range(first, first + 10)]
+        (tmp_path / f"{side}.csv").write_text("\n".join(["id,at", *lines, ""]))
+
+    def ended():
+        found = CliRunner().invoke(app, ["run", str(tmp_path / "job.toml")])
+        return found.exit_code, found.stderr
+
+    def ids(name):
+        rows = spark.read.parquet(str(tmp_path / name)).select("id").collect()
+        return sorted(row.id for row in rows)
+
+    assert ended()[0] == 0
+    # As where it was killed in between: the one has ended, of the other nothing is.
+    for name in ("state/Two", "two"):
+        shutil.rmtree(tmp_path / name)
+    status, told = ended()
+    assert status == 0, told
+    assert ids("one") == ids("two") == [5, 6, 7, 8, 9]
+    status, told = ended()
+    assert (status, "is of streams that have ended" in told) == (1, True), told
 
 
 TIMED = """\

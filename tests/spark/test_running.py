@@ -267,7 +267,9 @@ def test_a_checkpoint_of_which_a_part_is_missing_is_refused(spark, streams, tmp_
         torn = tmp_path / f"torn_{name.replace('/', '_')}_{len(text)}"
         shutil.copytree(whole, torn)
         (torn / name).write_text(text)
-        (torn / name).with_name(f".{(torn / name).name}.crc").unlink()
+        if text:
+            # Else what is read there is not what was written: Spark says so itself.
+            (torn / name).with_name(f".{(torn / name).name}.crc").unlink()
         refused(
             joined, torn, f'the checkpoint "{torn}" is incomplete: its file {name} '
         )

@@ -80,9 +80,8 @@ class Shop:
             outlet.value: dt.folder(self.folder / "out" / outlet.value)
             for outlet in (*spec.outlets_of(joined.request), spec.Outlet.LATE)
         }
-        checkpoint = self.folder / "checkpoint"
-        asked = {"trigger": NOW, **how}
-        query = joined.write(checkpoint=checkpoint, **sinks, **asked)
+        asked = {"trigger": NOW, "checkpoint": self.folder / "checkpoint", **how}
+        query = joined.write(**sinks, **asked)
         query.awaitTermination()
         return query
 
@@ -289,12 +288,13 @@ def timed(shop):
 
 @pytest.mark.parametrize("joining", [known, timed])
 def test_a_restart_sees_the_table_of_the_first_start(spark, tmp_path, joining):
-    shop = Shop(spark, tmp_path)
+    # In a folder whose name would find others, were it a pattern of names.
+    shop, kept = Shop(spark, tmp_path), tmp_path / "kept[1]{b}*?"
     shop.give(ORDERS[:3])
-    shop.write(joining(shop))
+    shop.write(joining(shop), checkpoint=kept)
     pq.write_table(arrow(PEOPLE[:1]), tmp_path / "people.parquet")
     shop.give(ORDERS[3:], size=3)
-    shop.write(joining(shop))
+    shop.write(joining(shop), checkpoint=kept)
     assert shop.read(joining(shop)) == defined(joining(shop))
 
 

@@ -44,6 +44,7 @@ from dovetail.bind.replay import FAST, STAMPS, Pace, replay
 from dovetail.bind.sinks import Sink
 from dovetail.dialects import spl, sql
 from dovetail.engines.spark import rules
+from dovetail.engines.spark_stream.checkpoint import read_log
 from dovetail.errors import (
     NOWHERE,
     DialectError,
@@ -641,9 +642,8 @@ class JobOutcome:
         """Writes into the sinks until all is there, or somebody asks to stop."""
         with frames.misfits_told():
             if self.is_streaming:
-                # To finish waits for the last row, and hears nobody meanwhile: all rows
-                # are read before, so that they are told of, and it can be stopped.
-                if self.prepared.finish and not self.prepared.job.checkpoint:
+                # To finish hears nobody: rows are read before, and it can be stopped.
+                if self.prepared.finish and not self._has_begun_to_end:
                     self._follow(self._started(finish=False), told, stop)
                 if not stop.is_set():
                     self._follow(self._started(), told, stop)
@@ -655,14 +655,22 @@ class JobOutcome:
                 sink.prepare(rows, is_new=True)
                 sink.write(rows, 0, is_empty=False)
 
+    @property
+    def _has_begun_to_end(self) -> bool:
+        """Tells whether the last batch of a query has begun, before this run."""
+        flows = self.made.together if isinstance(self.made, Flow) else ()
+        places = [f"{self.checkpoint}/{it[0]}" for it in flows] or [self.checkpoint]
+        return any(read_log(self.spark, it).is_last for it in places)
+
     def _started(self, **more: bool) -> tuple[tuple[str, StreamingQuery], ...]:
         """Returns the queries with their names, started; `more` is said otherwise."""
         job = self.prepared.job
         how = {"checkpoint": self.checkpoint, **self.prepared.how, **more}
         match self.made:
             case Flow():
+                left = self.made.left(self.checkpoint, finish=bool(how["finish"]))
                 begun = self.made.write(self.sinks, **how)  # type: ignore[arg-type]
-                names = map(", ".join, self.made.together)
+                names = (", ".join(it.names) for it in left)
                 return tuple(zip(names, begun, strict=True))
             case joined:
                 query = joined.write(**self.sinks, **how)  # type: ignore[arg-type]
@@ -694,16 +702,15 @@ class JobOutcome:
         """Returns the columns and first rows of what came out without a sink."""
         sink = self.sinks[name]
         assert isinstance(sink, sinks.Folder)  # noqa: S101 - as outcome_of makes it
-        if not sinks.path_exists(self.spark, f"{sink.path}/{sinks.BATCH}=*"):
+        if not sinks.path_exists(self.spark, sink.path, f"/{sinks.BATCH}=*"):
             return schema.Schema(()), ()
-        # By the sink's own format, a folder for each batch: all of them are read as
-        # one.
+        # By the sink's own format; the folders of all batches are read as one.
         reader = self.spark.read.format(sink.format)
         if isinstance(self.made, Flow):
             # Of files without a row only the program knows the columns.
             known = spec.schema_of(self.made.program, name)
             reader = reader.schema(known.to_sql())
-        rows = reader.load(f"{sink.path}/*")
+        rows = reader.load(f"{sinks.pattern_of(sink.path)}/*")
         return schemas.schema_of(rows), texts.first_rows(rows, count)
 
     @property

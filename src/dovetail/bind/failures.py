@@ -32,12 +32,24 @@ _PY4J = "Py4J"
 _PASSING = "failed to connect back"
 """A busy machine has started a worker too slowly: the next may come in time."""
 _WORKER = "Traceback (most recent call last)"
+OTHER_SOURCE = (
+    "the checkpoint is of a query that has read something else than this one reads",
+    "the inputs with which the checkpoint was begun",
+    "put them back, or start anew: new folders for state and for rows",
+)
+"""What is told where a source finds the offset of another one, with what helps."""
 _KNOWN = {
     "UnknownTopicOrPartitionException": (
         "the broker lacks a topic, or a partition of one, that a side reads",
         "a topic that is there before the query starts",
         "look for a slip in its name; Kafka makes no topic of one that is only read",
-    )
+    ),
+    "Concurrent update to the log": (
+        "another query writes into the same checkpoint: it goes on, and this one ends",
+        "one query at a time for a checkpoint",
+        "stop the other one first, or give this one folders of its own",
+    ),
+    "No usable value for logOffset": OTHER_SOURCE,
 }
 """What others say in words that name nothing: what it is, and what helps."""
 _NO_ENDING = re.compile(r"\s*SQLSTATE: .*")

@@ -36,9 +36,10 @@ from pyspark.sql.streaming.datasource import (
 from pyspark.sql.types import StructType
 
 from dovetail import schema
+from dovetail.bind.failures import OTHER_SOURCE
 from dovetail.bind.schemas import frame_given, schema_of
 from dovetail.bind.travel import register
-from dovetail.errors import SchemaError
+from dovetail.errors import EngineError, SchemaError
 from dovetail.kernels.arrays.names import reserved
 from dovetail.spec import arguments
 
@@ -133,6 +134,13 @@ class Stretch(InputPartition):
     upto: int
 
 
+def _upto(offset: Mapping[str, int]) -> int:
+    """Returns the time up to which rows have come; refuses what no clock has told."""
+    if UPTO not in offset:
+        raise EngineError(*OTHER_SOURCE)
+    return offset[UPTO]
+
+
 class ClockReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Tells how far the clock is; an offset is the time up to which rows have come."""
 
@@ -163,7 +171,7 @@ class ClockReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         limit: ReadLimit,  # noqa: ARG002 - Spark's name
     ) -> dict[str, int]:
         """Returns how far the clock is, a second behind the last time or more."""
-        reached = start[UPTO]
+        reached = _upto(start)
         if reached >= self.last or not self.pace:
             return {UPTO: max(reached, self.last)}
         # Spark asks as often as it can: a tick that brings no row costs a batch.
@@ -182,7 +190,7 @@ class ClockReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self, start: Mapping[str, int], end: Mapping[str, int]
     ) -> list[InputPartition]:
         """Returns one partition if the clock has gone on."""
-        found = Stretch(start[UPTO], end[UPTO])
+        found = Stretch(_upto(start), _upto(end))
         return [found] if found.upto > found.after else []
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:

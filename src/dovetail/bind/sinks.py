@@ -30,6 +30,9 @@ from dovetail.schema import quoted
 from dovetail.spec.arguments import AnyPath, public, whole, word
 from dovetail.spec.arguments import path as path_of
 
+# Spark takes a path for a pattern: these letters of a name must mean themselves.
+_GLOB = re.compile(r"([\[\]{}*?\\])")
+
 # Spark writes milliseconds into texts, and leaves out what is null, unless told not to.
 _TIME = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
 EXACT = {
@@ -143,7 +146,7 @@ class Folder:
 
 def _refuse_others(spark: SparkSession, path: str, column: str) -> None:
     """Refuses a folder in which another query has written."""
-    if path_exists(spark, f"{path}/{column}=*"):
+    if path_exists(spark, path, f"/{column}=*"):
         raise SpecError(
             f'the folder "{path}" has rows of another query, '
             "whose batches this one would replace",
@@ -193,9 +196,10 @@ class Current:
             ) from error
         if is_new:
             _refuse_others(spark, self.path, _SLOT)
-        elif path_exists(spark, f"{self.path}/{_SLOT}=*"):
+        elif path_exists(spark, self.path, f"/{_SLOT}=*"):
             wanted = rows.drop(CHANGE).dtypes
-            found = spark.read.parquet(self.path).select("row.*").dtypes
+            lying = spark.read.parquet(pattern_of(self.path))
+            found = lying.select("row.*").dtypes
             if found != wanted:
                 raise SpecError(
                     f"{self.place} has the columns {dict(found)}, and the rows "
@@ -219,11 +223,11 @@ class Current:
             return
         spark, lines = rows.sparkSession, _as_changes(rows)
         there, slot = _Slots(), 0
-        if path_exists(spark, f"{self.path}/{_SLOT}=*"):
+        if path_exists(spark, self.path, f"/{_SLOT}=*"):
             # Told the columns, Spark looks into no file for them.
             known = StructType([*lines.schema])
             known = known.add(BATCH, LongType()).add(_SLOT, IntegerType())
-            before = spark.read.schema(known).parquet(self.path)
+            before = spark.read.schema(known).parquet(pattern_of(self.path))
             before = before.where(F.col(BATCH) < batch)
             there = _slots(before)
             slot = _WHOLE + len(there.changes)
@@ -244,7 +248,7 @@ class Current:
 
     def read(self, spark: SparkSession) -> DataFrame:
         """Returns the rows as the newest batch has left them."""
-        lying = spark.read.parquet(self.path)
+        lying = spark.read.parquet(pattern_of(self.path))
         known = _summed(_slots(lying).lines(lying))
         return known.selectExpr(f"explode({_TIMES}) AS row").select("row.*")
 
@@ -396,9 +400,17 @@ def _whole(path: str) -> PurePath:
     return PurePath(path) if "://" in local else Path(local).resolve()
 
 
-def path_exists(spark: SparkSession, path: str) -> bool:
-    """Tells whether any file or folder is called so; `*` stands for any letters."""
-    return _seen(_is_there, spark, path)
+def pattern_of(path: str) -> str:
+    """Returns what Spark takes for this path: to it each path is a pattern of paths."""
+    return _GLOB.sub(r"\\\1", path)
+
+
+def path_exists(spark: SparkSession, path: str, within: str = "") -> bool:
+    """Tells whether a file or folder is called so, or any that lies `within` it.
+
+    In a name within, as in `/batch=*`, a star stands for any letters.
+    """
+    return _seen(_is_there, spark, f"{pattern_of(path)}{within}")
 
 
 def is_on_disk(spark: SparkSession, path: str) -> bool:
@@ -447,12 +459,12 @@ def _file_system(spark: SparkSession, place: Any) -> Any:  # noqa: ANN401 - Java
 
 def files_in(spark: SparkSession, folder: str) -> list[str]:
     """Returns the paths of a folder's files; none where there is no folder."""
-    found = _listed(spark, folder)
+    found = _listed(spark, pattern_of(folder))
     return [] if found is None else found.inputFiles()
 
 
 def _listed(spark: SparkSession, path: str) -> DataFrame | None:
-    """Returns what is at a path, as lines that nobody has read yet."""
+    """Returns what a pattern of paths finds, as lines that nobody has read yet."""
     try:
         with on_trial():
             # Else Spark asks what folders called as `batch=0` have in common.

@@ -24,12 +24,11 @@ from dovetail.bind.files.names import Format
 from dovetail.bind.files.rows import csv_layout, heading, is_list, parquet_schema
 from dovetail.bind.files.texts import ValuePlace, column, ranged
 from dovetail.bind.schemas import schema_of
+from dovetail.bind.sinks import pattern_of
 from dovetail.errors import SchemaError
 from dovetail.expression.sql import literal_text, text_of
 from dovetail.schema import blank, quoted
 
-# Spark takes a path for a pattern: these letters of a name must mean themselves.
-_GLOB = re.compile(r"([\[\]{}*?\\])")
 _MORE = "values more than names"
 _STEP = "    "
 # What `raise_error` was told, out of all that Spark says around it.
@@ -126,6 +125,14 @@ def coming(fitted: Fitted) -> Scan:
     if not fitted.file.place.is_dir():
         # Spark takes what is no pattern for a folder; an ending's last letter is one.
         scan = replace(scan, path=f"{scan.path[:-1]}[{scan.path[-1]}]")
+    elif scan.path != str(fitted.file.place.absolute()):
+        # Of n files of a batch that look like patterns Spark reads each n times.
+        raise SchemaError(
+            f'the folder "{fitted.file.place.absolute()}" of a stream has one of '
+            "[ ] { } * ? in its path: Spark would read its files several times",
+            "a path without them",
+            "a single file, or a folder that is read once, may have them",
+        )
     return scan
 
 
@@ -149,7 +156,7 @@ def _scan(fitted: Fitted, part: Path, place: Path) -> Scan:
         fitted.file.format.value,
         source.options,
         source.schema,
-        _GLOB.sub(r"\\\1", str(place.absolute())),
+        pattern_of(str(place.absolute())),
         source.conditions,
         tuple(declared(fitted.given, owns, f'the file "{place}"')),
     )

@@ -30,6 +30,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from dovetail import schema, spec
+from dovetail.bind.sinks import pattern_of
 from dovetail.bind.travel import Function, over_batches
 from dovetail.dialects import spl
 
@@ -109,7 +110,7 @@ def coming_tuples(spark: SparkSession, file: spl.TextFile, path: Path) -> DataFr
     kinds = to_arrow_schema(cast("StructType", StructType.fromDDL(ddl)))
     read = partial(make_tuples, TupleReader(file, str(path)), kinds)
     # Spark takes what is no pattern for a folder: the last letter is made one.
-    odd = re.sub(r"([\[\]{}*?\\])", r"\\\1", str(path.absolute())[:-1])
+    odd = pattern_of(str(path.absolute())[:-1])
     contents = spark.readStream.format("binaryFile").schema(_FILE)
     found = contents.load(f"{odd}[{path.name[-1]}]").select("content")
     # Raised by Spark, as what does not fit in files of other kinds is.

@@ -21,7 +21,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from dovetail.bind.failures import cause
-from dovetail.bind.sinks import files_in, path_exists
+from dovetail.bind.sinks import files_in, path_exists, pattern_of
 from dovetail.bind.tick import ENDED, TICK
 from dovetail.engines.spark_stream.fingerprint import differences, read_identity
 from dovetail.engines.spark_stream.tables import Pin, read_pin
@@ -196,8 +196,19 @@ NO_CHECKPOINT = Checkpoint("")
 
 def read_checkpoint(spark: SparkSession, path: str) -> Checkpoint:
     """Returns what a folder says of its query, or refuses what no query left so."""
+    known = read_log(spark, path)
+    if known.is_new:
+        return known
+    pin = read_pin(spark, path)
+    if pin and pin.is_native:
+        return replace(known, kept=(Kept(pin.format, pin.identity),), pin=pin)
+    return replace(known, kept=kept_in(spark, path), pin=pin)
+
+
+def read_log(spark: SparkSession, path: str) -> Checkpoint:
+    """Returns how far the query of a folder has come, whatever it keeps."""
     # One look where nothing is yet: Spark takes 50 ms to say of a path that it is not.
-    if not path_exists(spark, f"{path}/*"):
+    if not path_exists(spark, path, "/*"):
         return Checkpoint(path)
     batches = (
         [file.rpartition("/")[2] for file in files_in(spark, f"{path}/{log}")]
@@ -219,7 +230,6 @@ def read_checkpoint(spark: SparkSession, path: str) -> Checkpoint:
     if begun < 0:
         return Checkpoint(path)
     partitions, beat = _begun(spark, path, begun)
-    pin = read_pin(spark, path)
     return Checkpoint(
         path,
         begun,
@@ -227,10 +237,6 @@ def read_checkpoint(spark: SparkSession, path: str) -> Checkpoint:
         has_heartbeat=TICK in beat,
         is_last=bool(beat.get(ENDED)),
         partitions=partitions,
-        kept=(Kept(pin.format, pin.identity),)
-        if pin and pin.is_native
-        else kept_in(spark, path),
-        pin=pin,
     )
 
 
@@ -283,20 +289,20 @@ def _begun(spark: SparkSession, path: str, batch: int) -> tuple[int, Mapping[str
     its file `metadata`, or the batch is not whole.
     """
     try:
-        lines = [row.value for row in spark.read.text(f"{path}/metadata").collect()]
-        is_named = "id" in json.loads("".join(lines))
+        named = spark.read.text(pattern_of(f"{path}/metadata")).collect()
+        is_named = "id" in json.loads("".join(row.value for row in named))
     except (PySparkException, json.JSONDecodeError):
         is_named = False
     if not is_named:
         raise _incomplete(path, "its file metadata is missing or not whole")
-    file = f"{path}/offsets/{batch}"
     # The log's version, the batch's settings, then a line for each source: the
     # heartbeat has been added behind all others.
-    _, *told = [row.value for row in spark.read.text(file).collect()] or [""]
     try:
+        log = spark.read.text(pattern_of(f"{path}/offsets/{batch}"))
+        _, *told = [row.value for row in log.collect()]
         partitions = int(json.loads(told[0])["conf"]["spark.sql.shuffle.partitions"])
         last = {} if told[-1] == _NO_OFFSET else json.loads(told[-1])
-    except (LookupError, ValueError) as error:
+    except Exception as error:
         found = f"its file offsets/{batch} is not whole"
         raise _incomplete(path, found) from error
     is_beat = isinstance(last, dict) and isinstance(last.get(TICK), int)

@@ -29,6 +29,7 @@ from dovetail.engines.spark_stream.checkpoint import (
     NO_CHECKPOINT,
     Checkpoint,
     read_checkpoint,
+    read_log,
 )
 from dovetail.engines.spark_stream.dataflow import (
     COUNTERS,
@@ -343,6 +344,18 @@ def _opened(spark: SparkSession, how: Start) -> Checkpoint:
     if not (how.finish and checkpoint.is_ending):
         checkpoint.refuse_ended()
     return checkpoint
+
+
+def unfinished(spark: SparkSession, paths: Sequence[str]) -> Sequence[str]:
+    """Returns those of checkpoints whose queries have not ended, if some still can.
+
+    So a program goes on that has broken when only some of its queries had ended.
+    """
+    known = [read_log(spark, path) for path in paths]
+    left = [one for one in known if not (one.is_last and one.is_through)]
+    # One that hears no end has none: it is through whenever its last batch is.
+    can_end = any(one.is_new or one.has_heartbeat or not one.is_through for one in left)
+    return [one.path for one in left] if can_end else paths
 
 
 def _spread(spark: SparkSession, checkpoint: Checkpoint, how: Start) -> Checkpoint:

@@ -23,7 +23,7 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.bind.failures import cause
-from dovetail.bind.sinks import files_in, path_exists
+from dovetail.bind.sinks import files_in, path_exists, pattern_of
 from dovetail.engines.spark.sizes import broadcast_limit, shown_size, told_limit
 from dovetail.engines.spark_stream.dataflow import Frames
 from dovetail.engines.spark_stream.feeds import POSITION
@@ -61,7 +61,7 @@ def read_pin(spark: SparkSession, checkpoint: str) -> Pin | None:
     place = f"{checkpoint}/tables/join"
     if not path_exists(spark, place):
         return None
-    (line,) = spark.read.text(place).collect()
+    (line,) = spark.read.text(pattern_of(place)).collect()
     return Pin(*json.loads(line.value))
 
 
@@ -127,6 +127,9 @@ class Table:
         """Writes the rows as they are now beside a checkpoint."""
         rows = self.rows()
         self._refuse_untimed(rows)
+        if pattern_of(checkpoint) != checkpoint:
+            # Of n files of a batch that look like patterns Spark reads each n times.
+            rows = rows.coalesce(1)
         try:
             rows.write.mode("overwrite").parquet(self._place(checkpoint, version))
         except Exception as error:
@@ -153,9 +156,9 @@ class Table:
     def newest(self, checkpoint: str) -> str:
         """Returns the last version that is whole; an operator has read the first."""
         spark, root = self.frame.sparkSession, self._place(checkpoint, "")
-        files = files_in(spark, f"{root}from-*") if self.plan.runner.is_native else []
-        versions = {file.rpartition("/")[0].rpartition("-")[2] for file in files}
-        for number in sorted(map(int, versions), reverse=True):
+        files = files_in(spark, root) if self.plan.runner.is_native else []
+        versions = {file.rpartition("/from-")[2].partition("/")[0] for file in files}
+        for number in sorted(map(int, filter(str.isdigit, versions)), reverse=True):
             if path_exists(spark, f"{root}from-{number}/_SUCCESS"):
                 return f"from-{number}"
         return FIRST
@@ -175,7 +178,7 @@ class Table:
         # Files that a stream has read once it does not read again, after restarts too.
         is_native = self.plan.runner.is_native
         reader = spark.read if is_native else spark.readStream
-        return reader.schema(self.rows().schema).parquet(place)
+        return reader.schema(self.rows().schema).parquet(pattern_of(place))
 
     def _place(self, checkpoint: str, version: str) -> str:
         """Returns the folder of a copy."""
