@@ -11,10 +11,12 @@ What does not fit is null, or ends the query where rows are read.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from dovetail.bind.avro import schema_of_record, schema_of_values
 from dovetail.bind.registry import Subject, head, subject
 from dovetail.bind.sinks import JSON
 from dovetail.errors import SchemaError, SpecError
@@ -110,23 +112,39 @@ class Part:
     @property
     def _newest(self) -> str:
         """Returns the schema of Avro that rows are read in, and go out in."""
-        known = self.subject
-        return known.schemas[known.newest] if known else self.avro
+        return self.subject.schema if self.subject else self.avro
 
     @property
     def _has_fields(self) -> bool:
         """Tells whether columns are fields, and not one of them all there is."""
         if self.format is not Encoding.AVRO:
             return self.format is Encoding.JSON
+        if not self._newest:
+            # As clients of Confluent's have it, a key of one column is that alone.
+            return self.column == "value" or len(self.schema.columns) > 1
         known = json.loads(self._newest)
         kinds = known if isinstance(known, list) else [known]
         return any(isinstance(it, dict) and it.get("type") == "record" for it in kinds)
 
-    def known_to(self, registry: str, topic: str) -> Part:
+    def known_to(self, registry: str, topic: str, *, registers: bool) -> Part:
         """Returns the part with the schemas that a registry has of it."""
         if self.format is not Encoding.AVRO:
             return self
-        return replace(self, subject=subject(registry, f"{topic}-{self.column}"))
+        known = subject(registry, f"{topic}-{self.column}", registers=registers)
+        return replace(self, subject=known)
+
+    def registered(self) -> Part:
+        """Returns the part with a schema of its columns, where there is none yet."""
+        if self.window is not KeyWindow.NOT:
+            return replace(self, subject=self._inner.registered().subject)
+        known, own = self.subject, [(it.name, it.type) for it in self.schema.columns]
+        if known is None or known.schemas or not own:
+            return self
+        name = re.sub(r"(?a)\W|^(?=\d)", "_", known.name)
+        if self._has_fields:
+            return replace(self, subject=known.registered(schema_of_record(name, own)))
+        ((_, kind),) = own
+        return replace(self, subject=known.registered(schema_of_values(kind, name)))
 
     def check(self, where: str, word: str) -> None:
         """Refuses columns that the format, said by a word, has no room for."""
@@ -309,10 +327,10 @@ class Part:
                 return f"CAST(to_json(struct({own}), {_map(JSON)}) AS BINARY)"
             case Encoding.AVRO:
                 value = f"struct({names})" if self._has_fields else names
-                avro = f"to_avro({value}, {text_of(self._newest)})"
+                own = f"to_avro({value}, {text_of(self._newest)})"
                 if self.subject is None:
-                    return avro
-                return f"concat(X'{head(self.subject.newest)}', {avro})"
+                    return own
+                return f"concat(X'{head(self.subject.newest)}', {own})"
             case Encoding.STRING:
                 return f"CAST(CAST({names} AS STRING) AS BINARY)"
             case Encoding.BYTES:
