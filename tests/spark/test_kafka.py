@@ -153,8 +153,7 @@ def test_a_script_of_topics_gives_the_rows_of_its_run(spark, broker, tmp_path):
     writer.option("kafka.bootstrap.servers", servers).save()
     run(spark, path)
     expected = received(spark, "ran", servers)
-    assert ("1", '{"id":1,"at":"2026-03-02T12:00:30.000000Z"}') in expected
-    assert ("2", None) in expected
+    assert expected == [("1", '{"id":1,"at":"2026-03-02T12:00:30.000000Z"}')]
     path.write_text(TABLES.format(servers=servers, sink="scripted"))
     done = ran(tmp_path, jobs.script_of(jobs.prepared(read_job(path))))
     assert done.returncode == 0, done.stderr
@@ -251,7 +250,7 @@ def test_an_update_that_moves_a_row_to_another_key_takes_it_out_of_its_own(
         ).awaitTermination()
 
     write()
-    # Order 1 goes to another shop, 2 comes again as it was.
+    # Order 1 goes to another shop; 2 comes again as it was, which is no news.
     send(spark, "orders", servers, [(1, 8), (2, 7)])
     write()
     there = ['{"shop":7,"order":1}', '{"shop":7,"order":2}', '{"shop":8,"order":3}']
@@ -260,7 +259,6 @@ def test_an_update_that_moves_a_row_to_another_key_takes_it_out_of_its_own(
             *((one, one) for one in there),
             (there[0], None),
             ('{"shop":8,"order":1}', '{"shop":8,"order":1}'),
-            (there[1], there[1]),
         ],
         key=repr,
     )

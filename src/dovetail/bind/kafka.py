@@ -28,7 +28,7 @@ from dovetail.bind.records import (
     usual_format,
 )
 from dovetail.bind.schemas import schema_of
-from dovetail.bind.sinks import CHANGE, TAKES
+from dovetail.bind.sinks import CHANGE
 from dovetail.bind.upserts import without_replaced
 from dovetail.errors import SchemaError, SpecError
 from dovetail.kernels.arrays.names import reserved
@@ -279,10 +279,7 @@ class Topic:
             value = replace(value, schema=Schema(tuple(own)))
         value.check(f"the value of {self.place}", "format")
         value, key = value.registered(), self.key.registered()
-        written = value.written()
-        if self.upsert:
-            written = f"IF({TAKES}, NULL, {written})"
-        record = {"value": written}
+        record = {"value": value.written()}
         if self.key.schema.columns:
             record["key"] = key.written()
         if self.upsert:
