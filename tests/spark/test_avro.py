@@ -5,9 +5,11 @@ import subprocess
 import tempfile
 from contextlib import contextmanager
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 import dovetail as dt
 from dovetail.errors import SpecError
@@ -161,6 +163,55 @@ def test_avro_may_be_one_value_that_is_no_record(spark, broker):
         topic = dt.kafka("known-avro", registry=url, **how, **words)
     topic.write(rows.where("k = 1"), 0, is_empty=False)
     assert read(spark, topic) == [(1, "a")]
+
+
+FITS = """SELECT 1 AS k, 5L AS wide, '7' AS text, 2D AS part, 1.20BD AS price,
+    named_struct('a', 'a', 'b', 'b') AS pair, array(named_struct('a', 'x', 'b', 'y')) AS
+    pairs, map('m', named_struct('a', 'p', 'b', 'q')) AS by, 9L AS micros"""
+MISFITS = {"wide": "1L << 40", "text": "'x'", "part": "1.5D", "price": "1.25BD"}
+ODD = """{"type": "record", "name": "R", "fields": [
+    {"name": "k", "type": "int"}, {"name": "wide", "type": "long"},
+    {"name": "text", "type": "string"}, {"name": "part", "type": "double"},
+    {"name": "price", "type":
+        {"type": "bytes", "logicalType": "decimal", "precision": 3, "scale": 2}},
+    {"name": "pair", "type": {"type": "record", "name": "P", "fields": [
+        {"name": "a", "type": "string"}, {"name": "b", "type": "string"}]}},
+    {"name": "pairs", "type": {"type": "array", "items": ["P", "null"]}},
+    {"name": "by", "type": {"type": "map", "values": "P"}},
+    {"name": "micros", "type": {"type": "long", "logicalType": "time-micros"}}]}"""
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+def test_avro_of_other_types_is_fitted_or_misfits(spark, broker, ansi):
+    """Records within a value are known by the names of their fields, not by places."""
+    _, servers = broker
+    name = f"fitted-{ansi}"
+    pair = "struct<b:string,a:string>"
+    columns = {"k": "bigint", **dict.fromkeys(("wide", "text", "part"), "int")}
+    columns |= {"price": "decimal(3,1)", "pair": pair, "pairs": f"array<{pair}>"}
+    columns |= {"by": f"map<string,{pair}>", "micros": "bigint"}
+    how = {"servers": servers, "format": "avro", "avro": ODD}
+    rows = spark.sql(FITS)
+    dt.kafka(name, **how).write(rows, 0, is_empty=False)
+    topic = dt.kafka(name, columns=columns, **how)
+    before = spark.conf.get("spark.sql.ansi.enabled")
+    spark.conf.set("spark.sql.ansi.enabled", ansi)
+    try:
+        price = Decimal("1.2")
+        kept = ("b", "a"), [("y", "x")], {"m": ("q", "p")}
+        assert [tuple(it) for it in read(spark, topic)] == [
+            (1, 5, 7, 2, price, *kept, 9)
+        ]
+        for odd, sql in MISFITS.items():
+            misfit = spark.sql(FITS).withColumn(odd, F.expr(sql))
+            own = dt.kafka(f"{name}-{odd}", **how)
+            own.write(misfit, 0, is_empty=False)
+            topic = dt.kafka(f"{name}-{odd}", columns={odd: columns[odd]}, **how)
+            with pytest.raises(Exception, match="expected Avro that fits the columns"):
+                read(spark, topic)
+            assert read(spark, replace(topic, misfits="null")) == [(None,)]
+    finally:
+        spark.conf.set("spark.sql.ansi.enabled", before)
 
 
 def test_avro_comes_back_with_a_key_and_headers(spark, broker):

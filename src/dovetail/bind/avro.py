@@ -8,6 +8,7 @@ Where a name of a type may stand, its definition may, if it stands there first.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -38,6 +39,85 @@ _ATOMIC: Mapping[columns.Type, Json] = {
         "logicalType": "local-timestamp-micros",
     },
 }
+_READ: Mapping[Json, columns.Type] = {
+    "boolean": columns.AtomicType.BOOLEAN,
+    "int": columns.AtomicType.INT,
+    "long": columns.AtomicType.BIGINT,
+    "float": columns.AtomicType.FLOAT,
+    "double": columns.AtomicType.DOUBLE,
+    "string": columns.AtomicType.STRING,
+    "enum": columns.AtomicType.STRING,
+    "bytes": columns.AtomicType.BINARY,
+    "fixed": columns.AtomicType.BINARY,
+    "date": columns.AtomicType.DATE,
+    "timestamp-millis": columns.AtomicType.TIMESTAMP,
+    "timestamp-micros": columns.AtomicType.TIMESTAMP,
+    "local-timestamp-millis": columns.AtomicType.TIMESTAMP_NTZ,
+    "local-timestamp-micros": columns.AtomicType.TIMESTAMP_NTZ,
+}
+"""Plain types as Spark reads them, by the word that says most of them."""
+_UNREAD = ("time-micros", "timestamp-nanos", "local-timestamp-nanos")
+"""What Spark reads in no release, whichever columns are asked for."""
+
+
+def readable(text: str) -> str:
+    """Returns a schema without the kinds of numbers that Spark does not know."""
+
+    def plain(one: dict[str, Json]) -> dict[str, Json]:
+        if one.get("logicalType") in _UNREAD:
+            del one["logicalType"]
+        return one
+
+    return json.dumps(json.loads(text, object_hook=plain))
+
+
+def read_as(schema: Json, types: Mapping[str, Json]) -> columns.Type | None:
+    """Returns the type in which Spark reads the values of a schema, if that is clear.
+
+    `types` are those that the schema may name.
+    """
+    match schema:
+        case str() if schema in _READ:
+            return _READ[schema]
+        case str():
+            known = [it for it in types if it == schema or it.endswith(f".{schema}")]
+            # A type within itself is none.
+            others = {name: one for name, one in types.items() if name not in known}
+            return read_as(types[known[0]], others) if len(known) == 1 else None
+        case list():
+            own = [it for it in schema if it != "null"]
+            return read_as(own[0], types) if len(own) == 1 else None
+        case {"logicalType": "decimal", "precision": digits}:
+            return columns.DecimalType(digits, schema.get("scale", 0))
+        case {"logicalType": str(said)} if said in _READ:
+            return _READ[said]
+        case {"type": "array", "items": items}:
+            element = read_as(items, types)
+            return element and columns.ArrayType(element)
+        case {"type": "map", "values": values}:
+            value = read_as(values, types)
+            return value and columns.MapType(columns.AtomicType.STRING, value)
+        case {"type": "record", "fields": fields}:
+            parts = [(it["name"], read_as(it["type"], types)) for it in fields]
+            found = tuple((name, kind) for name, kind in parts if kind)
+            return columns.StructType(found) if len(found) == len(parts) else None
+        case {"type": kind}:
+            return read_as(kind, types)
+    return None
+
+
+def fields_of(text: str) -> Mapping[str, columns.Type | None] | None:
+    """Returns the types of a record's fields, by their names in small letters.
+
+    What is no record has no fields.
+    """
+    known = json.loads(text)
+    types = dict(types_of(known, ""))
+    for one in known if isinstance(known, list) else [known]:
+        if isinstance(one, dict) and one.get("type") == "record":
+            fields = one.get("fields", ())
+            return {it["name"].lower(): read_as(it["type"], types) for it in fields}
+    return None
 
 
 def schema_of_values(kind: columns.Type, name: str) -> Json:

@@ -139,9 +139,8 @@ class Topic:
                 "a record does not tell its columns before it is read",
             )
         meta = Schema.of({name: _META[what] for name, what in self.meta.items()})
-        for part in (self.value, self.key):
-            if part.subject and not part.subject.schemas:
-                raise part.subject.unknown
+        for part, name in ((self.filled(declared).value, "value"), (self.key, "key")):
+            part.refuse_unread(f'the {name} of the topic "{self.topic}"')
         keys = self.key.schema
         # Of a tombstone only the key says whose it is.
         own = (it for it in values.columns if it.name not in keys)

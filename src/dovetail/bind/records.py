@@ -16,12 +16,30 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from dovetail.bind.avro import schema_of_record, schema_of_values
+from dovetail.bind.avro import (
+    fields_of,
+    read_as,
+    readable,
+    schema_of_record,
+    schema_of_values,
+)
 from dovetail.bind.registry import Subject, head, subject
 from dovetail.bind.sinks import JSON
 from dovetail.errors import SchemaError, SpecError
 from dovetail.expression.sql import text_of
-from dovetail.schema import WHOLE, AtomicType, Schema, Type, quoted
+from dovetail.schema import (
+    DATES,
+    FRACTIONS,
+    WHOLE,
+    ArrayType,
+    AtomicType,
+    DecimalType,
+    MapType,
+    Schema,
+    StructType,
+    Type,
+    quoted,
+)
 from dovetail.schema import Column as SchemaColumn
 from dovetail.spec import arguments
 
@@ -122,9 +140,35 @@ class Part:
         if not self._newest:
             # As clients of Confluent's have it, a key of one column is that alone.
             return self.column == "value" or len(self.schema.columns) > 1
-        known = json.loads(self._newest)
-        kinds = known if isinstance(known, list) else [known]
-        return any(isinstance(it, dict) and it.get("type") == "record" for it in kinds)
+        return fields_of(self._newest) is not None
+
+    def _own(self, column: SchemaColumn) -> Type | None:
+        """Returns the type of a column in its schema of Avro, if that is clear."""
+        if (fields := fields_of(self._newest)) is None:
+            return read_as(json.loads(self._newest), {})
+        return fields.get(column.name.lower())
+
+    def refuse_unread(self, where: str) -> None:
+        """Refuses columns that no record of Avro has, or none as the type they are."""
+        if self.window is not KeyWindow.NOT:
+            self._inner.refuse_unread(where)
+            return
+        if self.format is not Encoding.AVRO:
+            return
+        if self.subject and not self.subject.schemas:
+            raise self.subject.unknown
+        fields = fields_of(self._newest)
+        for one in self.schema.columns:
+            told = f'{where}: the column "{one.name}"'
+            if fields is not None and one.name.lower() not in fields:
+                raise SchemaError(f"{told} is no field", f"one of {', '.join(fields)}")
+            own = self._own(one)
+            # Spark would count seconds, whatever the schema does.
+            if own in DATES and one.type not in {*DATES, AtomicType.STRING}:
+                raise SchemaError(f"{told} {one.type} has moments of time", str(own))
+            is_nested = isinstance(own, ArrayType | MapType | StructType)
+            if is_nested and not _has_room(one.type, own):
+                raise SchemaError(f"{told} {one.type} has no room for {own}", str(own))
 
     def known_to(self, registry: str, topic: str, *, registers: bool) -> Part:
         """Returns the part with the schemas that a registry has of it."""
@@ -210,8 +254,14 @@ class Part:
                 yield from self._objects(where, fails=fails)
             case Encoding.AVRO:
                 whole = self._of_avro(where, fails=fails)
+                stop = refusal(where, f"hex({raw})", "Avro that fits the columns")
                 for it in kinds:
                     own = f"({whole}).{_quoted(it)}" if self._has_fields else whole
+                    if (found := self._own(it)) != it.type:
+                        fitting = f"try_cast({_by_name(own, it.type)} AS {it.type})"
+                        if _loses(found, it.type):
+                            fitting = f"IF({fitting} = {own}, {fitting}, NULL)"
+                        own = _else_stopped(fitting, own, stop) if fails else fitting
                     yield _named(own, it)
             case _:
                 for one in kinds:
@@ -282,12 +332,13 @@ class Part:
         """Returns the record of Avro, in the newest of the schemas that it may have."""
         raw, mode = self.column, {"mode": "FAILFAST" if fails else "PERMISSIVE"}
         if self.subject is None:
-            return f"from_avro({raw}, {text_of(self.avro)}, {_map(mode)})"
-        known, how = self.subject, _map({**mode, "avroSchema": self._newest})
+            return f"from_avro({raw}, {text_of(readable(self.avro))}, {_map(mode)})"
+        known, newest = self.subject, readable(self._newest)
+        how = _map({**mode, "avroSchema": newest})
         begins = f"hex(substring({raw}, 1, 5))"
         every = " ".join(
             f"WHEN {text_of(head(number))} "
-            f"THEN from_avro(substring({raw}, 6), {text_of(one)}, {how})"
+            f"THEN from_avro(substring({raw}, 6), {text_of(readable(one))}, {how})"
             for number, one in known.schemas.items()
         )
         numbers = ", ".join(map(str, known.schemas))
@@ -362,6 +413,53 @@ def _quoted(column: SchemaColumn) -> str:
 def _named(sql: str, column: SchemaColumn) -> str:
     """Returns a value in SQL as a column of its type."""
     return f"CAST({sql} AS {column.type}) AS {_quoted(column)}"
+
+
+def _has_room(kind: Type, own: Type | None) -> bool:
+    """Tells whether each value of an own type is one of another, found by its names."""
+    match kind, own:
+        case ArrayType(one), ArrayType(other):
+            return _has_room(one, other)
+        case MapType(_, one), MapType(_, other):
+            return _has_room(one, other)
+        case StructType(fields), StructType(others):
+            known = {name.lower(): part for name, part in others}
+            return all(_has_room(part, known.get(it.lower())) for it, part in fields)
+    if own in WHOLE and kind in WHOLE:
+        return WHOLE.index(own) <= WHOLE.index(kind)
+    is_wider = own is not None and kind in {AtomicType.STRING, AtomicType.DOUBLE}
+    return kind == own or is_wider
+
+
+def _loses(found: Type | None, kind: Type) -> bool:
+    """Tells whether Spark takes a number for another one, without its last digits."""
+    has_digits = found in FRACTIONS or isinstance(found, DecimalType)
+    is_rounded = isinstance(found, DecimalType) and isinstance(kind, DecimalType)
+    return is_rounded or (has_digits and kind in WHOLE)
+
+
+def _by_name(sql: str, kind: Type, depth: int = 0) -> str:
+    """Returns a value in SQL whose records have the fields of a type, by their names.
+
+    Spark would take them by their places.
+    """
+    one = f"it{depth}"
+    match kind:
+        case StructType(fields):
+            parts = ", ".join(
+                f"{text_of(name)}, {_by_name(f'({sql}).{quoted(name)}', part, depth)}"
+                for name, part in fields
+            )
+            return f"IF({sql} IS NULL, NULL, named_struct({parts}))"
+        case ArrayType(element):
+            inner = _by_name(one, element, depth + 1)
+            return sql if inner == one else f"transform({sql}, {one} -> {inner})"
+        case MapType(_, value):
+            inner = _by_name(one, value, depth + 1)
+            each = f"transform_values({sql}, (key{depth}, {one}) -> {inner})"
+            return sql if inner == one else each
+        case _:
+            return sql
 
 
 def refusal(where: str, text: str, expected: str) -> str:
