@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 import dovetail as dt
-from dovetail.errors import SpecError
+from dovetail.errors import SchemaError, SpecError
 from tests.bind.registry_server import make_known, registry
 from tests.spark.topics import raw, read
 
@@ -212,6 +212,35 @@ def test_avro_of_other_types_is_fitted_or_misfits(spark, broker, ansi):
             assert read(spark, replace(topic, misfits="null")) == [(None,)]
     finally:
         spark.conf.set("spark.sql.ansi.enabled", before)
+
+
+NARROW = """{"type": "record", "name": "R", "fields": [
+    {"name": "at", "type": {"type": "long", "logicalType": "timestamp-millis"}},
+    {"name": "id", "type": "long"}, {"name": "n", "type": "int"},
+    {"name": "price", "type":
+        {"type": "bytes", "logicalType": "decimal", "precision": 3, "scale": 2}}]}"""
+
+
+def test_rows_for_avro_are_made_wider_or_refused_before_they_go_out(spark, broker):
+    _, servers = broker
+    how = {"servers": servers, "format": "avro", "avro": NARROW}
+    rows = spark.sql(
+        "SELECT TIMESTAMP_MILLIS(5) AS at, 1 AS id, 2S AS n, 1.20BD AS price"
+    )
+    key = {"key": {"n": "int"}, "key_format": "avro", "key_avro": '"long"'}
+    wide = {"at": "timestamp", "id": "int", "n": "int", "price": "decimal(3,2)"}
+    for name, columns in (("wider", {}), ("wider-told", {**wide, "id": "bigint"})):
+        sink = dt.kafka(name, columns=columns, **how, **key)
+        sink.prepare(rows, is_new=True)
+        sink.write(rows, 0, is_empty=False)
+        found = read(spark, dt.kafka(name, columns=wide, **how, **key))
+        assert [(it.n, it.id, it.price) for it in found] == [(2, 1, Decimal("1.20"))]
+    odd = {"id": "1D", "n": "1L", "price": "12.2BD", "more": "1"}
+    told = ("double is another", "bigint is another", r"decimal.3,1. is an", "no field")
+    for (name, sql), says in zip(odd.items(), told, strict=True):
+        misfits = rows.withColumn(name, F.expr(sql))
+        with pytest.raises(SchemaError, match=f'column "{name}" .*{says}'):
+            dt.kafka("wider", **how).prepare(misfits, is_new=True)
 
 
 def test_avro_comes_back_with_a_key_and_headers(spark, broker):

@@ -278,6 +278,8 @@ class Topic:
             value = replace(value, schema=Schema(tuple(own)))
         value.check(f"the value of {self.place}", "format")
         value, key = value.registered(), self.key.registered()
+        value.refuse_unwritten(f"the value of {self.place}")
+        key.refuse_unwritten(f"the key of {self.place}")
         record = {"value": value.written()}
         if self.key.schema.columns:
             record["key"] = key.written()

@@ -89,6 +89,11 @@ KEY_FORMATS = {
     for one in Encoding
 }
 """Formats of a key by their names: with `tw` or `sw` in front it has a window."""
+_WRITTEN: set[Type | None] = {
+    *(AtomicType.BOOLEAN, AtomicType.FLOAT, AtomicType.DOUBLE),
+    *(AtomicType.STRING, AtomicType.BINARY),
+}
+"""What Spark writes into fields of Avro of these types alone."""
 _MOMENTS = (AtomicType.BIGINT, AtomicType.TIMESTAMP)
 
 
@@ -147,6 +152,32 @@ class Part:
         if (fields := fields_of(self._newest)) is None:
             return read_as(json.loads(self._newest), {})
         return fields.get(column.name.lower())
+
+    def _widened(self, column: SchemaColumn) -> Type:
+        """Returns the type in which a column of rows is written as Avro."""
+        own, kind = self._own(column), column.type
+        is_wider = own in WHOLE and kind in WHOLE and _has_room(own, kind)
+        return own if own and is_wider else kind
+
+    def refuse_unwritten(self, where: str) -> None:
+        """Refuses columns of rows for which there is no field, or one of another type.
+
+        Spark would tell so when the first row goes out.
+        """
+        if self.window is not KeyWindow.NOT:
+            self._inner.refuse_unwritten(where)
+            return
+        if self.format is not Encoding.AVRO:
+            return
+        fields = fields_of(self._newest)
+        for one in self.schema.columns:
+            told = f'{where}: the column "{one.name}"'
+            if fields is not None and one.name.lower() not in fields:
+                raise SchemaError(f"{told} is no field", f"one of {', '.join(fields)}")
+            own, kind = self._own(one), self._widened(one)
+            is_told = {own, kind} & _WRITTEN or {type(own), type(kind)} == {DecimalType}
+            if own is not None and own != kind and (is_told or {own, kind} <= {*WHOLE}):
+                raise SchemaError(f"{told} {kind} is another one there", str(own))
 
     def refuse_unread(self, where: str) -> None:
         """Refuses columns that no record of Avro has, or none as the type they are."""
@@ -377,7 +408,14 @@ class Part:
                 own = ", ".join(map(self._in_json, self.schema.columns))
                 return f"CAST(to_json(struct({own}), {_map(JSON)}) AS BINARY)"
             case Encoding.AVRO:
-                value = f"struct({names})" if self._has_fields else names
+                # Spark makes no number wider, where the schema has a wider one.
+                each = [
+                    f"CAST({_quoted(it)} AS {self._widened(it)})"
+                    for it in self.schema.columns
+                ]
+                parts = zip(each, self.schema.columns, strict=True)
+                fields = (f"{value} AS {_quoted(it)}" for value, it in parts)
+                value = f"struct({', '.join(fields)})" if self._has_fields else each[0]
                 own = f"to_avro({value}, {text_of(self._newest)})"
                 if self.subject is None:
                     return own
