@@ -72,6 +72,18 @@ TOGETHER = {
         lambda: orders(order="w"),
         ('order="w"', "of the type string", "a whole number"),
     ),
+    "order that does not end": (
+        lambda: orders(order="n +"),
+        ('order="n +": ', "is no expression", "an expression of Spark SQL"),
+    ),
+    "order of what is not there": (
+        lambda: orders(order="n + o"),
+        ('order="n + o": ', 'no column "o"', "one of k, at, n"),
+    ),
+    "order of a quotient": (
+        lambda: orders(order="n / 2"),
+        ('order="n / 2"', "of the type double", "a whole number"),
+    ),
     "sequence of fractions": (
         lambda: orders(sequence="d"),
         ('sequence="d"', "of the type double", "a whole number"),

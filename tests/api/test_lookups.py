@@ -94,3 +94,25 @@ def test_what_is_said_stands_in_the_feed():
     assert (found.key, found.size, found.refresh) == (("id",), 100_000, found.ttl)
     assert not feed.streams
     assert found.retry == spec.Span(0, 5_000_000)
+
+
+SPANS = """{{"type":"struct","fields":[
+{{"name":"id","type":"long","nullable":true,"metadata":{{}}}},
+{{"name":"wait","type":{},"nullable":true,"metadata":{{}}}}]}}"""
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ['"interval day to second"', '{"type":"array","elementType":"interval month"}'],
+)
+def test_spans_of_time_that_spark_alone_knows_are_refused(tmp_path, kind):
+    """In the file they are numbers: whoever reads them as such counts days wrong."""
+    told = "org.apache.spark.sql.parquet.row.metadata"
+    ids = pa.table({"id": [1], "wait": [86_400_000_000]})
+    spans = SPANS.replace("\n", "").format(kind)
+    pq.write_table(ids.replace_schema_metadata({told: spans}), tmp_path / "a.parquet")
+    with pytest.raises(SchemaError, match="wait is of the type interval"):
+        table_given(tmp_path)
+    plain = SPANS.replace("\n", "").format('"long"')
+    pq.write_table(ids.replace_schema_metadata({told: plain}), tmp_path / "a.parquet")
+    assert "wait" in table_given(tmp_path)[1]

@@ -1,14 +1,36 @@
 """A registry of schemas is asked for those of a topic; what it lacks is told."""
 
+import json
+
 import pytest
 
 import dovetail as dt
 from dovetail.bind.jobs import read_job
 from dovetail.bind.registry import head, subject
-from dovetail.errors import DialectError, DovetailError, EngineError, SpecError
+from dovetail.errors import (
+    DialectError,
+    DovetailError,
+    EngineError,
+    SchemaError,
+    SpecError,
+)
+from dovetail.schema import Schema
 from tests.bind.registry_server import make_known, registry
 
 AVRO = {"columns": {"id": "bigint"}, "servers": "b:9092", "format": "avro"}
+
+EVERY = {
+    "id": "smallint",
+    "at": "timestamp",
+    "price": "decimal(9,2)",
+    "parts": "array<struct<a:int,b:string>>",
+    "by": "map<string,timestamp>",
+}
+
+
+def refers(*subjects):
+    """References to the first schemas of subjects, by the names of these."""
+    return [{"name": it, "subject": it, "version": 1} for it in subjects]
 
 
 @pytest.fixture
@@ -37,9 +59,49 @@ def test_who_asks_is_told_as_the_address_says(known):
 
 def test_a_schema_that_is_known_again_is_the_newest(known):
     url, subjects, _ = known
-    subjects["t-value"] = [(7, {"schema": "a"}), (9, {"schema": "b"})]
-    subjects["t-value"].append((7, {"schema": "a"}))
+    subjects["t-value"] = [(7, {"schema": '"int"'}), (9, {"schema": '"long"'})]
+    subjects["t-value"].append((7, {"schema": '"int"'}))
     assert subject(url, "t-value").newest == 7
+
+
+def test_schemas_to_which_one_refers_stand_where_they_are_first_met(known):
+    """By whole names, or within a namespace; a name may be inside of another type."""
+    url, subjects, _ = known
+    color = {"type": "enum", "name": "Color", "symbols": ["A"]}
+    size = {"type": "fixed", "name": "Size", "size": 2}
+    shirt = {"type": "record", "name": "Shirt", "namespace": "a.b"}
+    shirt["fields"] = [
+        {"name": "color", "type": "Color"},
+        {"name": "size", "type": size},
+        {"name": "spare", "type": ["null", "a.b.Size"]},
+    ]
+    order = {"type": "record", "name": "a.b.Order"}
+    order["fields"] = [
+        {"name": "size", "type": "Size"},
+        {"name": "shirts", "type": {"type": "array", "items": "Shirt"}},
+        {"name": "colors", "type": {"type": "map", "values": "Color"}},
+        {"name": "other", "type": ["null", "a.b.Shirt"], "default": None},
+    ]
+    subjects["color"] = [(1, {"schema": json.dumps(color)})]
+    subjects["shirt"] = [
+        (2, {"schema": json.dumps(shirt), "references": refers("color")})
+    ]
+    told = {"schema": json.dumps(order), "references": refers("shirt")}
+    subjects["t-value"] = [(3, told)]
+    found = json.loads(subject(url, "t-value").schemas[3])
+    color |= {"namespace": ""}
+    size |= {"namespace": "a.b"}
+    shirt["fields"][0]["type"] = color
+    shirt["fields"][1]["type"] = "a.b.Size"
+    order |= {"name": "Order", "namespace": "a.b"}
+    order["fields"][0]["type"] = size
+    order["fields"][1]["type"]["items"] = shirt
+    order["fields"][3]["type"] = ["null", "a.b.Shirt"]
+    assert found == order
+    # A union of types, as of a topic with several kinds of records.
+    several = {"schema": '["a.b.Shirt", "Color"]', "references": refers("shirt")}
+    subjects["t-value"] = [(3, several)]
+    assert json.loads(subject(url, "t-value").schemas[3])[1] == "Color"
 
 
 @pytest.mark.parametrize(
@@ -50,7 +112,19 @@ def test_a_schema_that_is_known_again_is_the_newest(known):
         ("<html>", EngineError, "does not answer: Expecting value"),
         ([], SpecError, 'has no schema of "t-value"'),
         ([(1, {"schema": "x", "schemaType": "JSON"})], SpecError, "of the kind JSON"),
-        ([(1, {"schema": "x", "references": [1]})], SpecError, "refers to others"),
+        ([(1, {"schema": "x"})], SpecError, 'schema 1 of "t-value" is no JSON'),
+        ([(1, {"schema": 7})], EngineError, "is no schema"),
+        ([(1, {"schema": '"a.B"', "references": [1]})], EngineError, "is no schema"),
+        (
+            [(1, {"schema": '"b"', "references": refers("b")})],
+            SpecError,
+            'no schema 1 of "b"; .*\nhint: the schema 1 of "t-value" refers to it',
+        ),
+        (
+            [(1, {"schema": '"t"', "references": refers("t-value")})],
+            SpecError,
+            'of "t-value" refers to itself; expected schemas of which none needs',
+        ),
     ],
 )
 def test_what_a_registry_lacks_is_told(known, known_of_it, error, told):
@@ -74,6 +148,87 @@ def test_what_a_registry_lacks_is_told(known, known_of_it, error, told):
 def test_a_registry_that_cannot_be_asked_is_refused(how, told):
     with pytest.raises(DovetailError, match=told):
         dt.kafka("t", **{**AVRO, **how})
+
+
+def test_a_sink_that_registers_may_name_a_subject_without_a_schema(known):
+    url, subjects, _ = known
+    topic = dt.kafka("t", registry=url, register=True, **AVRO)
+    assert "register=True" in topic.call
+    # Nothing is told before there are rows; and nobody can read by no schema.
+    assert subjects == {}
+    with pytest.raises(SpecError, match='has no schema of "t-value"'):
+        topic.columns(Schema(()))
+    make_known(url, "t-value", '"int"')
+    known = dt.kafka("t", registry=url, register=True, **AVRO).value
+    assert known.subject == subject(url, "t-value")
+    assert known.registered() is known
+
+
+def test_a_schema_is_made_of_the_types_of_rows(known):
+    url, subjects, _ = known
+    how = {**AVRO, "columns": EVERY, "key": {"k": "bigint"}, "key_format": "avro"}
+    topic = dt.kafka("9 shops", registry=url, register=True, **how)
+    assert topic.value.registered().subject.newest == 1
+    assert topic.value.registered().subject.newest == 1
+    assert topic.key.registered().subject.newest == 2
+    (told,) = (told for _, told in subjects["9 shops-value"])
+    (key,) = (told for _, told in subjects["9 shops-key"])
+    assert key == {"schema": '"long"'}
+    made = json.loads(told["schema"])
+    assert made["name"] == "_9_shops_value"
+    fields = {it["name"]: it["type"][1] for it in made["fields"]}
+    assert all(it["type"][0] == "null" for it in made["fields"])
+    micros = {"type": "long", "logicalType": "timestamp-micros"}
+    assert fields["at"] == micros
+    assert fields["price"] == {
+        "type": "bytes",
+        "logicalType": "decimal",
+        "precision": 9,
+        "scale": 2,
+    }
+    parts = fields["parts"]["items"][1]
+    assert parts["name"] == "_9_shops_value.parts"
+    assert parts["fields"][0] == {"name": "a", "type": ["null", "int"], "default": None}
+    assert fields["by"] == {"type": "map", "values": ["null", micros]}
+
+
+@pytest.mark.parametrize(
+    ("columns", "told"),
+    [
+        ({"id": "bigint", "a b": "int"}, '"t_value" has the column "a b"; expected'),
+        ({"s": "struct<`x.y`:int>"}, '"t_value.s" has the column "x.y"'),
+        ({"m": "map<int,int>"}, '"t_value.m" is of the type map<int,int>'),
+    ],
+)
+def test_rows_of_which_avro_has_no_schema_are_refused(known, columns, told):
+    url, subjects, _ = known
+    how = {**AVRO, "columns": columns}
+    with pytest.raises(SchemaError, match=told):
+        dt.kafka("t", registry=url, register=True, **how).value.registered()
+    assert subjects == {}
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "told"),
+    [
+        ((409, {"message": "no"}), SpecError, '409 {"message": "no"}; expected one'),
+        ((422, {"message": "no"}), SpecError, '422 {"message": "no"}; expected one'),
+        ((500, "broken"), EngineError, "does not answer: 500"),
+        ((404, ""), EngineError, "is no number of a schema"),
+        ((200, []), EngineError, "is no number of a schema"),
+    ],
+)
+def test_a_registry_that_takes_no_schema_is_told(known, answer, error, told):
+    url, subjects, _ = known
+    subjects["t-value"] = answer
+    topic = dt.kafka("t", registry=url, register=True, **AVRO)
+    with pytest.raises(error, match=told):
+        topic.value.registered()
+
+
+def test_to_register_is_of_a_registry():
+    with pytest.raises(SpecError, match='of the topic "t" without a registry'):
+        dt.kafka("t", avro='"int"', register=True, **AVRO)
 
 
 def test_a_schema_beside_a_registry_is_refused(known):

@@ -3,7 +3,8 @@
 import pytest
 
 import dovetail as dt
-from dovetail.errors import SpecError
+from dovetail.errors import SchemaError, SpecError
+from dovetail.schema import Schema
 from tests.described import CONDITION
 
 WORDS = {
@@ -87,6 +88,58 @@ PLAIN = {"columns": {"a": "int", "b": "int"}}
 def test_a_word_of_a_topic_that_is_of_no_use_is_refused(how, told):
     with pytest.raises(SpecError, match=told):
         dt.kafka("t", servers="b", **how)
+
+
+AVRO = """{"type": "record", "name": "R", "fields": [
+    {"name": "At", "type": {"type": "long", "logicalType": "timestamp-millis"}},
+    {"name": "day", "type": ["null", {"type": "int", "logicalType": "date"}]},
+    {"name": "price", "type":
+        {"type": "bytes", "logicalType": "decimal", "precision": 5, "scale": 2}},
+    {"name": "some", "type": {"type": "array", "items": ["null", "long"]}},
+    {"name": "by", "type": {"type": "map", "values": "float"}},
+    {"name": "one", "type": {"type": "record", "name": "P", "fields": [
+        {"name": "a", "type": "int"}, {"name": "b", "type": "string"}]}},
+    {"name": "other", "type": "P"},
+    {"name": "self", "type": ["null", "R"]},
+    {"name": "any", "type": ["int", "string"]}]}"""
+
+
+@pytest.mark.parametrize(
+    ("columns", "told"),
+    [
+        ({"at": "bigint"}, 'column "at" bigint has moments of time; expected timestam'),
+        ({"day": "int"}, 'the column "day" int has moments of time; expected date'),
+        ({"nix": "int"}, 'column "nix" is no field; expected one of at, day, price'),
+        ({"some": "array<int>"}, 'column "some" array<int> has no room for array<big'),
+        ({"by": "map<string,int>"}, "has no room for map<string,float>"),
+        ({"other": "struct<a:int,c:int>"}, "has no room for struct<a:int,b:string>"),
+        ({"one": "struct<b:int>"}, "has no room for struct<a:int,b:string>"),
+    ],
+)
+def test_a_column_that_is_another_one_in_avro_is_refused(columns, told):
+    how = {"servers": "b", "format": "avro", "avro": AVRO}
+    with pytest.raises(SchemaError) as caught:
+        dt.kafka("t", columns=columns, **how).columns(Schema(()))
+    assert told in str(caught.value)
+    key = {"key": {**columns, "from": "bigint"}, "key_format": "twavro"}
+    with pytest.raises(SchemaError, match="the key of the topic"):
+        dt.kafka("t", servers="b", key_avro=AVRO, columns={"x": "int"}, **key).columns(
+            Schema(())
+        )
+
+
+def test_a_column_that_is_wider_or_has_other_names_first_is_none():
+    columns = {
+        "at": "date",
+        "price": "double",
+        "some": "array<string>",
+        "by": "map<string,double>",
+        "other": "struct<B:string,a:bigint>",
+        "self": "string",
+        "any": "struct<member0:int>",
+    }
+    topic = dt.kafka("t", servers="b", format="avro", avro=AVRO, columns=columns)
+    assert topic.columns(Schema(())) == Schema.of(columns)
 
 
 @pytest.mark.parametrize(

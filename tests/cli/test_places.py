@@ -104,7 +104,9 @@ def sink(words):
         (source('meta = {x = "nix"}'), 11, 'meta={"x": "nix"}; expected one of topic'),
         (source('key_format = "twlong"\nkey = {k = "int"}'), 11, 'key_format="twlong"'),
         ((ORDERS, 'kafka = "t,u"\nservers = "b:1"\n'), 9, 'topic="t,u"; expected the'),
-        ((FOLDER, 'current = "out"\nevery = 0\n'), 21, "every=0"),
+        ((FOLDER, 'current = "out"\nevery = 0\n'), 21, 'every" is 0; expected'),
+        ((ORDERS, "rate = -3\n"), 9, 'rate" is -3; expected a whole number, 1 or'),
+        (sink("register = true"), 22, "register=True of the topic"),
         (("partitions = 1", 'trigger = "1 month"'), 6, 'trigger" is "1 month"; exp'),
         (("partitions = 1", 'trigger = "-1 seconds"'), 6, 'as in "10 seconds", or'),
         # What an input asks of who takes it.

@@ -27,6 +27,8 @@ LONGEST = {
     *("test_kafka.py", "test_lenses.py", "test_lookups.py", "test_programs.py"),
     *("test_spl_flows.py", "test_sql.py"),
 }
+TOPICS = ("test_avro.py", "test_kafka.py")
+"""Tests that ask for what reads Kafka."""
 ODD = {
     "spark.sql.session.timeZone": "America/New_York",
     "spark.sql.ansi.enabled": "true",
@@ -47,7 +49,7 @@ def spark(request, tmp_path_factory):
     # Tables of one run must not meet those of another.
     settings = {"spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse"))}
     # A session takes jars where it starts; they are fetched where a test asks for them.
-    if any(item.path.name == "test_kafka.py" for item in request.session.items):
+    if any(item.path.name in TOPICS for item in request.session.items):
         # Where they cannot be had, only the tests of Kafka fail, and say why.
         with suppress(EngineError):
             settings["spark.jars"] = ",".join(jars((*CONNECTOR, *AVRO)))

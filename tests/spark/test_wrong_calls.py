@@ -85,6 +85,9 @@ def test_what_spark_refuses_is_told_once(sides, logged):
     data = {**spec, **named, "select": {"x": "nofun(l.n)"}}
     with pytest.raises(dt.SpecError, match="nofun"):
         _ = left.join(right, on="id", select={"x": "nofun(l.n)"}).matched
+    ordered = dt.stream(sides[0], order="nofun(n)")
+    with pytest.raises(dt.SpecError, match="refuses the order of rows, CAST"):
+        _ = ordered.join(right, on="id").matched
     with pytest.raises(dt.SpecError, match="Spark refuses an expression of the join"):
         dt.join(data, {"a": sides[0], "b": sides[1]})
     assert not logged

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from dovetail import spec
-from dovetail.errors import SchemaError, SpecError
+from dovetail.errors import SchemaError, SpecError, UnsupportedError
 from dovetail.expression import Expression, Scope, parse
 from dovetail.plan.stream import Feed
 from dovetail.schema import MOMENTS, WHOLE, AtomicType, Schema
@@ -167,13 +167,18 @@ def _place(name: str, given: str, schema: Schema) -> str:
     if not arguments.said(name, given, expected, f'{name}="offset"'):
         return ""
     column = spec.plain_column(Expression(given))
-    # What an expression gives only Spark can tell, once it runs.
-    if not column:
-        return given
-    if column not in schema:
+    if column and column not in schema:
         raise arguments.no_column(name, given, column, schema)
-    if schema[column].type not in WHOLE:
-        hint = f'make it one, as in {name}="CAST({column} AS BIGINT)"'
-        found = f'{name}="{given}" is a column of the type {schema[column].type}'
+    try:
+        kind = parse(Expression(given), Scope.row(schema)).type
+    except UnsupportedError:
+        return given  # what a function of Spark's own gives only Spark can tell
+    except (SpecError, SchemaError) as error:
+        found = f"{name}={arguments.told(given)}: {error.found}"
+        raise SpecError(found, error.expected, error.hint) from error
+    if kind not in WHOLE:
+        hint = f'make it one, as in {name}="CAST({given} AS BIGINT)"'
+        what = "a column of the type" if column else "of the type"
+        found = f"{name}={arguments.told(given)} is {what} {kind}"
         raise SchemaError(found, expected, hint)
     return given

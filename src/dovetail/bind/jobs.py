@@ -72,6 +72,8 @@ _ASKED: Mapping[str, fields.Reader[Any]] = {
     **dict.fromkeys(("ttl", "refresh", "retry"), fields.text),
 }
 """How a table is looked up in, in the words of `dt.lookup`."""
+_COUNT = partial(fields.whole, least=1)
+"""Of what there are none nothing is done."""
 SPL, SQL = "spl", "sql"
 LANGUAGES = {".spl": SPL, ".sql": SQL}
 """The languages of programs on streams, by the endings of their files."""
@@ -488,10 +490,7 @@ _IN_FILES = ("avro", "binaryfile", "csv", "delta", "json", "orc", "parquet", "te
 
 def _rate(reading: _Reading, known: fields.Fields) -> origins.Origin:  # noqa: ARG001
     """Reads how many rows a second there are."""
-    rows = known.need("rate", fields.whole)
-    if not rows:
-        raise fields.wrong(f"{known.where}.rate", rows, "rows a second, 1 or more")
-    return origins.Rate(rows)
+    return origins.Rate(known.need("rate", _COUNT))
 
 
 def _folder_sink(reading: _Reading, known: fields.Fields) -> sinks.Sink:
@@ -503,7 +502,7 @@ def _folder_sink(reading: _Reading, known: fields.Fields) -> sinks.Sink:
 def _current(reading: _Reading, known: fields.Fields) -> sinks.Sink:
     """Reads a folder that has a result which changes as it stands."""
     place = reading.path(known, "current")
-    return sinks.current(place, known.take("every", fields.whole, 16))
+    return sinks.current(place, known.take("every", _COUNT, 16))
 
 
 _AVRO = ("avro", "key_avro")
@@ -547,6 +546,7 @@ def _topic(reading: _Reading, known: fields.Fields) -> Topic:
         key=known.take("key", _texts_by_name, {}),
         meta=known.take("meta", _texts_by_name, {}),
         upsert=known.take("upsert", fields.truth, default=False),
+        register=known.take("register", fields.truth, default=False),
         options={**usual.options, **known.take("options", _by_name(_setting), {})},
         **words,
     )
@@ -593,7 +593,7 @@ _SINKS: Mapping[
 ] = {
     "folder": (("format",), _folder_sink),
     "current": (("every",), _current),
-    "kafka": ((*_TOPIC, "columns", "upsert"), _topic),
+    "kafka": ((*_TOPIC, "columns", "upsert", "register"), _topic),
 }
 """Where rows go, likewise."""
 

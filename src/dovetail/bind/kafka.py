@@ -28,7 +28,7 @@ from dovetail.bind.records import (
     usual_format,
 )
 from dovetail.bind.schemas import schema_of
-from dovetail.bind.sinks import CHANGE, TAKES
+from dovetail.bind.sinks import CHANGE
 from dovetail.bind.upserts import without_replaced
 from dovetail.errors import SchemaError, SpecError
 from dovetail.kernels.arrays.names import reserved
@@ -73,6 +73,7 @@ class Topic:
     upsert: bool
     options: Mapping[str, str]
     registry: str = ""
+    register: bool = False
 
     def __post_init__(self) -> None:
         """Refuses columns for which the formats have no room, or of no meaning."""
@@ -97,6 +98,11 @@ class Topic:
             raise SpecError(
                 f'a registry of schemas for the topic "{self.topic}" without Avro',
                 'format="avro", key_format="avro" or both',
+            )
+        if self.register and not self.registry:
+            raise SpecError(
+                f'register=True of the topic "{self.topic}" without a registry',
+                'registry="http://localhost:8081"',
             )
         if self.registry and any(part.avro for part in parts):
             raise SpecError(
@@ -133,6 +139,8 @@ class Topic:
                 "a record does not tell its columns before it is read",
             )
         meta = Schema.of({name: _META[what] for name, what in self.meta.items()})
+        for part, name in ((self.filled(declared).value, "value"), (self.key, "key")):
+            part.refuse_unread(f'the {name} of the topic "{self.topic}"')
         keys = self.key.schema
         # Of a tombstone only the key says whose it is.
         own = (it for it in values.columns if it.name not in keys)
@@ -201,12 +209,14 @@ class Topic:
             "meta": {**self.meta},
             "start": self.start,
             "misfits": self.misfits,
+            "upsert": self.upsert,
+            "register": self.register,
         }
         usual = {"format": Encoding.JSON.value, "start": _START, "misfits": FAIL}
         usual["key_format"] = usual_format(self.key.schema).value
         told = [
             f"{name}={value!r}"
-            for name, value in {**words, "upsert": self.upsert}.items()
+            for name, value in words.items()
             if value and value != usual.get(name)
         ]
         if self.registry:
@@ -267,12 +277,12 @@ class Topic:
             own = (it for it in found.columns if not self.upsert or it.name != CHANGE)
             value = replace(value, schema=Schema(tuple(own)))
         value.check(f"the value of {self.place}", "format")
-        written = value.written()
-        if self.upsert:
-            written = f"IF({TAKES}, NULL, {written})"
-        record = {"value": written}
+        value, key = value.registered(), self.key.registered()
+        value.refuse_unwritten(f"the value of {self.place}")
+        key.refuse_unwritten(f"the key of {self.place}")
+        record = {"value": value.written()}
         if self.key.schema.columns:
-            record["key"] = self.key.written()
+            record["key"] = key.written()
         if self.upsert:
             record[CHANGE] = CHANGE
             if self.misfits == FAIL:
@@ -340,6 +350,7 @@ def kafka(  # noqa: PLR0913 - each is a free choice, by its name
     avro: str = "",
     key_avro: str = "",
     registry: str = "",
+    register: bool = False,
     epoch: str = "",
     options: Mapping[str, str] = _NOTHING,
 ) -> Topic:
@@ -354,38 +365,39 @@ def kafka(  # noqa: PLR0913 - each is a free choice, by its name
     {"at": "timestamp"}. `start`: "earliest" or "latest", where no checkpoint says more.
     `misfits="null"`: what does not fit is null, and does not end the query.
     `upsert`: of a join of tables that change, deletes go out as tombstones.
-    `registry`: the address of a registry of schemas, in place of `avro` and `key_avro`.
+    `registry`: the address of a registry of schemas, in place of `avro` and `key_avro`;
+    with `register` a sink tells it the schema of its rows, where it has none.
     `epoch`: timestamps in JSON are numbers since 1970, of "milliseconds" for example.
     """
     arguments.text("topic", topic, "the name of a topic", 'dt.kafka("orders", ..)')
     arguments.text("servers", servers, "a broker", 'servers="localhost:9092"')
-    example = '{"id": "bigint"}'
-    keys = Schema.of(_texts("key", key, example))
+    keys = Schema.of(_texts("key", key, '{"id": "bigint"}'))
     unsaid = arguments.is_unsaid(key_format)
     named = usual_format(keys).value if unsaid else key_format
-    named = arguments.word("key_format", named, KEY_FORMATS)
-    window, written = KEY_FORMATS[named]
-    known = _texts("meta", meta, '{"at": "timestamp"}')
-    value = Schema.of(_texts("columns", columns, example))
+    window, written = KEY_FORMATS[arguments.word("key_format", named, KEY_FORMATS)]
+    value = Schema.of(_texts("columns", columns, '{"id": "bigint"}'))
     _refuse_no_json(avro=avro, key_avro=key_avro)
     unit = "" if arguments.is_unsaid(epoch) else arguments.word("epoch", epoch, EPOCHS)
     how = arguments.choice("format", format, Encoding)
+    may = arguments.truth("register", register)
     parts = (
         Part("value", value, how, avro, epoch=unit),
         Part("key", keys, written, key_avro, window, epoch=unit),
     )
     if arguments.said("registry", registry, "an address", 'registry="http://..:8081"'):
-        parts = (parts[0].known_to(registry, topic), parts[1].known_to(registry, topic))
+        first, second = (it.known_to(registry, topic, registers=may) for it in parts)
+        parts = first, second
     return Topic(
         topic,
         servers,
         *parts,
-        known,
+        _texts("meta", meta, '{"at": "timestamp"}'),
         arguments.word("start", start, (_START, "latest")),
         arguments.word("misfits", misfits, (FAIL, "null")),
         arguments.truth("upsert", upsert),
         _texts("options", options, '{"maxOffsetsPerTrigger": "1000"}'),
         registry,
+        may,
     )
 
 

@@ -11,15 +11,35 @@ What does not fit is null, or ends the query where rows are read.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from dovetail.bind.avro import (
+    fields_of,
+    read_as,
+    readable,
+    schema_of_record,
+    schema_of_values,
+)
 from dovetail.bind.registry import Subject, head, subject
 from dovetail.bind.sinks import JSON
 from dovetail.errors import SchemaError, SpecError
 from dovetail.expression.sql import text_of
-from dovetail.schema import WHOLE, AtomicType, Schema, Type, quoted
+from dovetail.schema import (
+    DATES,
+    FRACTIONS,
+    WHOLE,
+    ArrayType,
+    AtomicType,
+    DecimalType,
+    MapType,
+    Schema,
+    StructType,
+    Type,
+    quoted,
+)
 from dovetail.schema import Column as SchemaColumn
 from dovetail.spec import arguments
 
@@ -69,6 +89,11 @@ KEY_FORMATS = {
     for one in Encoding
 }
 """Formats of a key by their names: with `tw` or `sw` in front it has a window."""
+_WRITTEN: set[Type | None] = {
+    *(AtomicType.BOOLEAN, AtomicType.FLOAT, AtomicType.DOUBLE),
+    *(AtomicType.STRING, AtomicType.BINARY),
+}
+"""What Spark writes into fields of Avro of these types alone."""
 _MOMENTS = (AtomicType.BIGINT, AtomicType.TIMESTAMP)
 
 
@@ -110,23 +135,91 @@ class Part:
     @property
     def _newest(self) -> str:
         """Returns the schema of Avro that rows are read in, and go out in."""
-        known = self.subject
-        return known.schemas[known.newest] if known else self.avro
+        return self.subject.schema if self.subject else self.avro
 
     @property
     def _has_fields(self) -> bool:
         """Tells whether columns are fields, and not one of them all there is."""
         if self.format is not Encoding.AVRO:
             return self.format is Encoding.JSON
-        known = json.loads(self._newest)
-        kinds = known if isinstance(known, list) else [known]
-        return any(isinstance(it, dict) and it.get("type") == "record" for it in kinds)
+        if not self._newest:
+            # As clients of Confluent's have it, a key of one column is that alone.
+            return self.column == "value" or len(self.schema.columns) > 1
+        return fields_of(self._newest) is not None
 
-    def known_to(self, registry: str, topic: str) -> Part:
+    def _own(self, column: SchemaColumn) -> Type | None:
+        """Returns the type of a column in its schema of Avro, if that is clear."""
+        if (fields := fields_of(self._newest)) is None:
+            return read_as(json.loads(self._newest), {})
+        return fields.get(column.name.lower())
+
+    def _widened(self, column: SchemaColumn) -> Type:
+        """Returns the type in which a column of rows is written as Avro."""
+        own, kind = self._own(column), column.type
+        is_wider = own in WHOLE and kind in WHOLE and _has_room(own, kind)
+        return own if own and is_wider else kind
+
+    def refuse_unwritten(self, where: str) -> None:
+        """Refuses columns of rows for which there is no field, or one of another type.
+
+        Spark would tell so when the first row goes out.
+        """
+        if self.window is not KeyWindow.NOT:
+            self._inner.refuse_unwritten(where)
+            return
+        if self.format is not Encoding.AVRO:
+            return
+        fields = fields_of(self._newest)
+        for one in self.schema.columns:
+            told = f'{where}: the column "{one.name}"'
+            if fields is not None and one.name.lower() not in fields:
+                raise SchemaError(f"{told} is no field", f"one of {', '.join(fields)}")
+            own, kind = self._own(one), self._widened(one)
+            is_told = {own, kind} & _WRITTEN or {type(own), type(kind)} == {DecimalType}
+            if own is not None and own != kind and (is_told or {own, kind} <= {*WHOLE}):
+                raise SchemaError(f"{told} {kind} is another one there", str(own))
+
+    def refuse_unread(self, where: str) -> None:
+        """Refuses columns that no record of Avro has, or none as the type they are."""
+        if self.window is not KeyWindow.NOT:
+            self._inner.refuse_unread(where)
+            return
+        if self.format is not Encoding.AVRO:
+            return
+        if self.subject and not self.subject.schemas:
+            raise self.subject.unknown
+        fields = fields_of(self._newest)
+        for one in self.schema.columns:
+            told = f'{where}: the column "{one.name}"'
+            if fields is not None and one.name.lower() not in fields:
+                raise SchemaError(f"{told} is no field", f"one of {', '.join(fields)}")
+            own = self._own(one)
+            # Spark would count seconds, whatever the schema does.
+            if own in DATES and one.type not in {*DATES, AtomicType.STRING}:
+                raise SchemaError(f"{told} {one.type} has moments of time", str(own))
+            is_nested = isinstance(own, ArrayType | MapType | StructType)
+            if is_nested and not _has_room(one.type, own):
+                raise SchemaError(f"{told} {one.type} has no room for {own}", str(own))
+
+    def known_to(self, registry: str, topic: str, *, registers: bool) -> Part:
         """Returns the part with the schemas that a registry has of it."""
         if self.format is not Encoding.AVRO:
             return self
-        return replace(self, subject=subject(registry, f"{topic}-{self.column}"))
+        known = subject(registry, f"{topic}-{self.column}", registers=registers)
+        return replace(self, subject=known)
+
+    def registered(self) -> Part:
+        """Returns the part with a schema of its columns, where there is none yet."""
+        if self.window is not KeyWindow.NOT:
+            return replace(self, subject=self._inner.registered().subject)
+        known, own = self.subject, [(it.name, it.type) for it in self.schema.columns]
+        if known is None or known.schemas or not own:
+            return self
+        name = re.sub(r"(?a)\W|^(?=\d)", "_", known.name)
+        if self._has_fields:
+            return replace(self, subject=known.registered(schema_of_record(name, own)))
+        ((_, kind),) = own
+        return replace(self, subject=known.registered(schema_of_values(kind, name)))
 
     def check(self, where: str, word: str) -> None:
         """Refuses columns that the format, said by a word, has no room for."""
@@ -192,8 +285,14 @@ class Part:
                 yield from self._objects(where, fails=fails)
             case Encoding.AVRO:
                 whole = self._of_avro(where, fails=fails)
+                stop = refusal(where, f"hex({raw})", "Avro that fits the columns")
                 for it in kinds:
                     own = f"({whole}).{_quoted(it)}" if self._has_fields else whole
+                    if (found := self._own(it)) != it.type:
+                        fitting = f"try_cast({_by_name(own, it.type)} AS {it.type})"
+                        if _loses(found, it.type):
+                            fitting = f"IF({fitting} = {own}, {fitting}, NULL)"
+                        own = _else_stopped(fitting, own, stop) if fails else fitting
                     yield _named(own, it)
             case _:
                 for one in kinds:
@@ -264,12 +363,13 @@ class Part:
         """Returns the record of Avro, in the newest of the schemas that it may have."""
         raw, mode = self.column, {"mode": "FAILFAST" if fails else "PERMISSIVE"}
         if self.subject is None:
-            return f"from_avro({raw}, {text_of(self.avro)}, {_map(mode)})"
-        known, how = self.subject, _map({**mode, "avroSchema": self._newest})
+            return f"from_avro({raw}, {text_of(readable(self.avro))}, {_map(mode)})"
+        known, newest = self.subject, readable(self._newest)
+        how = _map({**mode, "avroSchema": newest})
         begins = f"hex(substring({raw}, 1, 5))"
         every = " ".join(
             f"WHEN {text_of(head(number))} "
-            f"THEN from_avro(substring({raw}, 6), {text_of(one)}, {how})"
+            f"THEN from_avro(substring({raw}, 6), {text_of(readable(one))}, {how})"
             for number, one in known.schemas.items()
         )
         numbers = ", ".join(map(str, known.schemas))
@@ -308,11 +408,18 @@ class Part:
                 own = ", ".join(map(self._in_json, self.schema.columns))
                 return f"CAST(to_json(struct({own}), {_map(JSON)}) AS BINARY)"
             case Encoding.AVRO:
-                value = f"struct({names})" if self._has_fields else names
-                avro = f"to_avro({value}, {text_of(self._newest)})"
+                # Spark makes no number wider, where the schema has a wider one.
+                each = [
+                    f"CAST({_quoted(it)} AS {self._widened(it)})"
+                    for it in self.schema.columns
+                ]
+                parts = zip(each, self.schema.columns, strict=True)
+                fields = (f"{value} AS {_quoted(it)}" for value, it in parts)
+                value = f"struct({', '.join(fields)})" if self._has_fields else each[0]
+                own = f"to_avro({value}, {text_of(self._newest)})"
                 if self.subject is None:
-                    return avro
-                return f"concat(X'{head(self.subject.newest)}', {avro})"
+                    return own
+                return f"concat(X'{head(self.subject.newest)}', {own})"
             case Encoding.STRING:
                 return f"CAST(CAST({names} AS STRING) AS BINARY)"
             case Encoding.BYTES:
@@ -344,6 +451,53 @@ def _quoted(column: SchemaColumn) -> str:
 def _named(sql: str, column: SchemaColumn) -> str:
     """Returns a value in SQL as a column of its type."""
     return f"CAST({sql} AS {column.type}) AS {_quoted(column)}"
+
+
+def _has_room(kind: Type, own: Type | None) -> bool:
+    """Tells whether each value of an own type is one of another, found by its names."""
+    match kind, own:
+        case ArrayType(one), ArrayType(other):
+            return _has_room(one, other)
+        case MapType(_, one), MapType(_, other):
+            return _has_room(one, other)
+        case StructType(fields), StructType(others):
+            known = {name.lower(): part for name, part in others}
+            return all(_has_room(part, known.get(it.lower())) for it, part in fields)
+    if own in WHOLE and kind in WHOLE:
+        return WHOLE.index(own) <= WHOLE.index(kind)
+    is_wider = own is not None and kind in {AtomicType.STRING, AtomicType.DOUBLE}
+    return kind == own or is_wider
+
+
+def _loses(found: Type | None, kind: Type) -> bool:
+    """Tells whether Spark takes a number for another one, without its last digits."""
+    has_digits = found in FRACTIONS or isinstance(found, DecimalType)
+    is_rounded = isinstance(found, DecimalType) and isinstance(kind, DecimalType)
+    return is_rounded or (has_digits and kind in WHOLE)
+
+
+def _by_name(sql: str, kind: Type, depth: int = 0) -> str:
+    """Returns a value in SQL whose records have the fields of a type, by their names.
+
+    Spark would take them by their places.
+    """
+    one = f"it{depth}"
+    match kind:
+        case StructType(fields):
+            parts = ", ".join(
+                f"{text_of(name)}, {_by_name(f'({sql}).{quoted(name)}', part, depth)}"
+                for name, part in fields
+            )
+            return f"IF({sql} IS NULL, NULL, named_struct({parts}))"
+        case ArrayType(element):
+            inner = _by_name(one, element, depth + 1)
+            return sql if inner == one else f"transform({sql}, {one} -> {inner})"
+        case MapType(_, value):
+            inner = _by_name(one, value, depth + 1)
+            each = f"transform_values({sql}, (key{depth}, {one}) -> {inner})"
+            return sql if inner == one else each
+        case _:
+            return sql
 
 
 def refusal(where: str, text: str, expected: str) -> str:

@@ -14,28 +14,52 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http.client import HTTPException
-from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import quote, unquote, urlsplit
 from urllib.request import Request, urlopen
 
+from dovetail.bind.avro import Json, types_of, whole
 from dovetail.errors import EngineError, SpecError
 
 _SECONDS = 30
+_JSON = "application/vnd.schemaregistry.v1+json"
+_NOT_FOUND, _REFUSED = 404, (409, 422)
 _EXAMPLE = 'registry="http://localhost:8081"'
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a registry knows of a key or a value: each schema by its number."""
+    """What a registry knows of a key or a value: each schema by its number.
+
+    Of one that it does not know, rows are to make a schema known to a `registry`.
+    """
 
     name: str
     schemas: Mapping[int, str]
+    registry: str = ""
 
     @property
     def newest(self) -> int:
         """Returns the number of the newest schema: rows are read and go out in it."""
         return [*self.schemas][-1]
+
+    @property
+    def schema(self) -> str:
+        """Returns the newest schema, if there is any."""
+        return self.schemas[self.newest] if self.schemas else ""
+
+    def registered(self, schema: Json) -> Subject:
+        """Returns the subject with a schema, which the registry is told."""
+        text = json.dumps(schema)
+        answer = _asked(self.registry, _place(self.name), json.dumps({"schema": text}))
+        if not isinstance(answer, dict) or "id" not in answer:
+            raise _silent(self.registry, f'"{answer}" is no number of a schema')
+        return Subject(self.name, {answer["id"]: text})
+
+    @property
+    def unknown(self) -> SpecError:
+        """Returns the error where a schema is needed, and the registry has none."""
+        return _unknown(self.registry, f'schema of "{self.name}"')
 
 
 def head(number: int) -> str:
@@ -43,63 +67,114 @@ def head(number: int) -> str:
     return f"{number:010X}"
 
 
-def subject(registry: str, name: str) -> Subject:
-    """Returns all schemas of a subject, the oldest first, or says why it has none."""
+def subject(registry: str, name: str, *, registers: bool = False) -> Subject:
+    """Returns all schemas of a subject, the oldest first, or says why it has none.
+
+    One that `registers` may have none yet.
+    """
     address = urlsplit(registry)
     if address.scheme not in {"http", "https"} or not address.hostname:
         raise SpecError(f'registry="{registry}"', "an address", f"write {_EXAMPLE}")
-    place = f"/subjects/{quote(name, safe='')}/versions"
     schemas: dict[int, str] = {}
-    for version in _asked(registry, place, name):
-        found = _asked(registry, f"{place}/{version}", name)
-        kind = found.get("schemaType", "AVRO")
-        if kind != "AVRO" or found.get("references"):
-            odd = "refers to others" if kind == "AVRO" else f"is of the kind {kind}"
-            raise SpecError(
-                f'the schema {version} of "{name}" {odd}', "one of Avro that is whole"
-            )
+    for version in _asked(registry, _place(name)) or ():
+        number, schema, others = _schema(registry, name, version)
         # One that is known again is the newest once more.
-        schemas.pop(found["id"], None)
-        schemas[found["id"]] = found["schema"]
-    if not schemas:
-        raise _unknown(address.hostname, name)
-    return Subject(name, schemas)
+        schemas.pop(number, None)
+        if others:
+            schema = json.dumps(whole(json.loads(schema), "", others))
+        schemas[number] = schema
+    found = Subject(name, schemas, "" if schemas else registry)
+    if not schemas and not registers:
+        raise found.unknown
+    return found
 
 
-def _asked(registry: str, place: str, name: str) -> Any:  # noqa: ANN401 - what JSON has
-    """Returns what a registry answers."""
+def _schema(
+    registry: str, name: str, version: object, *behind: str
+) -> tuple[int, str, dict[str, Json]]:
+    """Returns a schema, its number, and the types of those to which it refers.
+
+    `behind` are the schemas that have led to it, the last one first.
+    """
+    told = f'schema {version} of "{name}"'
+    if told in behind:
+        expected = f"schemas of which none needs itself: {' needs the '.join(behind)}"
+        raise SpecError(f"the {told} refers to itself", expected)
+    found = _asked(registry, f"{_place(name)}/{version}")
+    if found is None:
+        raise _unknown(registry, told, f"the {behind[0]} refers to it" * bool(behind))
+    types: dict[str, Json] = {}
+    try:
+        number, schema, kind = found["id"], found["schema"], found.get("schemaType")
+        refers = [(it["subject"], it["version"]) for it in found.get("references", ())]
+        own = json.loads(schema) if kind in {None, "AVRO"} else None
+    except ValueError as error:
+        raise SpecError(f"the {told} is no JSON: {error}", "one of Avro") from error
+    except (AttributeError, KeyError, TypeError) as error:
+        raise _silent(registry, f'"{found}" is no schema') from error
+    if own is None:
+        raise SpecError(f"the {told} is of the kind {kind}", "one of Avro")
+    for other in refers:
+        _, text, more = _schema(registry, *other, told, *behind)
+        # Of two types of one name the first one is meant, as Confluent's clients do it.
+        types = {**more, **dict(types_of(json.loads(text), "")), **types}
+    return number, schema, types
+
+
+def _place(name: str) -> str:
+    """Returns where the versions of a subject are."""
+    return f"/subjects/{quote(name, safe='')}/versions"
+
+
+def _asked(registry: str, place: str, told: str = "") -> Json:
+    """Returns what a registry answers, or None where it does not know of it."""
     address = urlsplit(registry)
     user, _, host = address.netloc.rpartition("@")
     url = address._replace(netloc=host, path=address.path.rstrip("/") + place)
-    request = Request(url.geturl())  # noqa: S310 - of the web, as asked before
+    body = told.encode() or None
+    request = Request(url.geturl(), body)  # noqa: S310 - of the web, as asked before
+    if told:
+        request.add_header("Content-Type", _JSON)
     if user:
-        told = base64.b64encode(unquote(user).encode()).decode()
-        request.add_header("Authorization", f"Basic {told}")
+        who = base64.b64encode(unquote(user).encode()).decode()
+        request.add_header("Authorization", f"Basic {who}")
     try:
         with urlopen(request, timeout=_SECONDS) as answer:  # noqa: S310 - likewise
             return json.load(answer)
     except HTTPError as error:
-        error.close()
-        if error.code != 404:  # noqa: PLR2004 - HTTP's own number
-            raise _silent(host, f"{error.code} {error.reason}") from error
-        raise _unknown(host, name) from error
+        with error:
+            said = " ".join(error.read(500).decode(errors="replace").split())
+        if told and error.code in _REFUSED:
+            raise SpecError(
+                f"the registry at {host} refuses a schema: {error.code} {said}",
+                f"one that fits what it has of {place}",
+                "a schema that stands there is used as it is",
+            ) from error
+        if error.code == _NOT_FOUND:
+            return None
+        raise _silent(registry, f"{error.code} {error.reason}") from error
     except (OSError, HTTPException, ValueError) as error:
-        raise _silent(host, str(getattr(error, "reason", error))) from error
+        raise _silent(registry, str(getattr(error, "reason", error))) from error
 
 
-def _unknown(host: str, name: str) -> SpecError:
-    """Returns the error for a subject without a schema."""
+def _host(registry: str) -> str:
+    """Returns where a registry is, without the secret of who asks."""
+    return urlsplit(registry).netloc.rpartition("@")[2]
+
+
+def _unknown(registry: str, what: str, why: str = "") -> SpecError:
+    """Returns the error for a schema that is not there."""
     return SpecError(
-        f'the registry at {host} has no schema of "{name}"',
+        f"the registry at {_host(registry)} has no {what}",
         "one of Avro for the key or the value of the topic",
-        "who writes the topic makes it known there",
+        why or "who writes the topic makes it known: a sink does with register=True",
     )
 
 
-def _silent(host: str, why: str) -> EngineError:
+def _silent(registry: str, why: str) -> EngineError:
     """Returns the error for a registry that gives no schema."""
     return EngineError(
-        f"the registry of schemas at {host} does not answer: {why}",
+        f"the registry of schemas at {_host(registry)} does not answer: {why}",
         "one that speaks as Confluent's does",
         f"write for example {_EXAMPLE}; with https://key:secret@.. if it asks who",
     )

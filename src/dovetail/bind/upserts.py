@@ -1,55 +1,41 @@
 """Changes of a result as records of a topic, which has the newest row of each key.
 
-    update_before  key 1   row a         left out: the next record has its key
+    update_before  key 1   row a         left out: there is a row of its key
     update_after   key 1   row b         key 1, row b
-    update_before  key 1   row b         key 1, nothing: the row moves to another key
-    update_after   key 2   row c         key 2, row c
     delete         key 2   row c         key 2, nothing
 
-The two rows of an update follow each other in one task, whatever it hands out at once.
+    update_before  key 3   row d         in one bucket: the row moves to another key
+    update_after   key 4   row d'
+    update_before  key 4   row e         in another one, whose records may come first
+    update_after   key 3   row e'        key 3, row e'; key 4, row d'
+
+Of a batch only that goes out which it leaves: what counts is how often a row comes and
+goes, and not in which order the buckets of the join are written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
-
-import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
-from dovetail.bind.sinks import CHANGE
-from dovetail.bind.travel import Function, over_batches
-
-_REPLACED = "update_before"
+from dovetail.bind.sinks import CHANGE, TAKES
 
 
 def without_replaced(records: DataFrame) -> DataFrame:
-    """Returns records, of which a column says the change, without those replaced."""
-    return over_batches(records, partial(make_newest), records.schema).drop(CHANGE)
+    """Returns the rows that a batch adds, and a tombstone of a key that has none left.
 
-
-def make_newest() -> Function:
-    """Returns the function for `mapInArrow` that leaves out what is replaced at once.
-
-    A record without a value whose key the next one has would say nothing.
+    A column of the records says what each one changes; of all of them the value is
+    that of their row.
     """
-
-    def newest(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        held: list[pa.RecordBatch] = []
-        for batch in batches:
-            whole = pa.concat_batches([*held, batch])
-            if not whole.num_rows:
-                continue
-            # What comes next tells whether the last one is replaced.
-            last = whole.num_rows - 1
-            keys = whole.column("key")
-            keeps = pc.not_equal(whole.column(CHANGE).slice(0, last), _REPLACED)
-            moves = pc.not_equal(keys.slice(0, last), keys.slice(1))
-            keyless = pc.xor(pc.is_null(keys.slice(0, last)), pc.is_null(keys.slice(1)))
-            kept = pc.or_(keeps, pc.coalesce(moves, keyless))
-            yield whole.slice(0, last).filter(kept)
-            held = [whole.slice(last)]
-        yield from held
-
-    return newest
+    names = [it for it in records.columns if it != CHANGE]
+    # A user who says the partitions of records has keys in each of them.
+    place = ", ".join(it for it in names if it in {"key", "partition"})
+    # Of several rows of a key, as of no result with keys of its own, the last is last.
+    placed = records.withColumn("at", F.monotonically_increasing_id())
+    summed = placed.repartition("key").groupBy(*names)
+    adds = F.expr(f"CAST(IF({TAKES}, -1, 1) AS BIGINT)")
+    left = summed.agg(F.max("at").alias("at"), F.sum(adds).alias("count"))
+    most = f"max(count) OVER (PARTITION BY {place}) AS most"
+    left = left.where("count <> 0").selectExpr("*", most)
+    left = left.where("count > 0 OR most < 0").sortWithinPartitions("at")
+    return left.withColumn("value", F.expr("IF(count > 0, value, NULL)")).select(*names)

@@ -117,11 +117,11 @@ def truth(value: object, where: str) -> bool:
     raise wrong(where, value, "true or false")
 
 
-def whole(value: object, where: str) -> int:
-    """Reads a whole number that is not negative."""
+def whole(value: object, where: str, *, least: int = 0) -> int:
+    """Reads a whole number that is not negative, nor less than another one."""
     # For Python true is a number, and 3.0 a whole one.
-    expected = "a whole number, 0 or more"
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+    expected = f"a whole number, {least} or more"
+    if isinstance(value, int) and not isinstance(value, bool) and value >= least:
         if value <= _MOST:
             return value
         expected += f", at most {_MOST:,}"

@@ -9,6 +9,7 @@ in a file of CSV without a heading. What is not there is refused before anything
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -67,6 +68,9 @@ _HINTS = {
     Format.CSV: "CSV(HEADING(0)) if its first line is a row",
     Format.JSON: f"one of its first {LOOKED_AT} rows must name it",
 }
+_OF_SPARK = b"org.apache.spark.sql.parquet.row.metadata"
+_SPAN = re.compile(r'"name":"([^"]*)","type":[^}]*?"(interval [^"]*)"')
+"""A column of which Spark alone says that its numbers are spans of time."""
 _PLAIN = {
     *(AtomicType.BOOLEAN, AtomicType.TINYINT, AtomicType.SMALLINT),
     *(AtomicType.INT, AtomicType.BIGINT),
@@ -86,6 +90,9 @@ def own_columns(file: DataFile, layout: spec.Layout) -> Columns:
     for part in file.parts:
         if file.format is Format.PARQUET:
             fields = parquet_schema(part)
+            told = (fields.metadata or {}).get(_OF_SPARK, b"").decode()
+            if (span := _SPAN.search(told)) is not None:
+                raise _unread(f"{part.name}: {span[1]}", span[2])
             of_part = {
                 one.name: _of_arrow(one.type, f"{part.name}: {one.name}")
                 for one in fields
@@ -132,10 +139,14 @@ def _of_arrow(kind: pa.DataType, where: str) -> Type:
     if pa.types.is_timestamp(kind):
         return AtomicType.TIMESTAMP if kind.tz else AtomicType.TIMESTAMP_NTZ
     if kind not in _ATOMS:
-        raise SchemaError(
-            f"{where} is of the type {kind}", "numbers, texts, bytes, sets or records"
-        )
+        raise _unread(where, kind)
     return _ATOMS[kind]
+
+
+def _unread(where: str, kind: object) -> SchemaError:
+    """Returns the error for a column of a type that we do not read."""
+    expected = "numbers, texts, bytes, sets or records"
+    return SchemaError(f"{where} is of the type {kind}", expected)
 
 
 def _of_json(value: object) -> Type:

@@ -57,7 +57,8 @@ def parquet_schema(part: Path) -> pa.Schema:
     kept = (file.schema.column(number) for number in range(len(file.schema)))
     leaves = (one.physical_type for one in kept)
     return pa.schema(
-        [one.with_type(_as_spark(one.type, leaves)) for one in file.schema_arrow]
+        [one.with_type(_as_spark(one.type, leaves)) for one in file.schema_arrow],
+        metadata=file.schema_arrow.metadata,
     )
 
 
