@@ -151,6 +151,12 @@ def memory_by_kind(root: int | None = None) -> dict[str, int]:
     return held
 
 
+def largest_worker() -> int:
+    """Returns the bytes of the largest process of Python below this one."""
+    _, *others = _tree()
+    return max((one.memory for one in others if one.name != "java"), default=0)
+
+
 def cpu_seconds(root: int | None = None) -> float:
     """Returns the CPU seconds of this process and all below it, ended ones too."""
     return sum(process.cpu for process in _tree(root))

@@ -327,6 +327,7 @@ class JoinSettings:
     A key that is its own code is of the `key_type`; hashed ones are hidden columns.
     Over so many `buckets` keys are spread; state fits only where that and the
     `fingerprint` of the join are the same. The `identity` says in full what is hashed.
+    A step that would find more new pairs than `most_pairs` at once gives up.
     """
 
     sides: tuple[SideSettings, SideSettings]
@@ -352,6 +353,7 @@ class JoinSettings:
     buckets: int = 0
     fingerprint: str = ""
     identity: str = ""
+    most_pairs: int = NEVER
 
     def counts_partitions(self, hand: int) -> bool:
         """Tells whether a bucket knows how many partitions of a window have rows.

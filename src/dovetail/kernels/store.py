@@ -128,7 +128,7 @@ def _waiting(settings: JoinSettings, hand: int, rows: Rows) -> Rows:
 
 @dataclass(slots=True)
 class Store:
-    """A bucket's state between reading and writing it."""
+    """A bucket's state between reading and writing it, which may be done again."""
 
     settings: JoinSettings
     schemas: tuple[pa.Schema, pa.Schema]
@@ -139,20 +139,6 @@ class Store:
     pairs: chunks.Chunks = field(init=False)
     extras: list[int] = field(default_factory=list)
     partitions: list[int] = field(default_factory=lambda: [0, 0])
-
-    def __post_init__(self) -> None:
-        self.blobs = chunks.Blobs(self.shelf)
-        self.sides, self.waiting = (
-            (
-                chunks.Chunks(layout(self.settings, 0, self.schemas[0]), self.blobs),
-                chunks.Chunks(layout(self.settings, 1, self.schemas[1]), self.blobs),
-            )
-            for layout in (alive_layout, waiting_layout)
-        )
-        whole = bool(self.settings.reads_all)
-        # Nothing follows from a pair that waits: it is read as it was written.
-        layout = chunks.Layout(memo.PAIRS, lambda rows: rows, whole=whole)
-        self.pairs = chunks.Chunks(layout, self.blobs)
 
     @property
     def kinds(self) -> tuple[chunks.Chunks, ...]:
@@ -250,6 +236,7 @@ class Store:
 
     def _without_rows(self) -> JoinState:
         """Returns the state as the last batch left it, without what is in chunks."""
+        self._open()
         state, written = new_state(self.schemas), self.shelf.directory()
         if not written:
             return state
@@ -284,6 +271,21 @@ class Store:
             next_place=known["next_place"],
             memo=replace(state.memo, covers=(left, right)),
         )
+
+    def _open(self) -> None:
+        """Forgets what was read and written before."""
+        self.blobs = chunks.Blobs(self.shelf)
+        self.sides, self.waiting = (
+            (
+                chunks.Chunks(layout(self.settings, 0, self.schemas[0]), self.blobs),
+                chunks.Chunks(layout(self.settings, 1, self.schemas[1]), self.blobs),
+            )
+            for layout in (alive_layout, waiting_layout)
+        )
+        whole = bool(self.settings.reads_all)
+        # Nothing follows from a pair that waits: it is read as it was written.
+        layout = chunks.Layout(memo.PAIRS, lambda rows: rows, whole=whole)
+        self.pairs = chunks.Chunks(layout, self.blobs)
 
     def _save_rows(self, stepped: Stepped) -> None:
         """Keeps the rows that a step leaves behind, and the pairs that wait."""

@@ -1,4 +1,4 @@
-"""Rows as bytes and back: Arrow streams without compression.
+"""Rows as bytes and back: Arrow streams, those of state without compression.
 
 What follows from a row's time or place is not written: births, and deaths of windows
 that a row alone decides, are worked out again after reading. Nor is an array that says
@@ -27,17 +27,20 @@ _METADATA = b"arrays"
 _COLUMN, _ONE, _PAYLOAD = "column", "one", "payload"
 
 
-def write_batch(batch: pa.RecordBatch) -> bytes:
-    """Returns a batch as the bytes of an Arrow stream."""
+def write_batch(batch: pa.RecordBatch, *, is_packed: bool = False) -> bytes:
+    """Returns a batch as the bytes of an Arrow stream, its values packed if asked."""
     sink = pa.BufferOutputStream()
-    append_batch(sink, batch)
+    append_batch(sink, batch, packing="lz4" if is_packed else None)
     written: bytes = sink.getvalue().to_pybytes()
     return written
 
 
-def append_batch(sink: pa.NativeFile, batch: pa.RecordBatch) -> None:
+def append_batch(
+    sink: pa.NativeFile, batch: pa.RecordBatch, *, packing: str | None = None
+) -> None:
     """Writes a batch to the end of what was written to the sink."""
-    with pa.ipc.new_stream(sink, batch.schema) as writer:
+    options = pa.ipc.IpcWriteOptions(compression=packing)
+    with pa.ipc.new_stream(sink, batch.schema, options=options) as writer:
         writer.write_batch(batch)
 
 

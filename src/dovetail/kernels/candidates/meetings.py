@@ -36,7 +36,8 @@ def candidates(settings: JoinSettings, present: Present) -> Matches:
     """Returns the pairs of equal keys with at least one new row, each once."""
     if _are_first_enough(settings):
         return first_overlaps(*present.rows, settings.picks.keep)
-    found = overlaps(*_in_reach(settings, present.rows), present.old)
+    sides = _in_reach(settings, present.rows)
+    found = overlaps(*sides, present.old, most=settings.most_pairs)
     if settings.reads_time and len(found):
         # Row times overlap; both must also be there at one place of the arrival.
         found = found.take(np.flatnonzero(_overlap(present.rows, found)))

@@ -20,7 +20,7 @@ from typing import Literal
 import numpy as np
 
 from dovetail.kernels.arrays import sort
-from dovetail.kernels.arrays.rows import Mask, Rows, Whole, can_meet
+from dovetail.kernels.arrays.rows import NEVER, Mask, Rows, Whole, can_meet
 
 _ROOM = 2**62
 """Codes and times are folded into numbers below this one."""
@@ -60,6 +60,15 @@ def join_matches(parts: list[Matches]) -> Matches:
     )
 
 
+class TooManyPairsError(Exception):
+    """More pairs would be found than there may be; says how many."""
+
+    def __init__(self, pairs: int) -> None:
+        """Keeps how many there are."""
+        super().__init__(f"{pairs} pairs")
+        self.pairs = pairs
+
+
 @dataclass(frozen=True, slots=True)
 class _Lives:
     """Rows that may meet somebody, by birth on one number line: code, then time."""
@@ -81,54 +90,61 @@ def first_overlaps(left: Rows, right: Rows, most: int) -> Matches:
     ours, theirs = _on_one_line((left, right), chosen)
     first = np.searchsorted(theirs.death, ours.birth, "right")
     past = np.searchsorted(theirs.birth, ours.death, "left")
-    return _runs(ours, theirs, first, np.minimum(past, first + most))
+    return _runs(ours, theirs, (first, np.minimum(past, first + most)))
 
 
-def overlaps(left: Rows, right: Rows, old: tuple[int, int] = (0, 0)) -> Matches:
+def overlaps(
+    left: Rows, right: Rows, old: tuple[int, int] = (0, 0), *, most: int = NEVER
+) -> Matches:
     """Returns every pair of rows that meet, each once.
 
-    Pairs of two old rows are left out: so many rows of each side, from its first.
+    Pairs of two old rows are left out: so many rows of each side, from its first. None
+    is made where one search alone would find more than `most`: that is an error.
     """
     chosen = [can_meet(rows).nonzero()[0] for rows in (left, right)]
     if not len(chosen[0]) or not len(chosen[1]):
         return NO_MATCHES
     ours, theirs = _on_one_line((left, right), chosen)
     if not old[0] or not old[1]:
-        return _meetings(ours, theirs)
+        return _meetings(ours, theirs, most)
     # Our new rows with all of theirs, then their new ones with our old ones.
     new, newer = ours.number >= old[0], theirs.number >= old[1]
-    with_ours = _meetings(ours.where(new), theirs)
-    with_theirs = _meetings(theirs.where(newer), ours.where(~new))
+    with_ours = _meetings(ours.where(new), theirs, most)
+    with_theirs = _meetings(theirs.where(newer), ours.where(~new), most)
     return join_matches([with_ours, with_theirs.swapped()])
 
 
-def _meetings(ours: _Lives, theirs: _Lives) -> Matches:
+def _meetings(ours: _Lives, theirs: _Lives, most: int) -> Matches:
     """Returns every pair of two lives that overlap, each once."""
     if sort.never_falls(theirs.death):  # dying in the order of birth: each has one run
         first = theirs.death.searchsorted(ours.birth, "right")
         past = theirs.birth.searchsorted(ours.death, "left")
-        return _runs(ours, theirs, first, past)
-    while_ours = _born_within(ours, theirs, "left")
-    while_theirs = _born_within(theirs, ours, "right")
+        return _runs(ours, theirs, (first, past), most)
+    while_ours = _runs(ours, theirs, _born_within(ours, theirs, "left"), most)
+    while_theirs = _runs(theirs, ours, _born_within(theirs, ours, "right"), most)
     return join_matches([while_ours, while_theirs.swapped()])
 
 
 def _born_within(
     hosts: _Lives, guests: _Lives, edge: Literal["left", "right"]
-) -> Matches:
-    """Returns hosts with guests born in their lives; `right`: after their births."""
+) -> tuple[Whole, Whole]:
+    """Returns each host's run of guests born in its life; `right`: after its birth."""
     first = guests.birth.searchsorted(hosts.birth, edge)
-    past = guests.birth.searchsorted(hosts.death, "left")
-    return _runs(hosts, guests, first, past)
+    return first, guests.birth.searchsorted(hosts.death, "left")
 
 
-def _runs(ours: _Lives, theirs: _Lives, first: Whole, past: Whole) -> Matches:
-    """Returns each of our rows with its run of their rows."""
+def _runs(
+    ours: _Lives, theirs: _Lives, runs: tuple[Whole, Whole], most: int = NEVER
+) -> Matches:
+    """Returns each of our rows with its run of their rows, `most` pairs at most."""
+    first, past = runs
     # A life that ends before any of theirs begins has its `past` before its `first`.
     counts = np.maximum(past - first, 0)
     total = int(counts.sum())
     if not total:
         return NO_MATCHES
+    if total > most:
+        raise TooManyPairsError(total)
     # One count over all runs: each run's start is put back to where it begins.
     starts = first - counts.cumsum() + counts
     partner = starts.repeat(counts) + np.arange(total)

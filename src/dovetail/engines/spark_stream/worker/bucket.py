@@ -37,7 +37,9 @@ from dovetail.kernels.gather import gather
 from dovetail.kernels.hot import hot_keys
 from dovetail.kernels.lifetimes import lives as life
 from dovetail.kernels.lives import lives_step
+from dovetail.kernels.pairs.matches import TooManyPairsError
 from dovetail.kernels.pairs.results import UNMATCHED, Reason, code
+from dovetail.kernels.pieces import may_be_cut, pieces_of
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState
 from dovetail.kernels.step import Stepped, step
@@ -96,6 +98,12 @@ COUNTED = (
     LARGEST,
 )
 """All that a bucket counts: sums, but for bounds and the rows of the largest bucket."""
+_OF_PIECES = {
+    f"{hand}_{name}"
+    for hand in ("left", "right")
+    for name in (*OF_SIDE[: -len(Amount._fields)], "evicted")
+} | {"matched", "written"}
+"""What each piece of a delivery counts of its own; all else is as the last one says."""
 BLOB_BYTES = 128 << 10
 """So much one line holds: Spark hands a thousand lines over at once, and holds them
 outside its heap, twice while they grow."""
@@ -214,26 +222,29 @@ class Memory(Protocol):
         """Keeps what a step leaves behind."""
 
 
+MOST_PAIRS = 1 << 20
+"""So many new pairs one step finds at most where its rows may come in pieces."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What a step left behind of a delivery, and what was kept."""
+    """What came of a delivery: results as blobs, what is counted, its last step.
+
+    Pieces of a delivery are steps, each with counts of its own.
+    """
 
     settings: JoinSettings
-    stepped: Stepped
     delivery: Delivery
-    saved: Saved
+    stepped: Stepped
+    blobs: tuple[bytes, ...]
+    counted: tuple[list[int | None], ...]
 
     def lines(self) -> list[tuple[bytes | int | None, ...]]:
         """Returns the lines of results; what is counted stands beside the first blob.
 
         So there is one line where nothing comes out. Own results are those of join 0.
         """
-        own: list[bytes | None] = []
-        for batch in self.stepped.out:
-            each = max(1, int(BLOB_BYTES // (batch.nbytes / batch.num_rows + 1)))
-            starts = range(0, batch.num_rows, each)
-            own += [write_batch(batch.slice(start, each)) for start in starts]
-        blobs = [(blob, 0) for blob in own or [None]]
+        blobs = [(blob, 0) for blob in self.blobs or [None]]
         blobs += [(one.blob, one.join) for one in self.delivery.passed]
         lives, ends = self.stepped.lives, None
         if not lives.says_nothing:
@@ -249,44 +260,83 @@ class Ran:
 
     def counts(self) -> list[int | None]:
         """Returns what is counted, as `COUNTED` names it."""
-        present, kept = self.stepped.present, self.saved.sides
-        matched, went = _went(self.stepped.out)
-        sides = [
-            value
-            for hand in (0, 1)
-            for value in (
-                sum(len(rows) for rows in self._rows(hand)),
-                self.stepped.met[hand],
-                *went[hand],
-                *kept[hand],
-            )
+        *before, last = self.counted
+        every = zip(COUNTED, last, *before, strict=True)
+        return [
+            sum(filter(None, counts)) if name in _OF_PIECES else counts[0]
+            for name, *counts in every
         ]
-        # Either end of all time is no moment that anybody could be told.
-        bounds = [
-            watch.bound if BEGINNING < watch.bound < NEVER else None
-            for watch in present.watches
-        ]
-        # Spark observes the greatest of all buckets: so uneven are they.
-        rows = kept[0].alive + kept[1].alive
-        return [*sides, matched, self.saved.written, 1, *bounds, rows]
 
     def hot(self) -> str | None:
         """Returns the keys of the most rows that came, if any came twice."""
-        found = [hot_keys(self.settings, self._rows(hand)) for hand in (0, 1)]
-        return json.dumps(found) if any(found) else None
-
-    def _rows(self, hand: int) -> list[Rows]:
-        """Returns the rows that came on a side."""
         parcels = self.delivery.parcels
-        return [one.rows for one in parcels if one.report.hand == hand]
+        found = [hot_keys(self.settings, _came(parcels, hand)) for hand in (0, 1)]
+        return json.dumps(found) if any(found) else None
 
 
 def run_batch(settings: JoinSettings, memory: Memory, delivery: Delivery) -> Ran:
-    """Returns what a bucket's step makes of a delivery, its state kept."""
-    state = memory.load(delivery.parcels, delivery.now)
+    """Returns what a bucket's steps make of a delivery, its state kept.
+
+    It is one step, or several of pieces where too many rows meet. Results of those are
+    many times the rows that came, whose values they repeat: so they are packed.
+    """
     play = gather if settings.gathers else step
-    stepped = play(settings, state, delivery.parcels, delivery.now)
-    return Ran(settings, stepped, delivery, memory.save(stepped))
+    most = MOST_PAIRS if may_be_cut(settings, delivery.parcels) else NEVER
+    waiting, now = [(delivery.parcels, most)], delivery.now
+    blobs: list[bytes] = []
+    counted: list[list[int | None]] = []
+    while True:
+        parcels, most = waiting.pop()
+        asked, state = replace(settings, most_pairs=most), memory.load(parcels, now)
+        try:
+            stepped = play(asked, state, parcels, now)
+        except TooManyPairsError as error:
+            pieces = pieces_of(settings, parcels, -(-error.pairs // most))
+            # A row that meets too many alone does so in one step.
+            several = [(one, most) for one in reversed(pieces)]
+            waiting += several or [(parcels, NEVER)]
+            continue
+        counted.append(_counts(parcels, stepped, memory.save(stepped)))
+        blobs += _written(stepped.out, is_packed=bool(waiting) or len(counted) > 1)
+        if not waiting:
+            return Ran(settings, delivery, stepped, tuple(blobs), tuple(counted))
+
+
+def _written(out: Iterable[pa.RecordBatch], *, is_packed: bool) -> Iterator[bytes]:
+    """Gives results as blobs, so many of their bytes in each."""
+    for batch in out:
+        each = max(1, int(BLOB_BYTES // (batch.nbytes / batch.num_rows + 1)))
+        for start in range(0, batch.num_rows, each):
+            yield write_batch(batch.slice(start, each), is_packed=is_packed)
+
+
+def _counts(parcels: list[Parcel], stepped: Stepped, saved: Saved) -> list[int | None]:
+    """Returns what a step has counted, as `COUNTED` names it."""
+    present, kept = stepped.present, saved.sides
+    matched, went = _went(stepped.out)
+    sides = [
+        value
+        for hand in (0, 1)
+        for value in (
+            sum(len(rows) for rows in _came(parcels, hand)),
+            stepped.met[hand],
+            *went[hand],
+            *kept[hand],
+        )
+    ]
+    # Either end of all time is no moment that anybody could be told.
+    bounds = [
+        watch.bound if BEGINNING < watch.bound < NEVER else None
+        for watch in present.watches
+    ]
+    # Spark observes the greatest of all buckets: so uneven are they.
+    rows = kept[0].alive + kept[1].alive
+    return [*sides, matched, saved.written, 1, *bounds, rows]
+
+
+def _came(parcels: list[Parcel], hand: int) -> list[Rows]:
+    """Returns the rows that came on a side."""
+    return [one.rows for one in parcels if one.report.hand == hand]
 
 
 def run_lives(settings: JoinSettings, store: Store, delivery: Delivery) -> list[Line]:
