@@ -128,6 +128,15 @@ def test_a_column_that_is_another_one_in_avro_is_refused(columns, told):
         )
 
 
+def test_a_record_that_is_one_of_several_is_refused():
+    """Spark has columns for them, and reads none."""
+    second = '{"type": "record", "name": "S", "fields": []}'
+    several = f'["null", {AVRO}, {second}]'
+    how = {"servers": "b", "format": "avro", "avro": several}
+    with pytest.raises(SchemaError, match="of 2 types, of which one is a record"):
+        dt.kafka("t", columns={"a": "int"}, **how).columns(Schema(()))
+
+
 def test_a_column_that_is_wider_or_has_other_names_first_is_none():
     columns = {
         "at": "date",
