@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from dovetail import schema as columns
@@ -106,6 +107,8 @@ def read_as(schema: Json, types: Mapping[str, Json]) -> columns.Type | None:
     return None
 
 
+# Asked for each column of each batch.
+@lru_cache(maxsize=100)
 def fields_of(text: str) -> Mapping[str, columns.Type | None] | None:
     """Returns the types of a record's fields, by their names in small letters.
 
