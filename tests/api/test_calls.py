@@ -438,6 +438,11 @@ def test_a_condition_on_streams_may_end_in_a_comment():
     assert "l.n > r.m" in joined.in_words()
 
 
+@pytest.mark.parametrize("order", ["_metadata.row_index", "own_function(n)"])
+def test_an_order_may_be_what_spark_alone_knows(order):
+    assert orders(order=order).feed.order == order
+
+
 def test_a_state_is_looked_at_by_a_session():
     error = refusal(lambda: dt.state("/c", spark="local"))
     assert error.found == 'spark="local"'

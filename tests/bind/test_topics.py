@@ -3,6 +3,7 @@
 import pytest
 
 import dovetail as dt
+from dovetail.bind.avro import fields_of
 from dovetail.errors import SchemaError, SpecError
 from dovetail.schema import Schema
 from tests.described import CONDITION
@@ -126,6 +127,20 @@ def test_a_column_that_is_another_one_in_avro_is_refused(columns, told):
         dt.kafka("t", servers="b", key_avro=AVRO, columns={"x": "int"}, **key).columns(
             Schema(())
         )
+
+
+def test_a_schema_is_looked_at_once_for_all_columns_and_batches():
+    """Of 300 columns it took three seconds of each batch."""
+    assert fields_of(AVRO) is fields_of(f"{AVRO}")
+
+
+def test_a_record_that_is_one_of_several_is_refused():
+    """Spark has columns for them, and reads none."""
+    second = '{"type": "record", "name": "S", "fields": []}'
+    several = f'["null", {AVRO}, {second}]'
+    how = {"servers": "b", "format": "avro", "avro": several}
+    with pytest.raises(SchemaError, match="of 2 types, of which one is a record"):
+        dt.kafka("t", columns={"a": "int"}, **how).columns(Schema(()))
 
 
 def test_a_column_that_is_wider_or_has_other_names_first_is_none():

@@ -203,7 +203,8 @@ READ = """
 
 @pytest.mark.usefixtures("spark")
 def test_an_index_without_a_data_set_is_what_was_built(base, tmp_path):
-    data, program = tmp_path / "data", tmp_path / "program.ecl"
+    # A folder whose name would find others, were it a pattern of names.
+    data, program = tmp_path / "data[1]{b}*", tmp_path / "program.ecl"
     data.mkdir()
     (data / "pets.csv").write_text("owner,pet\n2,Rex\n1,Tib\n2,Ace\n")
     program.write_text(READ)

@@ -222,16 +222,14 @@ class Flow:
             raise SpecError(told, "one of them", "they are the same rows")
         return "".join(late)
 
-    def left(self, checkpoint: str, *, finish: bool) -> tuple[FlowQuery, ...]:
-        """Returns the queries that a start begins: to finish, those that have to."""
+    def unfinished(self, checkpoint: str) -> tuple[FlowQuery, ...]:
+        """Returns the queries that `write(finish=True)` starts: not those at an end."""
         places = {f"{checkpoint}/{query.names[0]}": query for query in self.queries}
-        if not finish:
-            return self.queries
         return tuple(places[it] for it in running.unfinished(self._spark, [*places]))
 
     def _started(self, sinks: Sinks, how: running.Start) -> Iterator[StreamingQuery]:
         """Yields each query, started."""
-        for query in self.left(how.checkpoint, finish=bool(how.finish)):
+        for query in self.unfinished(how.checkpoint) if how.finish else self.queries:
             # Another first stream is another query: state of this one does not fit it.
             first, *_ = query.names
             place = f"{how.checkpoint}/{first}"

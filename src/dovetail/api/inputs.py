@@ -15,6 +15,9 @@ from dovetail.plan.stream import Feed
 from dovetail.schema import MOMENTS, WHOLE, AtomicType, Schema
 from dovetail.spec import arguments
 
+_HIDDEN = "_metadata"
+"""Spark's own column of rows from files: no schema shows it, or its types."""
+
 
 def input_given(
     kind: spec.InputKind,
@@ -169,6 +172,8 @@ def _place(name: str, given: str, schema: Schema) -> str:
     column = spec.plain_column(Expression(given))
     if column and column not in schema:
         raise arguments.no_column(name, given, column, schema)
+    if _HIDDEN in given:
+        return given
     try:
         kind = parse(Expression(given), Scope.row(schema)).type
     except UnsupportedError:

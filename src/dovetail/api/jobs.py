@@ -668,9 +668,9 @@ class JobOutcome:
         how = {"checkpoint": self.checkpoint, **self.prepared.how, **more}
         match self.made:
             case Flow():
-                left = self.made.left(self.checkpoint, finish=bool(how["finish"]))
+                left = self.made.unfinished(self.checkpoint) if how["finish"] else ()
                 begun = self.made.write(self.sinks, **how)  # type: ignore[arg-type]
-                names = (", ".join(it.names) for it in left)
+                names = (", ".join(it.names) for it in left or self.made.queries)
                 return tuple(zip(names, begun, strict=True))
             case joined:
                 query = joined.write(**self.sinks, **how)  # type: ignore[arg-type]

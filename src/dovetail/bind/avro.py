@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from dovetail import schema as columns
@@ -106,18 +107,44 @@ def read_as(schema: Json, types: Mapping[str, Json]) -> columns.Type | None:
     return None
 
 
+# Asked for each column of each batch.
+@lru_cache(maxsize=100)
 def fields_of(text: str) -> Mapping[str, columns.Type | None] | None:
     """Returns the types of a record's fields, by their names in small letters.
 
     What is no record has no fields.
     """
+    if (fields := _fields(text)) is None:
+        return None
+    types = dict(types_of(json.loads(text), ""))
+    return {it["name"].lower(): read_as(it["type"], types) for it in fields}
+
+
+def needed(text: str) -> Iterator[str]:
+    """Yields the fields of a record that are never null, by their names.
+
+    Spark writes none of them by itself, whatever default a field has.
+    """
+    for one in _fields(text) or ():
+        if not isinstance(one["type"], list) or "null" not in one["type"]:
+            yield one["name"]
+
+
+def _fields(text: str) -> Json | None:
+    """Returns the fields of a record; refuses one that is one of several types."""
     known = json.loads(text)
-    types = dict(types_of(known, ""))
-    for one in known if isinstance(known, list) else [known]:
-        if isinstance(one, dict) and one.get("type") == "record":
-            fields = one.get("fields", ())
-            return {it["name"].lower(): read_as(it["type"], types) for it in fields}
-    return None
+    kinds = [
+        it for it in (known if isinstance(known, list) else [known]) if it != "null"
+    ]
+    if not any(isinstance(it, dict) and it.get("type") == "record" for it in kinds):
+        return None
+    if len(kinds) > 1:
+        raise SchemaError(
+            f"a schema of Avro of {len(kinds)} types, of which one is a record",
+            "one record, or null beside it: Spark reads and writes no other ones",
+            'format="bytes" takes the records as they are',
+        )
+    return kinds[0].get("fields", ())
 
 
 def schema_of_values(kind: columns.Type, name: str) -> Json:

@@ -277,12 +277,12 @@ class Topic:
             own = (it for it in found.columns if not self.upsert or it.name != CHANGE)
             value = replace(value, schema=Schema(tuple(own)))
         value.check(f"the value of {self.place}", "format")
-        value, key = value.registered(), self.key.registered()
-        value.refuse_unwritten(f"the value of {self.place}")
-        key.refuse_unwritten(f"the key of {self.place}")
+        for part, name in ((value, "value"), (self.key, "key")):
+            part.register()
+            part.refuse_unwritten(f"the {name} of {self.place}")
         record = {"value": value.written()}
         if self.key.schema.columns:
-            record["key"] = key.written()
+            record["key"] = self.key.written()
         if self.upsert:
             record[CHANGE] = CHANGE
             if self.misfits == FAIL:

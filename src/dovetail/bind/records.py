@@ -18,6 +18,7 @@ from enum import Enum
 
 from dovetail.bind.avro import (
     fields_of,
+    needed,
     read_as,
     readable,
     schema_of_record,
@@ -164,35 +165,23 @@ class Part:
 
         Spark would tell so when the first row goes out.
         """
-        if self.window is not KeyWindow.NOT:
-            self._inner.refuse_unwritten(where)
-            return
-        if self.format is not Encoding.AVRO:
-            return
-        fields = fields_of(self._newest)
-        for one in self.schema.columns:
-            told = f'{where}: the column "{one.name}"'
-            if fields is not None and one.name.lower() not in fields:
-                raise SchemaError(f"{told} is no field", f"one of {', '.join(fields)}")
+        for one, told in self._fields(where):
             own, kind = self._own(one), self._widened(one)
             is_told = {own, kind} & _WRITTEN or {type(own), type(kind)} == {DecimalType}
             if own is not None and own != kind and (is_told or {own, kind} <= {*WHOLE}):
-                raise SchemaError(f"{told} {kind} is another one there", str(own))
+                found = f"{told} is of the type {kind}, its field is not"
+                raise SchemaError(found, str(own))
+        names = [it.name for it in self._inner.schema.columns]
+        for name in needed(self._newest) if self._newest else ():
+            if name.lower() not in map(str.lower, names):
+                found = f'{where}: no column for the field "{name}", never null there'
+                raise SchemaError(found, f"it beside {', '.join(names)}")
 
     def refuse_unread(self, where: str) -> None:
         """Refuses columns that no record of Avro has, or none as the type they are."""
-        if self.window is not KeyWindow.NOT:
-            self._inner.refuse_unread(where)
-            return
-        if self.format is not Encoding.AVRO:
-            return
         if self.subject and not self.subject.schemas:
             raise self.subject.unknown
-        fields = fields_of(self._newest)
-        for one in self.schema.columns:
-            told = f'{where}: the column "{one.name}"'
-            if fields is not None and one.name.lower() not in fields:
-                raise SchemaError(f"{told} is no field", f"one of {', '.join(fields)}")
+        for one, told in self._fields(where):
             own = self._own(one)
             # Spark would count seconds, whatever the schema does.
             if own in DATES and one.type not in {*DATES, AtomicType.STRING}:
@@ -201,6 +190,17 @@ class Part:
             if is_nested and not _has_room(one.type, own):
                 raise SchemaError(f"{told} {one.type} has no room for {own}", str(own))
 
+    def _fields(self, where: str) -> Iterator[tuple[SchemaColumn, str]]:
+        """Yields the columns of Avro, and how each is told; refuses one of no field."""
+        if not self._newest:
+            return
+        fields = fields_of(self._newest)
+        for one in self._inner.schema.columns:
+            told = f'{where}: the column "{one.name}"'
+            if fields is not None and one.name.lower() not in fields:
+                raise SchemaError(f"{told} is no field", f"one of {', '.join(fields)}")
+            yield one, told
+
     def known_to(self, registry: str, topic: str, *, registers: bool) -> Part:
         """Returns the part with the schemas that a registry has of it."""
         if self.format is not Encoding.AVRO:
@@ -208,18 +208,20 @@ class Part:
         known = subject(registry, f"{topic}-{self.column}", registers=registers)
         return replace(self, subject=known)
 
-    def registered(self) -> Part:
-        """Returns the part with a schema of its columns, where there is none yet."""
+    def register(self) -> None:
+        """Tells a registry the schema of the columns, where it has none yet."""
         if self.window is not KeyWindow.NOT:
-            return replace(self, subject=self._inner.registered().subject)
+            self._inner.register()
+            return
         known, own = self.subject, [(it.name, it.type) for it in self.schema.columns]
         if known is None or known.schemas or not own:
-            return self
+            return
         name = re.sub(r"(?a)\W|^(?=\d)", "_", known.name)
         if self._has_fields:
-            return replace(self, subject=known.registered(schema_of_record(name, own)))
+            known.register(schema_of_record(name, own))
+            return
         ((_, kind),) = own
-        return replace(self, subject=known.registered(schema_of_values(kind, name)))
+        known.register(schema_of_values(kind, name))
 
     def check(self, where: str, word: str) -> None:
         """Refuses columns that the format, said by a word, has no room for."""

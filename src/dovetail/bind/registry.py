@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from http.client import HTTPException
 from urllib.error import HTTPError
@@ -31,11 +30,12 @@ _EXAMPLE = 'registry="http://localhost:8081"'
 class Subject:
     """What a registry knows of a key or a value: each schema by its number.
 
-    Of one that it does not know, rows are to make a schema known to a `registry`.
+    Where it knows none, the first rows that go out tell a `registry` theirs: then it
+    stands here too, and goes along to whoever writes the others.
     """
 
     name: str
-    schemas: Mapping[int, str]
+    schemas: dict[int, str]
     registry: str = ""
 
     @property
@@ -48,13 +48,13 @@ class Subject:
         """Returns the newest schema, if there is any."""
         return self.schemas[self.newest] if self.schemas else ""
 
-    def registered(self, schema: Json) -> Subject:
-        """Returns the subject with a schema, which the registry is told."""
+    def register(self, schema: Json) -> None:
+        """Adds a schema, which the registry is told."""
         text = json.dumps(schema)
         answer = _asked(self.registry, _place(self.name), json.dumps({"schema": text}))
         if not isinstance(answer, dict) or "id" not in answer:
             raise _silent(self.registry, f'"{answer}" is no number of a schema')
-        return Subject(self.name, {answer["id"]: text})
+        self.schemas[answer["id"]] = text
 
     @property
     def unknown(self) -> SpecError:

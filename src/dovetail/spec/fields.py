@@ -118,7 +118,7 @@ def truth(value: object, where: str) -> bool:
 
 
 def whole(value: object, where: str, *, least: int = 0) -> int:
-    """Reads a whole number that is not negative, nor less than another one."""
+    """Reads a whole number that is no less than `least`."""
     # For Python true is a number, and 3.0 a whole one.
     expected = f"a whole number, {least} or more"
     if isinstance(value, int) and not isinstance(value, bool) and value >= least:

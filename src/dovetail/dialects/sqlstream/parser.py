@@ -52,7 +52,10 @@ _APART = frozenset({"PUMP", "FUNCTION"})
 _WITHOUT_EFFECT = frozenset({"SCHEMA", "SERVER", "PUMP", "STREAM", "VIEW", "PATH"})
 """What a text may set up, start and stop without another row coming out."""
 
-_BEGINS = frozenset({TokenType.CREATE, TokenType.INSERT, TokenType.SELECT})
+_BEGINS = frozenset(
+    {TokenType.CREATE, TokenType.DROP, TokenType.INSERT, TokenType.SELECT}
+)
+"""Words that begin a statement, and stand in no other one outside of parentheses."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ from pyspark.sql import Column, DataFrame, SparkSession, types
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.bind.failures import on_trial
+from dovetail.bind.sinks import pattern_of
 from dovetail.engines.spark.rules import plain_rules
 from dovetail.errors import EngineError, SchemaError
 from dovetail.kernels.arrays.names import reserved
@@ -100,7 +101,7 @@ class Build:
 
     def rows_in(self, spark: SparkSession, files: tuple[str, ...] = ()) -> DataFrame:
         """Returns the rows of some files, or of all, as Spark reads them."""
-        folder = f"{self.place}/{ROWS}"
+        folder = pattern_of(f"{self.place}/{ROWS}")
         paths = [f"{folder}/{name}" for name in files] or [folder]
         return spark.read.schema(self.schema).parquet(*paths)
 
@@ -112,7 +113,7 @@ class Build:
         ends = [field(name, bounds) for name in (LOW, HIGH)] if self.keys else []
         first = [field(FILE, types.StringType()), field(NUMBER, types.LongType())]
         columns = types.StructType([*first, *ends, field(COUNT, types.LongType())])
-        return spark.read.schema(columns).parquet(f"{self.place}/{PARTS}")
+        return spark.read.schema(columns).parquet(pattern_of(f"{self.place}/{PARTS}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +195,7 @@ def builds(spark: SparkSession, folder: str) -> list[Build]:
     reader = spark.read.schema(_COLUMNS)
     try:
         with on_trial():
-            lines = reader.json(f"{folder}/{MANIFEST}").collect()
+            lines = reader.json(pattern_of(f"{folder}/{MANIFEST}")).collect()
     except AnalysisException as error:
         if error.getCondition() != "PATH_NOT_FOUND":
             raise
