@@ -12,10 +12,16 @@ Rows that are held back until none of an earlier row time can come.
     step 2   frontier 10:05    row a of 10:05 comes: a, which stands before b, then b
 
 So a row that is held keeps what decides among rows of one row time.
+
+Where each row meets many, and nobody asks for an order, the values of both sides are
+there once, beside the numbers of whose they are: `with_values` reads such a table.
+
+    outlet | reason | row_time | left | right | l: number in rows | r: number in rows
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 from operator import attrgetter
@@ -42,6 +48,8 @@ from dovetail.spec.inputs import Change, Outlet
 Small = npt.NDArray[np.int8]
 
 ABSENT = -1
+TALL = 8
+"""A table of more than so many times the rows of both sides has numbers of them."""
 PLACED = ("turn", "later", "earlier")
 """What decides among rows of one row time: their turn, then both rows' places."""
 
@@ -54,6 +62,9 @@ of the rows of which they are."""
 
 SHOWN = "shown_time"
 """The column of the row times that rows show, where it stands beside their own."""
+
+_SIDES = ("l", "r")
+"""How the names of both sides' columns begin."""
 
 UNMATCHED = (Outlet.LEFT_UNMATCHED, Outlet.RIGHT_UNMATCHED)
 """Where a side's rows leave that met nobody, by the side's number."""
@@ -255,7 +266,14 @@ def _shaped(
         more[SHOWN] = _times(pile, SHOWN, shape)
     head = [outlet, reason, _times(pile, "when", shape)]
     chosen = (pile.numbers("left"), pile.numbers("right"))
-    return table(head, chosen, sides, more | last)
+    in_order = shape.sorted or shape.sided
+    is_tall = len(pile.part) > TALL * sum(map(len, sides))
+    if in_order or not is_tall:
+        return table(head, chosen, sides, more | last)
+    leaving = _by_number(head, chosen, sides)
+    for name, column in (more | last).items():
+        leaving = leaving.append_column(name, column)
+    return leaving
 
 
 def _times(pile: _Pile, name: str, shape: Shape) -> pa.Array:
@@ -315,10 +333,8 @@ def table(
     names = ["outlet", "reason", "row_time", "left", "right"]
     there = [index != ABSENT for index in chosen]
     columns = [*head, *map(pa.array, there)]
-    for letter, index, is_there, side in zip("lr", chosen, there, sides, strict=True):
-        # What only matching needs does not come out.
-        hidden = [name for name in side.payload.schema.names if name.startswith(HIDDEN)]
-        shown = side.payload.drop_columns(hidden) if hidden else side.payload
+    for letter, index, is_there, side in zip(_SIDES, chosen, there, sides, strict=True):
+        shown = _shown(side.payload)
         names.extend(f"{letter}.{name}" for name in shown.schema.names)
         # Who is there on neither or on every line is common, and needs no mask.
         if count := np.count_nonzero(is_there):
@@ -327,6 +343,57 @@ def table(
         else:
             columns.extend(pa.nulls(len(index), kind) for kind in shown.schema.types)
     return pa.RecordBatch.from_arrays([*columns, *more.values()], names=[*names, *more])
+
+
+def _by_number(
+    head: list[pa.Array], chosen: tuple[Whole, Whole], sides: tuple[Rows, Rows]
+) -> pa.RecordBatch:
+    """Returns the head with the numbers of both sides' rows, beside all of these."""
+    names = ["outlet", "reason", "row_time", "left", "right", *_SIDES]
+    there = [index != ABSENT for index in chosen]
+    columns = [*head, *map(pa.array, there)]
+    for index, is_there, side in zip(chosen, there, sides, strict=True):
+        numbers = pa.array(index.astype(np.int32), mask=~is_there)
+        rows = _shown(side.payload).to_struct_array()
+        columns.append(pa.DictionaryArray.from_arrays(numbers, rows))
+    return pa.RecordBatch.from_arrays(columns, names=names)
+
+
+def has_numbers(leaving: pa.RecordBatch) -> bool:
+    """Tells whether a table has numbers of rows in place of their values."""
+    return _SIDES[0] in leaving.schema.names
+
+
+def with_values(
+    leaving: pa.RecordBatch, wanted: Collection[str] | None = None
+) -> pa.RecordBatch:
+    """Returns a table with the values of both sides, whatever it has.
+
+    Of one that has numbers only the columns that are `wanted`, as `l0` or `r1`, have
+    values, unless it is all.
+    """
+    if not has_numbers(leaving):
+        return leaving
+    columns: dict[str, pa.Array] = {}
+    for name, column in zip(leaving.schema.names, leaving.columns, strict=True):
+        if name not in _SIDES:
+            columns[name] = column
+            continue
+        rows = column.dictionary
+        for at, field in enumerate(rows.type):
+            is_wanted = wanted is None or f"{name}{at}" in wanted
+            columns[f"{name}.{field.name}"] = (
+                rows.field(at).take(column.indices)
+                if is_wanted
+                else pa.nulls(len(column), field.type)
+            )
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def _shown(payload: pa.RecordBatch) -> pa.RecordBatch:
+    """Returns the columns that come out: what only matching needs does not."""
+    hidden = [name for name in payload.schema.names if name.startswith(HIDDEN)]
+    return payload.drop_columns(hidden) if hidden else payload
 
 
 def release(

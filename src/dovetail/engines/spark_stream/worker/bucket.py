@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -38,7 +39,13 @@ from dovetail.kernels.hot import hot_keys
 from dovetail.kernels.lifetimes import lives as life
 from dovetail.kernels.lives import lives_step
 from dovetail.kernels.pairs.matches import TooManyPairsError
-from dovetail.kernels.pairs.results import UNMATCHED, Reason, code
+from dovetail.kernels.pairs.results import (
+    UNMATCHED,
+    Reason,
+    code,
+    has_numbers,
+    with_values,
+)
 from dovetail.kernels.pieces import may_be_cut, pieces_of
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState
@@ -108,8 +115,8 @@ BLOB_BYTES = 128 << 10
 """So much one line holds: Spark hands a thousand lines over at once, and holds them
 outside its heap, twice while they grow."""
 
-# So many blobs go back to Spark as one.
-_TOGETHER = 16
+# So many blobs go back to Spark as one, and so many rows of one that has more.
+_TOGETHER, AT_ONCE = 16, 1 << 16
 
 
 class Line(NamedTuple):
@@ -277,8 +284,7 @@ class Ran:
 def run_batch(settings: JoinSettings, memory: Memory, delivery: Delivery) -> Ran:
     """Returns what a bucket's steps make of a delivery, its state kept.
 
-    It is one step, or several of pieces where too many rows meet. Results of those are
-    many times the rows that came, whose values they repeat: so they are packed.
+    It is one step, or several of pieces where too many rows meet.
     """
     play = gather if settings.gathers else step
     most = MOST_PAIRS if may_be_cut(settings, delivery.parcels) else NEVER
@@ -297,17 +303,21 @@ def run_batch(settings: JoinSettings, memory: Memory, delivery: Delivery) -> Ran
             waiting += several or [(parcels, NEVER)]
             continue
         counted.append(_counts(parcels, stepped, memory.save(stepped)))
-        blobs += _written(stepped.out, is_packed=bool(waiting) or len(counted) > 1)
+        blobs += as_blobs(stepped.out)
         if not waiting:
             return Ran(settings, delivery, stepped, tuple(blobs), tuple(counted))
 
 
-def _written(out: Iterable[pa.RecordBatch], *, is_packed: bool) -> Iterator[bytes]:
+def as_blobs(out: Iterable[pa.RecordBatch]) -> Iterator[bytes]:
     """Gives results as blobs, so many of their bytes in each."""
     for batch in out:
+        if has_numbers(batch):
+            # Whole, for each blob would have all rows; the numbers are runs.
+            yield write_batch(batch, is_packed=True)
+            continue
         each = max(1, int(BLOB_BYTES // (batch.nbytes / batch.num_rows + 1)))
         for start in range(0, batch.num_rows, each):
-            yield write_batch(batch.slice(start, each), is_packed=is_packed)
+            yield write_batch(batch.slice(start, each))
 
 
 def _counts(parcels: list[Parcel], stepped: Stepped, saved: Saved) -> list[int | None]:
@@ -458,22 +468,43 @@ def make_unpack(
             # Some together: what is done once for each costs as much as many rows.
             for start in range(0, len(blobs), _TOGETHER):
                 some = blobs.slice(start, _TOGETHER)
-                found = [unpacked(blob.as_buffer(), schema) for blob in some]
-                rows = pa.concat_batches(found)
-                leaves = np.isin(rows.column(OUTLET).to_numpy(), outlets)
-                shown = rows.select(names)
-                yield shown if leaves.all() else shown.filter(pa.array(leaves))
+                for rows in _tables(some, schema, names):
+                    leaves = np.isin(rows.column(OUTLET).to_numpy(), outlets)
+                    shown = rows.select(names)
+                    yield shown if leaves.all() else shown.filter(pa.array(leaves))
 
     return unpack
 
 
+def _tables(
+    blobs: pa.Array, schema: pa.Schema, names: Sequence[str]
+) -> Iterator[pa.RecordBatch]:
+    """Gives the rows of blobs, with the values of these columns at least.
+
+    Those of many rows come by themselves, some rows at a time.
+    """
+    found = (read_batch(blob.as_buffer()) for blob in blobs)
+    for is_tall, tables in groupby(found, has_numbers):
+        if not is_tall:
+            yield pa.concat_batches([as_told(one, schema) for one in tables])
+            continue
+        for tall in tables:
+            for start in range(0, tall.num_rows, AT_ONCE):
+                some = with_values(tall.slice(start, AT_ONCE), names)
+                yield as_told(some, schema)
+
+
 def unpacked(blob: bytes | pa.Buffer, schema: pa.Schema) -> pa.RecordBatch:
-    """Returns the rows of a blob of results, in the types of a schema.
+    """Returns the rows of a blob of results, in the types of a schema."""
+    return as_told(with_values(read_batch(blob)), schema)
+
+
+def as_told(found: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """Returns rows of results in the types of a schema.
 
     Columns go by their places: two sides' may have one name. Only what stands behind
     them goes by its name; where nothing is said of it, it is 0, or empty.
     """
-    found = read_batch(blob)
     behind = {*MORE.names, *CAUSES.names, *life.HANDED.names, REST}
     last = [name for name in schema.names if name in behind]
     columns = found.columns[: len(schema) - len(last)]
