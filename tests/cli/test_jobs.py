@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from dovetail.bind.jobs import read_job
 from dovetail.cli.main import app
+from dovetail.errors import DialectError
 from tests.spl_examples import FOLDER, NAMES, expected
 
 TEXT = """\
@@ -86,6 +88,28 @@ def test_a_file_of_the_text_that_is_not_there_is_told(call, tmp_path):
     assert found.exit_code == 2
     says = f'a FileSource of the file "gone.csv"; expected a file "{tmp_path}/gone.csv"'
     assert says in found.stderr
+
+
+def test_two_runs_do_not_share_a_checkpoint(call, tmp_path):
+    (tmp_path / "job.toml").write_text('checkpoint = "state"\n' + JOB)
+    job = read_job(tmp_path / "job.toml")
+    with job.alone():
+        ran = call("run", 'checkpoint = "state"\n' + JOB)
+        assert ran.exit_code == 2
+        assert "line 1, column 1" in ran.stderr
+        assert "with which another run goes on now; expected one run at a" in ran.stderr
+    # It was left empty.
+    assert not (tmp_path / "state").exists()
+    with job.alone(), pytest.raises(DialectError, match="another run"), job.alone():
+        pass
+
+
+@pytest.mark.usefixtures("call")
+def test_a_checkpoint_that_is_no_folder_is_told_where_it_is_used(tmp_path):
+    (tmp_path / "state").write_text("")
+    (tmp_path / "job.toml").write_text('checkpoint = "state"\n' + JOB)
+    with read_job(tmp_path / "job.toml").alone():
+        assert (tmp_path / "state").read_text() == ""
 
 
 def test_a_job_file_that_is_not_there_is_told(tmp_path):

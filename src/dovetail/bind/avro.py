@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
 from typing import Any
 
 from dovetail import schema as columns
@@ -108,16 +107,24 @@ def read_as(schema: Json, types: Mapping[str, Json]) -> columns.Type | None:
 
 
 # Asked for each column of each batch.
-@lru_cache(maxsize=100)
-def fields_of(text: str) -> Mapping[str, columns.Type | None] | None:
+Fields = Mapping[str, columns.Type | None]
+_FOUND: dict[str, Fields | None] = {}
+"""What is known of schemas. A cache of functools has a lock, and could not travel."""
+
+
+def fields_of(text: str) -> Fields | None:
     """Returns the types of a record's fields, by their names in small letters.
 
     What is no record has no fields.
     """
-    if (fields := _fields(text)) is None:
-        return None
-    types = dict(types_of(json.loads(text), ""))
-    return {it["name"].lower(): read_as(it["type"], types) for it in fields}
+    if text not in _FOUND:
+        fields, types = _fields(text), dict(types_of(json.loads(text), ""))
+        _FOUND[text] = (
+            None
+            if fields is None
+            else {it["name"].lower(): read_as(it["type"], types) for it in fields}
+        )
+    return _FOUND[text]
 
 
 def needed(text: str) -> Iterator[str]:

@@ -28,8 +28,11 @@ or for one. What stands at the wrong place is refused there, with its line.
 
 from __future__ import annotations
 
+import fcntl
 import json
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
@@ -205,6 +208,37 @@ class Job:
                 hint = "[streams.NAME] or [tables.NAME] reads what is new in each run"
                 raise self.document.wrong(self.at(word), found, "none", hint)
 
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Refuses another process of this machine that runs on the checkpoint now.
+
+        Of a file system that knows no locks nobody is refused.
+        """
+        place = Path(self.checkpoint)
+        if not self.checkpoint or "://" in self.checkpoint:
+            yield
+            return
+        with ExitStack() as stack:
+            stack.push(lambda *_: _drop_empty(place))
+            # What else is wrong with the place is told where it is first written to.
+            with suppress(OSError):
+                place.mkdir(parents=True, exist_ok=True)
+                # The folder itself: however a process ends, the system ends its lock.
+                held = os.open(place, os.O_RDONLY)
+                stack.callback(os.close, held)
+                self._lock(held)
+            yield
+
+    def _lock(self, held: int) -> None:
+        """Takes the lock of the open checkpoint, or says that another run has it."""
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            found = f'"{self.checkpoint}", with which another run goes on now'
+            hint = "stop that one first, or give this one a checkpoint of its own"
+            told = found, "one run at a time", hint
+            raise self.document.wrong(self.at("checkpoint"), *told) from error
+
     @property
     def connector_used(self) -> tuple[str, ...]:
         """Returns the coordinates of the jars that topics ask for."""
@@ -237,6 +271,12 @@ class Job:
     def at(self, *path: str) -> str:
         """Returns the place of a key in the job file."""
         return ".".join((self.document.name, *path))
+
+
+def _drop_empty(folder: Path) -> None:
+    """Removes a folder that nobody has used."""
+    with suppress(OSError):
+        folder.rmdir()
 
 
 def read_job(path: Path) -> Job:

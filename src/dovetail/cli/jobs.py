@@ -104,6 +104,7 @@ class JobProgram:
         found = self.prepared(output, written)
         out = Console(highlight=False, markup=False, soft_wrap=True)
         with (
+            found.job.alone(),
             _stopped_by_signals() as stop,
             # A session of Spark takes Ctrl-C for itself where it starts.
             self.outcome(found, master, show=show, started=stop.listen) as outcome,
