@@ -14,8 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import threading
-from collections.abc import Callable
 
 from bench.data import Stretch
 from bench.interval import (
@@ -28,27 +26,10 @@ from bench.interval import (
     native,
     session,
 )
-from bench.measure import Sample, largest_worker, measured
+from bench.measure import largest_worker, measured
 
 # Spark's first: a worker that had much memory keeps it.
 LEGS = {"rocksdb": Leg(native, SPARK_ROCKSDB, 1), "dovetail": Leg(dovetail, ROCKSDB, 1)}
-_SAMPLE_SECONDS = 0.2
-
-
-def with_peak(work: Callable[[], int]) -> tuple[Sample, int]:
-    """Returns what work costs, and the most MB that one worker of Python had."""
-    peaks, done = [largest_worker()], threading.Event()
-
-    def watch() -> None:
-        while not done.wait(_SAMPLE_SECONDS):
-            peaks.append(largest_worker())
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    sample = measured(work)
-    done.set()
-    watcher.join()
-    return sample, max(peaks) >> 20
 
 
 def main() -> None:
@@ -70,9 +51,10 @@ def main() -> None:
                 found[name] = drained(leg, leg.source(spark, of, 1), CHECK)
                 return found[name]["pairs"]
 
-            sample, peak = with_peak(run)
+            sample = measured(run, largest_worker)
             rate = {"pairs_per_cpu_s": round(sample.rate), "s": round(sample.wall, 1)}
-            told[name] = {"leg": name, "pairs": sample.rows, **rate, "worker_mb": peak}
+            rate["worker_mb"] = sample.peak >> 20
+            told[name] = {"leg": name, "pairs": sample.rows, **rate}
     spark.stop()
     if found["dovetail"] != found["rocksdb"]:
         sys.exit(f"the legs do not agree: {json.dumps(found)}")

@@ -98,7 +98,10 @@ def test_two_runs_do_not_share_a_checkpoint(call, tmp_path):
         assert ran.exit_code == 2
         assert "line 1, column 1" in ran.stderr
         assert "with which another run goes on now; expected one run at a" in ran.stderr
-    # It was left empty.
+        # It is empty yet, and still held.
+        with pytest.raises(DialectError), job.alone():
+            pass
+        assert (tmp_path / "state").is_dir()
     assert not (tmp_path / "state").exists()
     with job.alone(), pytest.raises(DialectError, match="another run"), job.alone():
         pass

@@ -49,6 +49,13 @@ def test_tables_end_with_one_line_of_what_was_checked(name, pairs):
     assert line["legs"]["dovetail"]["rows"] == 4000
 
 
+@pytest.mark.long
+def test_pairs_of_one_key_end_with_one_line_of_both_joins():
+    line = last_line("pairs")
+    assert line["vs_rocksdb"] > 0
+    assert {one["pairs"] for one in line["legs"].values()} == {250_000}
+
+
 def test_kernels_give_as_many_rows_as_their_peers():
     line = last_line("kernel")
     assert {"few_vs_duckdb", "few_vs_polars", "zipf_vs_duckdb"} <= line.keys()

@@ -106,10 +106,12 @@ def read_as(schema: Json, types: Mapping[str, Json]) -> columns.Type | None:
     return None
 
 
-# Asked for each column of each batch.
 Fields = Mapping[str, columns.Type | None]
 _FOUND: dict[str, Fields | None] = {}
-"""What is known of schemas. A cache of functools has a lock, and could not travel."""
+"""What is known of schemas, which is asked for each column of each batch.
+
+A cache of functools has a lock, and could not travel.
+"""
 
 
 def fields_of(text: str) -> Fields | None:

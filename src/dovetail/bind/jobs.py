@@ -219,7 +219,6 @@ class Job:
             yield
             return
         with ExitStack() as stack:
-            stack.push(lambda *_: _drop_empty(place))
             # What else is wrong with the place is told where it is first written to.
             with suppress(OSError):
                 place.mkdir(parents=True, exist_ok=True)
@@ -227,6 +226,8 @@ class Job:
                 held = os.open(place, os.O_RDONLY)
                 stack.callback(os.close, held)
                 self._lock(held)
+                # While it is held: who was refused must not take another's away.
+                stack.callback(_drop_empty, place)
             yield
 
     def _lock(self, held: int) -> None:

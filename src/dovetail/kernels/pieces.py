@@ -4,7 +4,9 @@ A step has all of its pairs in memory. So where it finds more of them than it ma
 gives up, and the rows come in pieces, each of which is a step of its own:
 
     came      4,000 left and 4,000 right rows of one key: 16,000,000 pairs
-    pieces    4,000 left rows | 66 right rows | 66 right rows | ..
+    pieces    the first 500 rows | the next 500 | ..    each meets those before it
+
+A piece that still finds too many is cut again.
 
 By the law that no cut into batches changes a row this is another cut. It must only be
 one of the order of arrival, and a piece says how far a side has come no sooner than all

@@ -63,6 +63,7 @@ of the rows of which they are."""
 SHOWN = "shown_time"
 """The column of the row times that rows show, where it stands beside their own."""
 
+_HEAD = ("outlet", "reason", "row_time", "left", "right")
 _SIDES = ("l", "r")
 """How the names of both sides' columns begin."""
 
@@ -330,7 +331,7 @@ def table(
     more: dict[str, pa.Array],
 ) -> pa.RecordBatch:
     """Returns the head with both sides' chosen payloads beside it, then the rest."""
-    names = ["outlet", "reason", "row_time", "left", "right"]
+    names = [*_HEAD]
     there = [index != ABSENT for index in chosen]
     columns = [*head, *map(pa.array, there)]
     for letter, index, is_there, side in zip(_SIDES, chosen, there, sides, strict=True):
@@ -349,14 +350,13 @@ def _by_number(
     head: list[pa.Array], chosen: tuple[Whole, Whole], sides: tuple[Rows, Rows]
 ) -> pa.RecordBatch:
     """Returns the head with the numbers of both sides' rows, beside all of these."""
-    names = ["outlet", "reason", "row_time", "left", "right", *_SIDES]
     there = [index != ABSENT for index in chosen]
     columns = [*head, *map(pa.array, there)]
     for index, is_there, side in zip(chosen, there, sides, strict=True):
         numbers = pa.array(index.astype(np.int32), mask=~is_there)
         rows = _shown(side.payload).to_struct_array()
         columns.append(pa.DictionaryArray.from_arrays(numbers, rows))
-    return pa.RecordBatch.from_arrays(columns, names=names)
+    return pa.RecordBatch.from_arrays(columns, names=[*_HEAD, *_SIDES])
 
 
 def has_numbers(leaving: pa.RecordBatch) -> bool:
