@@ -43,10 +43,9 @@ def rows(count):
     return make_rows(number, number, number, np.zeros(count, Flag), payload)
 
 
-@pytest.fixture
-def tables(monkeypatch):
-    """All pairs of two sides and a row of each without a partner, in both forms."""
-    left, right = (one.ravel() for one in np.mgrid[:LEFT, :RIGHT])
+def leaving_of(lefts, rights):
+    """All pairs of so many rows, and a row of each side without a partner."""
+    left, right = (one.ravel() for one in np.mgrid[:lefts, :rights])
     zero = np.zeros(len(left), np.int64)
     moments = left * 1000, zero, zero, left * 1000, zero + results.ABSENT
     met = results.Leaving(
@@ -57,11 +56,19 @@ def tables(monkeypatch):
         results.one_sided(hand, np.array([1]), np.array([5]), results.UNMATCHED[hand])
         for hand in (0, 1)
     ]
+    return met, *alone
+
+
+@pytest.fixture
+def tables(monkeypatch):
+    """All pairs of two sides and a row of each without a partner, in both forms."""
     shape = results.Shape(timed=True, sorted=False)
 
     def made(tall):
         monkeypatch.setattr(results, "TALL", tall)
-        (table,) = results.leave([met, *alone], (rows(LEFT), rows(RIGHT)), shape)
+        (table,) = results.leave(
+            [*leaving_of(LEFT, RIGHT)], (rows(LEFT), rows(RIGHT)), shape
+        )
         return table
 
     return made(10**6), made(2)

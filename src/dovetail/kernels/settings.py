@@ -8,7 +8,8 @@ condition that nobody wrote is no formula at all.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from dovetail.kernels.arrays.names import hidden
@@ -19,6 +20,7 @@ from dovetail.spec.inputs import (
     EmitLateTableRows,
     IgnoreLateTableRows,
     OuterRows,
+    Outlet,
 )
 from dovetail.spec.picks import AtMost, Direction, Limit, OnExceed, Tie, Unlimited
 from dovetail.spec.spans import NO_TIME, Span
@@ -328,6 +330,7 @@ class JoinSettings:
     Over so many `buckets` keys are spread; state fits only where that and the
     `fingerprint` of the join are the same. The `identity` says in full what is hashed.
     A step that would find more new pairs than `most_pairs` at once gives up.
+    Of rows that leave by an outlet nobody looks at the `unread` columns of both sides.
     """
 
     sides: tuple[SideSettings, SideSettings]
@@ -354,6 +357,9 @@ class JoinSettings:
     fingerprint: str = ""
     identity: str = ""
     most_pairs: int = NEVER
+    unread: Mapping[Outlet, tuple[frozenset[str], frozenset[str]]] = field(
+        default_factory=dict
+    )
 
     def counts_partitions(self, hand: int) -> bool:
         """Tells whether a bucket knows how many partitions of a window have rows.

@@ -217,6 +217,7 @@ def _results(
         placed=settings.ordered,
         caused=settings.caused,
         sided=settings.inherited or settings.gathers,
+        unread=settings.unread,
     )
     pairs = behind_taken_back(settings, present, picked.given)
     parts += emission.let_out(settings, present, pairs)

@@ -22,6 +22,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
+from types import MappingProxyType
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
@@ -271,8 +272,8 @@ def lay(
 ) -> tuple[DataFrame, outlets.Results]:
     """Returns the lines of all results, and how each outlet's rows are read of them."""
     travel_by_value()
-    lines, readings = _operated(plan, frames, layout, 0)
     looked_at = _looked_at(plan)
+    lines, readings = _operated(plan, frames, layout, 0, looked_at=looked_at)
     return lines.select(*outlets.LINES), outlets.Results(
         plan, tuple(readings), looked_at
     )
@@ -340,7 +341,12 @@ def _lines_or_late(every: DataFrame, names: Sequence[str]) -> DataFrame:
     return every.select(*columns)
 
 
-def _looked_at(plan: StreamPlan) -> Mapping[spec.Outlet, outlets.Columns]:
+LookedAt = Mapping[spec.Outlet, outlets.Columns]
+"""Which columns of the sides the rows of outlets are made of; all of outlets left out.
+"""
+
+
+def _looked_at(plan: StreamPlan) -> LookedAt:
     """Returns which columns of the sides the rows of outlets are made of.
 
     Of sides left out it is all. This is found before results travel: whoever writes
@@ -364,10 +370,37 @@ def _looked_at(plan: StreamPlan) -> Mapping[spec.Outlet, outlets.Columns]:
     }
 
 
+def _unread(
+    plan: StreamPlan, sides: Sides, looked_at: LookedAt
+) -> dict[spec.Outlet, tuple[frozenset[str], frozenset[str]]]:
+    """Returns by the outlets of results what no outlet looks at of both sides."""
+    found: dict[spec.Outlet, tuple[frozenset[str], frozenset[str]]] = {}
+    for outlet in plan.outlets if looked_at else ():
+        of_sides = looked_at.get(outlet, {})
+        left, right = (
+            frozenset(
+                name
+                for name in bucket.shown_names(packing.schema)
+                if hand in of_sides and name.lower() not in of_sides[hand]
+            )
+            for hand, packing in zip(spec.HANDS, sides, strict=True)
+        )
+        found |= dict.fromkeys(outlets.Outlets(plan).leaving_by(outlet), (left, right))
+    return found
+
+
 def _operated(
-    plan: StreamPlan, frames: Frames, layout: Layout, number: int
+    plan: StreamPlan,
+    frames: Frames,
+    layout: Layout,
+    number: int,
+    *,
+    looked_at: LookedAt = MappingProxyType({}),
 ) -> tuple[DataFrame, list[outlets.Reading]]:
-    """Returns the lines of results of a join, and how those of all joins are read."""
+    """Returns the lines of results of a join, and how those of all joins are read.
+
+    Where outlets read the lines it is known what they look at.
+    """
     rows: list[DataFrame] = []
     below: list[outlets.Reading] = []
     for side, frame in zip(plan.sides, frames, strict=True):
@@ -391,6 +424,7 @@ def _operated(
     buckets = layout.buckets(plan)
     sides, settings = packed(plan, (left, right), layout)
     layout.identities[id(plan)] = settings.identity
+    settings = replace(settings, unread=_unread(plan, sides, looked_at))
     # Every bucket hears the time, those in front of the join's too.
     beat = partial(make_heartbeat, buckets.by_scope)
     beats = [over_batches(tick, beat, bucket.LINE_DDL) for tick in layout.ticks]

@@ -21,8 +21,8 @@ there once, beside the numbers of whose they are: `with_values` reads such a tab
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from operator import attrgetter
 
@@ -46,6 +46,9 @@ from dovetail.kernels.lifetimes import lives
 from dovetail.spec.inputs import Change, Outlet
 
 Small = npt.NDArray[np.int8]
+Names = tuple[frozenset[str], frozenset[str]]
+"""Columns of both sides."""
+_NO_NAMES: Names = (frozenset(), frozenset())
 
 ABSENT = -1
 TALL = 8
@@ -156,6 +159,8 @@ class Shape:
     whether they are given or taken back; `shows_time`: what row times they show;
     `placed`: where they stand among rows of their row time, should they be held back;
     `caused`: at which place they leave; `sided`: at which places their rows stand.
+    Columns that are `unread` of all rows of a table are there without their values,
+    unless rows may be held back: who reads them then is not known.
     """
 
     timed: bool
@@ -166,6 +171,7 @@ class Shape:
     placed: bool = False
     caused: bool = False
     sided: bool = False
+    unread: Mapping[Outlet, Names] = field(default_factory=dict)
 
 
 def leave(
@@ -270,11 +276,19 @@ def _shaped(
     in_order = shape.sorted or shape.sided
     is_tall = len(pile.part) > TALL * sum(map(len, sides))
     if in_order or not is_tall:
-        return table(head, chosen, sides, more | last)
+        unread = _NO_NAMES if shape.placed else _unread(pile.parts, shape)
+        return table(head, chosen, sides, more | last, unread=unread)
     leaving = _by_number(head, chosen, sides)
     for name, column in (more | last).items():
         leaving = leaving.append_column(name, column)
     return leaving
+
+
+def _unread(parts: list[Leaving], shape: Shape) -> Names:
+    """Returns the columns of both sides that are unread of the rows of all parts."""
+    every = [shape.unread.get(one.outlet, _NO_NAMES) for one in parts]
+    left, right = (frozenset.intersection(*some) for some in zip(*every, strict=True))
+    return left, right
 
 
 def _times(pile: _Pile, name: str, shape: Shape) -> pa.Array:
@@ -329,20 +343,32 @@ def table(
     chosen: tuple[Whole, Whole],
     sides: tuple[Rows, Rows],
     more: dict[str, pa.Array],
+    *,
+    unread: Names = _NO_NAMES,
 ) -> pa.RecordBatch:
-    """Returns the head with both sides' chosen payloads beside it, then the rest."""
+    """Returns the head with both sides' chosen payloads beside it, then the rest.
+
+    Columns that are unread are null, of no type, and take no room.
+    """
     names = [*_HEAD]
     there = [index != ABSENT for index in chosen]
     columns = [*head, *map(pa.array, there)]
-    for letter, index, is_there, side in zip(_SIDES, chosen, there, sides, strict=True):
+    nothing = pa.nulls(len(there[0]))
+    for letter, index, is_there, side, passed in zip(
+        _SIDES, chosen, there, sides, unread, strict=True
+    ):
         shown = _shown(side.payload)
         names.extend(f"{letter}.{name}" for name in shown.schema.names)
         # Who is there on neither or on every line is common, and needs no mask.
-        if count := np.count_nonzero(is_there):
-            chosen = pa.array(index, mask=~is_there if count < len(index) else None)
-            columns.extend(pc.take(shown, chosen, boundscheck=False).columns)
-        else:
-            columns.extend(pa.nulls(len(index), kind) for kind in shown.schema.types)
+        count = np.count_nonzero(is_there)
+        which = pa.array(index, mask=~is_there if count < len(index) else None)
+        for name, values in zip(shown.schema.names, shown.columns, strict=True):
+            if name in passed:
+                columns.append(nothing)
+            elif count:
+                columns.append(pc.take(values, which, boundscheck=False))
+            else:
+                columns.append(pa.nulls(len(index), values.type))
     return pa.RecordBatch.from_arrays([*columns, *more.values()], names=[*names, *more])
 
 
@@ -380,12 +406,12 @@ def with_values(
             columns[name] = column
             continue
         rows = column.dictionary
-        for at, field in enumerate(rows.type):
+        for at, own in enumerate(rows.type):
             is_wanted = wanted is None or f"{name}{at}" in wanted
-            columns[f"{name}.{field.name}"] = (
+            columns[f"{name}.{own.name}"] = (
                 rows.field(at).take(column.indices)
                 if is_wanted
-                else pa.nulls(len(column), field.type)
+                else pa.nulls(len(column), own.type)
             )
     return pa.RecordBatch.from_pydict(columns)
 

@@ -461,6 +461,7 @@ def make_unpack(
     It gives these columns of the rows that leave by these outlets: what nobody looks
     at costs most where Spark makes rows of it.
     """
+    read = list(dict.fromkeys((OUTLET, *names)))
 
     def unpack(batches: Batches) -> Batches:
         for batch in batches:
@@ -468,7 +469,7 @@ def make_unpack(
             # Some together: what is done once for each costs as much as many rows.
             for start in range(0, len(blobs), _TOGETHER):
                 some = blobs.slice(start, _TOGETHER)
-                for rows in _tables(some, schema, names):
+                for rows in _tables(some, schema, read):
                     leaves = np.isin(rows.column(OUTLET).to_numpy(), outlets)
                     shown = rows.select(names)
                     yield shown if leaves.all() else shown.filter(pa.array(leaves))
@@ -479,19 +480,19 @@ def make_unpack(
 def _tables(
     blobs: pa.Array, schema: pa.Schema, names: Sequence[str]
 ) -> Iterator[pa.RecordBatch]:
-    """Gives the rows of blobs, with the values of these columns at least.
+    """Gives these columns of the rows of blobs.
 
     Those of many rows come by themselves, some rows at a time.
     """
     found = (read_batch(blob.as_buffer()) for blob in blobs)
     for is_tall, tables in groupby(found, has_numbers):
         if not is_tall:
-            yield pa.concat_batches([as_told(one, schema) for one in tables])
+            yield pa.concat_batches([as_told(one, schema, names) for one in tables])
             continue
         for tall in tables:
             for start in range(0, tall.num_rows, AT_ONCE):
                 some = with_values(tall.slice(start, AT_ONCE), names)
-                yield as_told(some, schema)
+                yield as_told(some, schema, names)
 
 
 def unpacked(blob: bytes | pa.Buffer, schema: pa.Schema) -> pa.RecordBatch:
@@ -499,24 +500,26 @@ def unpacked(blob: bytes | pa.Buffer, schema: pa.Schema) -> pa.RecordBatch:
     return as_told(with_values(read_batch(blob)), schema)
 
 
-def as_told(found: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """Returns rows of results in the types of a schema.
+def as_told(
+    found: pa.RecordBatch, schema: pa.Schema, names: Sequence[str] | None = None
+) -> pa.RecordBatch:
+    """Returns rows of results in the types of a schema: these columns, or all.
 
     Columns go by their places: two sides' may have one name. Only what stands behind
     them goes by its name; where nothing is said of it, it is 0, or empty.
     """
     behind = {*MORE.names, *CAUSES.names, *life.HANDED.names, REST}
-    last = [name for name in schema.names if name in behind]
-    columns = found.columns[: len(schema) - len(last)]
-    for name in last:
-        is_told = name in found.schema.names
-        nothing = pa.scalar(_NOTHING.get(name, 0), schema.field(name).type)
-        told = pa.repeat(nothing, found.num_rows)
-        columns.append(found.column(name) if is_told else told)
-    return pa.RecordBatch.from_arrays(
-        [
-            column if column.type == kind else column.cast(kind)
-            for column, kind in zip(columns, schema.types, strict=True)
-        ],
-        schema=schema,
-    )
+    asked = schema.names if names is None else names
+    columns = []
+    for name in asked:
+        at = schema.get_field_index(name)
+        kind = schema.types[at]
+        if name not in behind:
+            column = found.column(at)
+        elif name in found.schema.names:
+            column = found.column(name)
+        else:
+            nothing = pa.scalar(_NOTHING.get(name, 0), kind)
+            column = pa.repeat(nothing, found.num_rows)
+        columns.append(column if column.type == kind else column.cast(kind))
+    return pa.RecordBatch.from_arrays(columns, names=list(asked))
