@@ -23,13 +23,15 @@ CACHE = Path(__file__).parents[1] / ".cache" / "bench"
 SCHEMA = {"key": "bigint", "ts": "timestamp", "v": "double", "seq": "bigint"}
 _START = 1_700_000_000
 _SECOND = 1_000_000
+_TEXTS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
     """How much there is of each side: files, rows a file, keys, seconds in all.
 
-    A part of the rows, `hot`, has one and the same key.
+    A part of the rows, `hot`, has one and the same key. Rows have so many `more`
+    columns that nobody reads, of numbers and of texts by turns.
     """
 
     files: int = 20
@@ -37,12 +39,20 @@ class Stretch:
     keys: int = 100_000
     seconds: int = 2000
     hot: float = 0.0
+    more: int = 0
 
     @property
     def name(self) -> str:
         """Returns the name of the folder."""
         hot = f"-{self.hot}hot" if self.hot else ""
-        return f"{self.files}x{self.rows}-{self.keys}k-{self.seconds}s{hot}"
+        more = f"-{self.more}more" if self.more else ""
+        return f"{self.files}x{self.rows}-{self.keys}k-{self.seconds}s{hot}{more}"
+
+    @property
+    def schema(self) -> dict[str, str]:
+        """Returns the columns of both sides, with their types."""
+        kinds = ("double", "string")
+        return SCHEMA | {f"more{it}": kinds[it % 2] for it in range(self.more)}
 
 
 def made(stretch: Stretch) -> Path:
@@ -107,6 +117,13 @@ def _write(folder: Path, stretch: Stretch, random: np.random.Generator) -> None:
             "seq": pa.array(np.arange(total)),
         }
     )
+    texts = pa.array([f"one of {_TEXTS} texts: {number}" for number in range(_TEXTS)])
+    for name in stretch.schema.keys() - SCHEMA.keys():
+        is_text = stretch.schema[name] == "string"
+        which = random.integers(0, _TEXTS, total)
+        table = table.append_column(
+            name, texts.take(pa.array(which)) if is_text else pa.array(which * 0.5)
+        )
     for number in range(stretch.files):
         path = folder / f"{number:04d}.parquet"
         pq.write_table(table.slice(number * stretch.rows, stretch.rows), path)

@@ -6,6 +6,7 @@ of 5 seconds and batches only where there is data. Dovetail carries all columns,
 user's query does; Spark's joins carry those that come out. The floor reads, packs and
 shuffles what Dovetail's operator would get, and drops it. `outer` is a left outer join,
 `hot` has half its rows on one key, `near` the same join with keys that are all alike.
+`wide` is the first join where rows have twenty more columns, which nobody reads.
 
     scripts/bench interval --rounds 3
     scripts/bench interval --legs flink     beside PyFlink, which it installs first
@@ -28,7 +29,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from bench import flink
-from bench.data import SCHEMA, Stretch, as_csv, made
+from bench.data import Stretch, as_csv, made
 from bench.measure import Sample, figures, in_turns, median_rate, show
 from dovetail.engines.kernel_settings import stream_settings
 from dovetail.engines.spark_session import (
@@ -62,12 +63,12 @@ _AS_SPARK = {MANAGER: BY_NAME.replace("FileSystem", "FileContext")}
 ROCKSDB = {**_ROCKSDB, MANAGER: BY_NAME}
 SPARK_ROCKSDB = {**_ROCKSDB, **_AS_SPARK, FORMAT: "4"}
 SPARK_HDFS = {**_ON_HEAP, **_AS_SPARK, FORMAT: "2"}
-_SIDE = {"kind": "stream", "schema": SCHEMA, "time": "ts", "lateness": "5 seconds"}
-INPUTS = read_inputs({"L": _SIDE, "R": _SIDE})
-USUAL = Settings()
+USUAL, USUAL_ROWS, MORE = Settings(), Stretch(), 20
 
 
-def planned(kind: str, reach: str, settings: Settings = USUAL) -> StreamPlan:
+def planned(
+    kind: str, reach: str, settings: Settings = USUAL, stretch: Stretch = USUAL_ROWS
+) -> StreamPlan:
     """Returns the plan of an interval join of a kind, whose rows are so far apart.
 
     There is no order among rows of equal time: Spark's own join has none either.
@@ -81,9 +82,11 @@ def planned(kind: str, reach: str, settings: Settings = USUAL) -> StreamPlan:
         "select": {"key": "l.key", "ts": "l.ts", "lseq": "l.seq", "rseq": "r.seq"},
         "clock": "event",
     }
-    join = with_defaults(read_join(told), INPUTS)
+    side = {"kind": "stream", "schema": stretch.schema, "time": "ts"}
+    inputs = read_inputs({name: {**side, "lateness": "5 seconds"} for name in "LR"})
+    join = with_defaults(read_join(told), inputs)
     feeds = dict.fromkeys(HANDS, Feed())
-    plan = plan_stream(join, INPUTS, feeds, settings=settings)
+    plan = plan_stream(join, inputs, feeds, settings=settings)
     left, right = (replace(side, place="") for side in plan.sides)
     return replace(plan, sides=(left, right))
 
@@ -107,7 +110,8 @@ class Source:
     def side(self, letter: str) -> DataFrame:
         """Returns one side as a stream."""
         names = ",".join(f"{number:04d}" for number in range(self.files))
-        schema = ", ".join(f"{name} {kind}" for name, kind in SCHEMA.items())
+        columns = self.stretch.schema.items()
+        schema = ", ".join(f"{name} {kind}" for name, kind in columns)
         reader = self.spark.readStream.schema(schema)
         path = f"{made(self.stretch)}/{letter}/{{{names}}}.parquet"
         return reader.option("maxFilesPerTrigger", self.each).parquet(path)
@@ -118,7 +122,7 @@ class Leg:
     """One way to do it: the frame to drain, what to set, how many files it gets.
 
     What gives other pairs than the rest is `apart`: no check compares it. A part of the
-    rows it reads, `hot`, has one key.
+    rows it reads, `hot`, has one key; they have so many `more` columns.
     """
 
     frame: Callable[[Source], DataFrame]
@@ -126,10 +130,12 @@ class Leg:
     files: int
     apart: bool = False
     hot: float = 0.0
+    more: int = 0
 
     def source(self, spark: SparkSession, stretch: Stretch, each: int) -> Source:
         """Returns what the leg reads."""
-        return Source(spark, replace(stretch, hot=self.hot), each, self.files)
+        own = replace(stretch, hot=self.hot, more=self.more)
+        return Source(spark, own, each, self.files)
 
 
 def dovetail(
@@ -173,6 +179,8 @@ def legs(files: int, rocksdb_files: int) -> dict[str, Leg]:
     """
     outer = partial(dovetail, plan=planned("left_outer", "60 seconds"))
     near = partial(dovetail, plan=planned("inner", "1 millisecond"))
+    rows = Stretch(more=MORE)
+    wide = partial(dovetail, plan=planned("inner", "60 seconds", stretch=rows))
     return {
         "dovetail": Leg(dovetail, ROCKSDB, files),
         "rocksdb": Leg(native, SPARK_ROCKSDB, rocksdb_files),
@@ -181,6 +189,7 @@ def legs(files: int, rocksdb_files: int) -> dict[str, Leg]:
         "outer": Leg(outer, ROCKSDB, files, apart=True),
         "near": Leg(near, ROCKSDB, files, apart=True),
         "hot": Leg(near, ROCKSDB, files, apart=True, hot=0.5),
+        "wide": Leg(wide, ROCKSDB, files, more=MORE),
     }
 
 

@@ -4,8 +4,10 @@ import pytest
 
 from dovetail.expression import Expression
 from dovetail.plan.state import state_bound
-from dovetail.plan.words import switched
+from dovetail.plan.stream import Feed, plan_stream
+from dovetail.plan.words import FEW, explained, switched
 from dovetail.schema import Schema
+from dovetail.spec.defaults import with_defaults
 from dovetail.spec.inputs import (
     Clock,
     EmitLateTableRows,
@@ -17,6 +19,7 @@ from dovetail.spec.inputs import (
 )
 from dovetail.spec.join import HANDS, Hand, JoinSpec, Kind, Named, Side
 from dovetail.spec.picks import Equality
+from dovetail.spec.reader import read_inputs, read_join
 from dovetail.spec.spans import Span
 from dovetail.spec.windows import (
     Between,
@@ -70,3 +73,38 @@ def test_a_window_says_which_rows_it_keeps(window):
 @pytest.mark.parametrize("settings", SWITCHED, ids=str)
 def test_a_switch_says_what_it_does(settings):
     assert tuple(switched(settings)) == SWITCHED[settings]
+
+
+@pytest.mark.parametrize(
+    ("more", "select", "kind", "told"),
+    [
+        (FEW, {"k": "l.k"}, "inner", None),
+        (FEW + 2, {"k": "l.k"}, "inner", f"l.n0, l.n1 and {FEW - 1} more go along"),
+        # `N0` is that column, `n10` is not `n1`; the condition names another.
+        (FEW + 4, {"k": "l.N0 + r.k"}, "inner", f"l.n1, l.n3 and {FEW} more go along"),
+        (99, {"k": "l.k"}, "left_outer", None),
+        (99, None, "inner", None),
+    ],
+)
+def test_many_columns_that_nobody_reads_are_named(more, select, kind, told):
+    columns = {"k": "int", "t": "timestamp", **{f"n{it}": "int" for it in range(more)}}
+    stream = {"kind": "stream", "schema": columns, "time": "t"}
+    inputs = read_inputs(
+        {"a": stream, "b": {**stream, "schema": {"k": "int", "t": "timestamp"}}}
+    )
+    window = {"range": {"preceding": "1 hour", "following": "1 hour"}}
+    join = {
+        "left": {"from": "a", "window": window},
+        "right": {"from": "b", "window": window},
+        "type": kind,
+        "hard": [["l.k", "r.k"]],
+        "soft": "l.n2 > 0" if more > FEW else "true",
+        "clock": "event",
+        "ports": 1 if kind == "inner" else 2,
+    }
+    join |= {"select": select} if select else {}
+    feeds = dict.fromkeys(HANDS, Feed())
+    plan = plan_stream(with_defaults(read_join(join), inputs), inputs, feeds)
+    words = " ".join(explained(plan, lambda _: "").split())
+    assert f"left unread {told}" in words if told else "unread" not in words
+    assert "right unread" not in words

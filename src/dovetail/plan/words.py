@@ -21,6 +21,8 @@ Spark changes its mind where it must: what it broadcasts is the side that may be
 from __future__ import annotations
 
 import itertools
+import json
+import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -32,6 +34,7 @@ from dovetail.plan.lookups import Lookup
 from dovetail.plan.nested import TIME
 from dovetail.plan.state import state_bound
 from dovetail.plan.stream import GATHERED, StreamPlan
+from dovetail.spec.writer import write_join
 
 _CLOCKS = {
     spec.Clock.ARRIVAL: "arrival: rows meet as they come",
@@ -80,6 +83,13 @@ _UNMATCHED = {
 }
 _WAITS = "an unmatched row of a stream waits for the first row of a table that fits"
 _COST_OF_ONE = "each has tasks and state of its own in every batch"
+_GO_ALONG = (
+    "go along all the same, for `late` and for a wider select on the same checkpoint; "
+    "if neither will want them leave them out in front of the join: they cost in every "
+    "batch"
+)
+FEW = 8
+"""So many columns that nobody reads are not worth a word."""
 WIDTH = 88
 Line = tuple[str, str]
 _BROADCAST = (
@@ -194,11 +204,29 @@ def _kept(plan: StreamPlan, reads_all: Callable[[StreamPlan], str]) -> Iterator[
         for side in plan.sides:
             yield f"{side.hand.value} state", side.bound
         yield "a batch", reads_of(plan, reads_all(plan))
+        for side in plan.sides:
+            if len(names := _unread(plan.join, side.source)) > FEW:
+                shown = ", ".join(f"{side.hand.letter}.{name}" for name in names[:2])
+                many = f"{shown} and {len(names) - 2} more"
+                yield f"{side.hand.value} unread", f"{many} {_GO_ALONG}"
     for side in plan.sides:
         if side.idle != spec.NO_TIME:
             other, silence = side.hand.other.value, side.idle.in_words()
             told = f"after {silence} without a row it no longer holds the {other} side"
             yield f"{side.hand.value} idle", f"{told} back"
+
+
+def _unread(join: spec.JoinSpec, source: spec.Input) -> list[str]:
+    """Returns the columns of an input that a join with one outlet never names."""
+    if join.ports > 1 or not isinstance(join.select, spec.Columns):
+        return []
+    own = (source.time, *source.key)
+    said = json.dumps(write_join(join), ensure_ascii=False)
+
+    def is_named(name: str) -> bool:
+        return bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said, re.IGNORECASE))
+
+    return [one for one in source.schema.names if one not in own and not is_named(one)]
 
 
 def reads_of(plan: StreamPlan, reads_all: str) -> str:
