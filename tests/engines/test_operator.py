@@ -165,3 +165,19 @@ def test_what_is_large_is_kept_in_pieces(more, pieces):
     again.drop(1)
     again.keep_directory(b"more")
     assert (head.data, blobs) == ((b"more", [], [], [], []), {})
+
+
+def test_what_is_kept_again_has_the_pieces_of_its_own_length():
+    """As an operator beside joins has it, whose blobs keep their numbers."""
+    head, blobs = Value(), Blobs()
+    for count in (1, 3 * PIECE_BYTES + 5, PIECE_BYTES, 2 * PIECE_BYTES, 0, 7):
+        state = StateShelf(head, blobs)
+        before = state.directory()
+        assert len(before) == 0 or len(state.get(4)) == int(before)
+        data = bytes(range(256)) * (count // 256) + bytes(count % 256)
+        state.put(4, data)
+        state.keep_directory(str(count).encode())
+        again = StateShelf(head, blobs)
+        again.directory()
+        assert again.get(4) == data
+        assert len(blobs) == max(1, -(-count // PIECE_BYTES))

@@ -9,8 +9,6 @@ from dovetail.dialects.trees import own_column, sided
 from dovetail.expression import Expression, Scope, parse
 from dovetail.schema import ArrayType, AtomicType, Column, Schema, StructType, quoted
 
-COUNTS = "counts"
-"""The column of a window's rows that has how many rows each group has."""
 NOBODY = Schema(())
 _LISTED = "records"
 Select = tuple[tuple[str, Expression], ...]
@@ -43,23 +41,25 @@ def windowed(
     lists: tuple[str, ...] = (),
     groups: tuple[str, ...] = (),
     by: tuple[str, ...] = (),
+    counts: str = "",
     moment: str = "",
 ) -> spec.Windowed:
     """Returns what a window gives of lists of values, and of the rest as it was.
 
-    A column `moment` says when it did, if it has a name.
+    If they have names, `counts` says how many rows each group of the window has, and
+    `moment` when it has fired.
     """
     known = source.schema
     last = tuple(name for name in known.names if name not in lists)
     schema = Schema(
         (
             *(Column(name, ArrayType(known[name].type)) for name in lists),
-            Column(COUNTS, ArrayType(AtomicType.INT)),
+            *([Column(counts, ArrayType(AtomicType.INT))] if counts else []),
             *(known[name] for name in last),
             *([Column(moment, AtomicType.TIMESTAMP)] if moment else []),
         )
     )
-    gives = spec.firing.Lists(groups, lists, COUNTS, last, moment)
+    gives = spec.firing.Lists(groups, lists, counts, last, moment)
     return spec.Windowed(source, schema, window, gives, by)
 
 

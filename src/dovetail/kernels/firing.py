@@ -95,7 +95,8 @@ class Memory:
 class Found(NamedTuple):
     """What a line lets out: a mark, or a result made of the rows of some places.
 
-    `counts` are those of all groups of a window, which fires at a `moment`.
+    `counts` are those of all groups of a window, which fires at a `moment`: none where
+    nobody asks.
     """
 
     rows: Sequence[int] = ()
@@ -473,14 +474,17 @@ class _Windows:
             )
             for name in gives.columns
         }
-        counts = pa.array([one.counts for one in found], pa.list_(pa.int32()))
+        counts = {}
+        if gives.counts:
+            sizes = [one.counts for one in found]
+            counts = {gives.counts: pa.array(sizes, pa.list_(pa.int32()))}
         latest = [one.rows[-1] if one.rows else None for one in found]
         last = {name: _taken(self.table, name, latest) for name in gives.last}
         moments = {}
         if gives.moment:
             micros = pa.array([one.moment for one in found], pa.int64())
             moments = {gives.moment: micros.cast(pa.timestamp("us", "UTC"))}
-        return lists | {gives.counts: counts} | last | moments
+        return lists | counts | last | moments
 
     def come(self, kind: int, now: int, place: int) -> Iterator[Found]:
         """Yields what comes of time that has passed, and then of what has come."""
@@ -670,7 +674,7 @@ class _Windows:
             groups: dict[Key, list[int]] = {}
             for place, _ in one.rows:
                 groups.setdefault(self.groups[place], []).append(place)
-            counts = [*map(len, groups.values())]
+            counts = [*map(len, groups.values())] if self.known.gives.counts else []
             for group in groups.values():
                 yield Found(group, counts, self.now)
         else:

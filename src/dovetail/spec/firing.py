@@ -139,14 +139,14 @@ class Lists:
     """A row for each group of the rows in a window: of some columns all their values.
 
     Groups are of equal values in columns, and stand in the order of their first rows.
-    The column `counts` has how many rows each group of the window has. Of the columns
+    A column `counts` has how many rows each group of the window has. Of the columns
     `last` a row has the value that the last row of its group has. A column `moment` has
     when the window fires.
     """
 
     groups: tuple[str, ...]
     columns: tuple[str, ...]
-    counts: str
+    counts: str = ""
     last: tuple[str, ...] = ()
     moment: str = ""
 

@@ -241,7 +241,9 @@ class _Windows:
                         name: [row[name] for row in group] for name in gives.columns
                     }
                     last = {name: group[-1][name] for name in gives.last}
-                    found = {**lists, gives.counts: counts, **last}
+                    found = lists | last
+                    if gives.counts:
+                        found[gives.counts] = counts
                     if gives.moment:
                         found[gives.moment] = schema.from_microseconds(self.now)
                     yield found

@@ -184,9 +184,9 @@ def aggregate(operator: Operator) -> list[Stream]:
     source = columns.projected(operator)
     step = spec.Windowed(
         source,
-        made.schema(source.schema),
+        made.schema(source.schema, select),
         window,
-        spec.firing.Lists(tuple(groups), made.lists, _COUNTS),
+        spec.firing.Lists(tuple(groups), made.lists, made.counts_in(select)),
         tuple(by),
         given.drops,
         fires_dropped,
@@ -213,11 +213,18 @@ class _Aggregated:
         word = _VALUE.partition(" ")[0]
         return tuple(it for it in self.columns.found if it.partition(" ")[0] == word)
 
-    def schema(self, source: Schema) -> Schema:
-        """Returns lists of columns in front, and the counts of the groups."""
+    def counts_in(self, select: spec.Columns) -> str:
+        """Returns the column of the counts of all groups, if anything is made of it."""
+        every = (spec.references(text) for _, text in select.columns)
+        is_read = any(one.column == _COUNTS for some in every for one in some)
+        return _COUNTS if is_read else ""
+
+    def schema(self, source: Schema, select: spec.Columns) -> Schema:
+        """Returns lists of columns in front, and the counts of the groups if asked."""
         lists = [SchemaColumn(it, ArrayType(source[it].type)) for it in self.lists]
-        counts = aggregates.list_of(types.INT32)
-        return Schema((*lists, SchemaColumn(_COUNTS, types.stored(counts))))
+        kind = types.stored(aggregates.list_of(types.INT32))
+        counts = [SchemaColumn(it, kind) for it in [self.counts_in(select)] if it]
+        return Schema((*lists, *counts))
 
     def selected(self) -> Iterator[tuple[str, Expression]]:
         """Yields each output attribute with what is computed of lists."""

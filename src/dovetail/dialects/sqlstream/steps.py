@@ -10,7 +10,6 @@ from sqlglot import exp
 from dovetail import spec
 from dovetail.dialects.sqlstream.parser import ROWTIME
 from dovetail.dialects.steps import (
-    COUNTS,
     NOBODY,
     column_of,
     end_of,
@@ -44,8 +43,8 @@ def first_of_each(made: Made, by: tuple[str, ...], within: spec.Span) -> Made:
     before = spec.firing.Sliding(
         spec.firing.ByTime(within), spec.firing.ByCount(1), eager=True
     )
-    counted = windowed(source, before, by=by)
-    is_first = Expression(f"element_at(l.{COUNTS}, 1) = 1")
+    counted = windowed(source, before, by=by, counts="counts")
+    is_first = Expression("element_at(l.counts, 1) = 1")
     first = spec.Filtered(counted, is_first)
     return Made(only(first, made.step.schema.names), made.shown)
 

@@ -139,7 +139,10 @@ def _types(
             }
             last = {name: known[name] for name in gives.last}
             moment = {gives.moment: TimestampType()} if gives.moment else {}
-            return lists | {gives.counts: ArrayType(IntegerType())} | last | moment
+            sizes: dict[str, DataType] = {}
+            if gives.counts:
+                sizes[gives.counts] = ArrayType(IntegerType())
+            return lists | sizes | last | moment
         case spec.Windowed():
             return {name: known[name] for name in step.source.schema.names}
         case spec.Recognized(source=source, column=column):

@@ -18,6 +18,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dovetail.engines.spark_stream.worker.bucket import as_blobs
 from dovetail.kernels.arrays.blobs import read_batch, write_batch
 from dovetail.kernels.arrays.names import TURN, LineKind
 from dovetail.kernels.arrival.causes import in_order as as_turns
@@ -59,7 +60,7 @@ class Shelf(Protocol):
         """Returns the directory, empty where there is none yet."""
 
     def keep_directory(self, data: bytes) -> None:
-        """Keeps the directory."""
+        """Keeps the directory, once all blobs of a batch are kept."""
 
     def get(self, number: int) -> bytes:
         """Returns a blob."""
@@ -134,9 +135,7 @@ def run(
     now = {"format": FORMAT, "identity": "", "buckets": 0, "fingerprint": text}
     directory = shelf.directory()
     is_new = not directory
-    if is_new:
-        shelf.keep_directory(json.dumps(now).encode())
-    elif json.loads(directory) != now:
+    if not is_new and json.loads(directory) != now:
         raise _of_another(json.loads(directory)["fingerprint"], text)
     # First into row time: an operator there must see its rows in that order.
     if stage.order is not None:
@@ -146,7 +145,10 @@ def run(
     if stage.known is not None:
         keeps = _Keeps(shelf, stage.known, is_new)
         lines = _operated(stage, keeps, lines)
-    yield pd.DataFrame({"blob": [write_batch(lines)]})
+    # Last: it also says how what is kept lies there.
+    shelf.keep_directory(json.dumps(now).encode())
+    for blob in as_blobs([lines]):
+        yield pd.DataFrame({"blob": [blob]})
 
 
 def _as_one(

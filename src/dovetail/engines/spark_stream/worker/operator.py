@@ -87,11 +87,14 @@ class StateShelf:
         return b"".join(self.blobs.getValue((number, one))[0] for one in pieces)
 
     def put(self, number: int, data: bytes) -> None:
-        """Keeps a blob."""
+        """Keeps a blob; how many pieces it has is kept with the directory."""
         starts = range(0, len(data) or 1, PIECE_BYTES)
         for piece, start in enumerate(starts):
             part = data[start : start + PIECE_BYTES]
             self.blobs.updateValue((number, piece), (part,))
+        # What lay there under the same number may have had more of them.
+        for piece in range(len(starts), self.pieces.pop(number, 1)):
+            self.blobs.removeKey((number, piece))
         if len(starts) > 1:
             self.pieces[number] = len(starts)
 
