@@ -114,7 +114,7 @@ class Reading:
             case str(), _:
                 return self.text(value, kind)
             case list() | dict(), _:
-                return self.text(_written(value), kind)
+                return self.text(written_json(value), kind)
             case _:
                 return self._typed(value, kind)
 
@@ -177,18 +177,28 @@ def _need(text: str, pattern: str) -> None:
         raise ValueError(text)
 
 
-def _written(value: object) -> str:
-    """Returns a value of JSON as a text, its numbers as they were."""
+def written_json(value: object) -> str:
+    """Returns a value as a text of JSON: decimals, and numbers of a text, as numbers.
+
+    A number that was read is written as it was.
+    """
     match value:
         case Digits():
             return str(value)
-        case list():
-            return f"[{','.join(_written(item) for item in value)}]"
-        case dict():
-            parts = (f"{json.dumps(name)}:{_written(value[name])}" for name in value)
+        case Decimal():
+            return format(value, "f")
+        case list() | tuple():
+            return f"[{','.join(map(written_json, value))}]"
+        case Mapping():
+            # The names of an object are texts; other keys stand in them.
+            names = (it if isinstance(it, str) else written_json(it) for it in value)
+            parts = (
+                f"{json.dumps(name, ensure_ascii=False)}:{written_json(item)}"
+                for name, item in zip(names, value.values(), strict=True)
+            )
             return f"{{{','.join(parts)}}}"
         case _:
-            return json.dumps(value, ensure_ascii=False)
+            return json.dumps(schema.shown(value), ensure_ascii=False)
 
 
 def read_json(text: str) -> object:
