@@ -326,6 +326,9 @@ def _record(
     return f"named_struct({', '.join(parts)})"
 
 
+_TIME_ALONE = r"[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?"
+
+
 def _of_text(plain: str, wanted: schema.Type, place: ValuePlace) -> str:
     """Returns a text that is not blank as a type, or what stops the job."""
     otherwise = place.refusal(plain, wanted)
@@ -351,12 +354,17 @@ def _of_text(plain: str, wanted: schema.Type, place: ValuePlace) -> str:
             pairs = _json_parts(plain, "map<string,string>")
             return f"coalesce({_pairs(pairs, (texts, wanted), place)}, {otherwise})"
 
-        case (
-            schema.AtomicType.DATE
-            | schema.AtomicType.TIMESTAMP
-            | schema.AtomicType.TIMESTAMP_NTZ
-        ):
+        case schema.AtomicType.DATE:
             return f"coalesce(try_cast({plain} AS {wanted}), {otherwise})"
+        case schema.AtomicType.TIMESTAMP | schema.AtomicType.TIMESTAMP_NTZ:
+            # Of a time alone Spark makes one of today.
+            tried = (
+                f"CASE WHEN {plain} RLIKE {text_of(f'^{_TIME_ALONE}$')} "
+                f"THEN try_cast(concat('1970-01-01T', {plain}) AS {wanted}) "
+                f"WHEN {plain} RLIKE '^[+-]?[0-9]{{4}}' "
+                f"THEN try_cast({plain} AS {wanted}) END"
+            )
+            return f"coalesce({tried}, {otherwise})"
         case schema.AtomicType.BINARY:
             return f"coalesce(try_to_binary({plain}, 'base64'), {otherwise})"
         case _:
