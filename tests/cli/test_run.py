@@ -189,8 +189,17 @@ def test_an_output_into_a_file_is_written_where_outputs_are(run, folder):
     found = run(STORED, "--output", str(folder / "there"), "--format", "json")
     assert found.exit_code == 0, found.stderr
     stored = (folder / "there" / "out" / "tib.json").read_text()
-    assert stored == '{"owner": 1, "name": "Tib"}\n'
-    assert (folder / "there" / "again.json").read_text() == '{"name": "Tib"}\n'
+    assert stored == '{"owner":1,"name":"Tib"}\n'
+    assert (folder / "there" / "again.json").read_text() == '{"name":"Tib"}\n'
+
+
+def test_decimals_are_numbers_of_json(run, folder):
+    record = "{DECIMAL5_2 a, SET OF DECIMAL9_8 s}"
+    text = f"OUTPUT(DATASET([{{1.50D, [0.00000001D]}}], {record}));"
+    found = run(text, "--output", str(folder / "there"), "--format", "json")
+    assert found.exit_code == 0, found.stderr
+    stored = (folder / "there" / "Result 1.json").read_text()
+    assert stored == '{"a":1.50,"s":[0.00000001]}\n'
 
 
 def test_an_output_into_a_file_that_is_not_written_is_said(run):

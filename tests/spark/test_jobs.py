@@ -192,6 +192,17 @@ def test_rows_in_order_of_their_times_wait_for_no_others_at_the_end(folder):
 
 
 @SPARK
+def test_a_time_alone_is_one_of_1970(folder):
+    (folder / "job.toml").write_text(TIMED)
+    # What is of today would wait for the other side, which ends in 1970.
+    (folder / "left.csv").write_text("at,k,v\n0:00:01,2,a\n")
+    (folder / "right.csv").write_text("k,w\n2,7\n")
+    found = call(folder)
+    assert found.exit_code == 0, found.stderr
+    assert ["a", "7"] in [line.split() for line in found.stdout.splitlines()]
+
+
+@SPARK
 def test_a_text_that_is_no_moment_is_told(folder):
     (folder / "job.toml").write_text(TIMED.replace('"at"', '"v"'))
     (folder / "left.csv").write_text("k,v\n2,noon\n")

@@ -502,6 +502,19 @@ def test_a_moment_in_json_is_read_however_it_is_written(spark, broker):
     assert len(found) == len(TIMES)
 
 
+def test_a_time_alone_in_json_is_no_moment(spark, broker):
+    """Spark would make one of the day on which it is read."""
+    _, servers = broker
+    how = {"servers": servers, "columns": {"at": "timestamp", "x": "string"}}
+    texts = [('{"at":"12:00"}',), ('{"at":"2026-03-02T00:00:00","x":"12:00"}',)]
+    sent = dt.kafka("times", servers=servers, format="string")
+    sent.write(spark.createDataFrame(texts, "it string"), 0, is_empty=False)
+    found = read(spark, dt.kafka("times", misfits="null", **how))
+    assert {row.at and row.at.year for row in found} == {None, 2026}
+    with pytest.raises(Exception, match='the topic "times" has '):
+        read(spark, dt.kafka("times", **how))
+
+
 @pytest.mark.parametrize("unit", ["seconds", "milliseconds", "microseconds"])
 def test_a_moment_in_json_may_be_a_number(spark, broker, unit):
     _, servers = broker

@@ -95,6 +95,7 @@ _WRITTEN: set[Type | None] = {
     *(AtomicType.STRING, AtomicType.BINARY),
 }
 """What Spark writes into fields of Avro of these types alone."""
+_TIME_ALONE = '" *T?[0-9]{1,2}:[0-9]'
 _MOMENTS = (AtomicType.BIGINT, AtomicType.TIMESTAMP)
 
 
@@ -332,7 +333,16 @@ class Part:
             )
         for it in self.schema.columns:
             value = f"({own}).{_quoted(it)}"
-            if (fitting := self._fitting(it, value)) is not None:
+            fitting = self._fitting(it, value)
+            if it.type is AtomicType.TIMESTAMP and not self.epoch:
+                # Of a time alone Spark makes one of today. The record is read again
+                # only where one of its texts is such a time.
+                own_text = f"get_json_object({text}, {text_of(f'$[{it.name!r}]')})"
+                fitting = (
+                    f"IF({text} RLIKE {text_of(_TIME_ALONE)} AND {own_text} RLIKE "
+                    f"'^ *T?[0-9]+:', NULL, {fitting})"
+                )
+            if fitting is not None:
                 value = _else_stopped(fitting, value, stop) if fails else fitting
             yield _named(value, it)
 

@@ -58,7 +58,7 @@ def is_numeric(kind: Kind) -> bool:
 
 
 def sum_text(total: str, item: str, kind: schema.Type) -> str:
-    """Returns in Spark's SQL a total of a type and one more value.
+    """Returns in Spark's SQL a total of a type and one more value, exact or null.
 
     From the sum of decimals of 38 digits Spark takes one behind the point, for one more
     in front; where both have one less in front, all are there.
@@ -66,12 +66,20 @@ def sum_text(total: str, item: str, kind: schema.Type) -> str:
     plain = f"CAST({total} + {item} AS {kind})"
     if not isinstance(kind, schema.DecimalType) or kind.precision < MOST_DIGITS:
         return plain
-    if kind.scale <= LEAST_SCALE or kind.scale == MOST_DIGITS:
+    scale = kind.scale
+    if scale <= LEAST_SCALE:
         return plain
-    narrow = schema.DecimalType(MOST_DIGITS - 1, kind.scale)
-    exact = f"CAST({total} AS {narrow}) + CAST({item} AS {narrow})"
-    # One that is too long for that keeps its digits in front.
-    return f"coalesce({exact}, {plain})"
+    # What is too long for that is added without its point.
+    digits = (
+        f"CAST(replace(TRY_CAST(CAST({it} AS {kind}) AS STRING), '.', '') AS "
+        f"{schema.DecimalType(MOST_DIGITS, 0)})"
+        for it in (total, item)
+    )
+    exact = f"CAST(concat(CAST({' + '.join(digits)} AS STRING), 'E-{scale}') AS {kind})"
+    if scale == MOST_DIGITS:
+        return exact
+    narrow = schema.DecimalType(MOST_DIGITS - 1, scale)
+    return f"coalesce(CAST({total} AS {narrow}) + CAST({item} AS {narrow}), {exact})"
 
 
 def is_atomic(kind: Kind) -> bool:

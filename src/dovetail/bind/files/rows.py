@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import json
 from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +18,7 @@ import pyarrow.parquet as pq
 
 from dovetail import schema, spec
 from dovetail.bind.files.names import DataFile, Format
-from dovetail.bind.files.texts import is_object, read_json
+from dovetail.bind.files.texts import is_object, read_json, written_json
 from dovetail.errors import EngineError, SchemaError
 
 Cells = Mapping[str, object]
@@ -200,9 +199,7 @@ def write_rows(
             case Format.PARQUET:
                 pq.write_table(table, file)
             case Format.JSON:
-                shown_rows = map(schema.shown_row, rows)
-                texts = (json.dumps(one, ensure_ascii=False) for one in shown_rows)
-                text = "".join(f"{one}\n" for one in texts)
+                text = "".join(f"{written_json(row)}\n" for row in rows)
                 file.write_text(text, encoding="utf-8")
             case Format.CSV:
                 with file.open("w", encoding="utf-8", newline="") as out:

@@ -114,7 +114,7 @@ class Reading:
             case str(), _:
                 return self.text(value, kind)
             case list() | dict(), _:
-                return self.text(_written(value), kind)
+                return self.text(written_json(value), kind)
             case _:
                 return self._typed(value, kind)
 
@@ -177,18 +177,28 @@ def _need(text: str, pattern: str) -> None:
         raise ValueError(text)
 
 
-def _written(value: object) -> str:
-    """Returns a value of JSON as a text, its numbers as they were."""
+def written_json(value: object) -> str:
+    """Returns a value as a text of JSON: decimals, and numbers of a text, as numbers.
+
+    A number that was read is written as it was.
+    """
     match value:
         case Digits():
             return str(value)
-        case list():
-            return f"[{','.join(_written(item) for item in value)}]"
-        case dict():
-            parts = (f"{json.dumps(name)}:{_written(value[name])}" for name in value)
+        case Decimal():
+            return format(value, "f")
+        case list() | tuple():
+            return f"[{','.join(map(written_json, value))}]"
+        case Mapping():
+            # The names of an object are texts; other keys stand in them.
+            names = (it if isinstance(it, str) else written_json(it) for it in value)
+            parts = (
+                f"{json.dumps(name, ensure_ascii=False)}:{written_json(item)}"
+                for name, item in zip(names, value.values(), strict=True)
+            )
             return f"{{{','.join(parts)}}}"
         case _:
-            return json.dumps(value, ensure_ascii=False)
+            return json.dumps(schema.shown(value), ensure_ascii=False)
 
 
 def read_json(text: str) -> object:
@@ -316,6 +326,9 @@ def _record(
     return f"named_struct({', '.join(parts)})"
 
 
+_TIME_ALONE = r"[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?"
+
+
 def _of_text(plain: str, wanted: schema.Type, place: ValuePlace) -> str:
     """Returns a text that is not blank as a type, or what stops the job."""
     otherwise = place.refusal(plain, wanted)
@@ -341,12 +354,17 @@ def _of_text(plain: str, wanted: schema.Type, place: ValuePlace) -> str:
             pairs = _json_parts(plain, "map<string,string>")
             return f"coalesce({_pairs(pairs, (texts, wanted), place)}, {otherwise})"
 
-        case (
-            schema.AtomicType.DATE
-            | schema.AtomicType.TIMESTAMP
-            | schema.AtomicType.TIMESTAMP_NTZ
-        ):
+        case schema.AtomicType.DATE:
             return f"coalesce(try_cast({plain} AS {wanted}), {otherwise})"
+        case schema.AtomicType.TIMESTAMP | schema.AtomicType.TIMESTAMP_NTZ:
+            # Of a time alone Spark makes one of today.
+            tried = (
+                f"CASE WHEN {plain} RLIKE {text_of(f'^{_TIME_ALONE}$')} "
+                f"THEN try_cast(concat('1970-01-01T', {plain}) AS {wanted}) "
+                f"WHEN {plain} RLIKE '^[+-]?[0-9]{{4}}' "
+                f"THEN try_cast({plain} AS {wanted}) END"
+            )
+            return f"coalesce({tried}, {otherwise})"
         case schema.AtomicType.BINARY:
             return f"coalesce(try_to_binary({plain}, 'base64'), {otherwise})"
         case _:

@@ -180,6 +180,31 @@ def _read_day(context: Context, node: syntax.Call) -> types.Scalar:
     return types.Scalar(found, _DATE)
 
 
+# A pattern's letters stand for themselves, but ? is any one and * are any, also none.
+_ANY = {"?": r"(?:.|[\n\r])", "*": r"(?:.|[\n\r])*"}
+
+
+@entered(_OF_PROGRAM, "str.wildmatch")
+def _is_like(context: Context, node: syntax.Call) -> types.Scalar:
+    """Returns whether a text is as a pattern says, whatever its case if that is so."""
+    if len(node.arguments) != 3:  # noqa: PLR2004 - text, pattern, and the case
+        raise refusal(node, f"{len(node.arguments)} arguments", "3 of them")
+    first, second, third = node.arguments
+    form = str(known_value(second, context.typed(second, types.STRING)))
+    pattern, small = (
+        re.sub(r"[^\w\s]", lambda found: _ANY.get(found[0], f"\\{found[0]}"), one)
+        for one in (form, form.lower())
+    )
+    found = sql(
+        "IF(z, lower(x) RLIKE small, x RLIKE pattern)",
+        x=context.typed(first, types.STRING).tree,
+        z=context.typed(third, types.BOOLEAN).tree,
+        small=trees.literal(f"^(?:{small})$"),
+        pattern=trees.literal(f"^(?:{pattern})$"),
+    )
+    return types.truth(found)
+
+
 _BY_BLANKS = "filter(split(x, ' '), piece -> piece <> '')"
 # Spark splits an empty text into one empty word. Such words count where `z` says so.
 _SPLIT = (

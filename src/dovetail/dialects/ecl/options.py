@@ -79,7 +79,13 @@ _STRATEGIES: Mapping[str, spec.Strategy] = {
 }
 _LOOKUP_WORDS = {"lookup", "many", "few"}
 _WITH_ROWS = {"keep", "atmost", "limit", "onfail"}
-_WITH_VALUE = {*_WITH_ROWS, "group"}
+_WITH_VALUE = {*_WITH_ROWS, "group", "threshold", "hint", "algorithm"}
+# What may stand in brackets behind these says nothing that is looked at elsewhere.
+_MAY_HAVE_VALUE = {
+    *("keyed", "nosort", "parallel", "skew"),
+    *("stable", "unstable", "ordered", "unordered"),
+}
+_SIDES = {"left", "right"}
 _UNNAMED = (
     "TRANSFORM(record, SELF := LEFT) says what comes out: "
     "it stands right behind the condition, before all options"
@@ -171,8 +177,13 @@ def _check(options: Options, node: syntax.Node, words: str) -> None:
         )
     if words in options.found:
         raise refusal(node, f'"{said}" a second time', "each option once")
-    if words in _WITH_VALUE and not getattr(node, "arguments", ()):
+    arguments = [*map(syntax.word_of, getattr(node, "arguments", ()))]
+    if words in _WITH_VALUE and not arguments:
         raise refusal(node, f"{said} without a value", f"{said}(..)")
+    is_alone = words not in _WITH_VALUE | _MAY_HAVE_VALUE
+    if arguments and (is_alone or (words == "nosort" and arguments[0] not in _SIDES)):
+        expected = "NOSORT, or it with LEFT or RIGHT" if words == "nosort" else said
+        raise refusal(node, f"{said} with a value", expected)
 
 
 def _two_ways(options: Options) -> Iterator[tuple[str, str, str]]:
@@ -218,6 +229,9 @@ def _at_odds(options: Options) -> Iterator[tuple[str, str, str]]:
         ("limit", options.is_single, "{} with LOOKUP", all_seen),
         ("skew", has("keyed"), "{} in a keyed join", "no KEYED"),
         ("threshold", has("keyed"), "{} in a keyed join", "no KEYED"),
+        ("sequential", has("parallel"), "PARALLEL beside {}", "one of them"),
+        ("unordered", has("ordered"), "ORDERED beside {}", "one of them"),
+        ("unstable", has("stable"), "STABLE beside {}", "one of them"),
     )
     for word, is_wrong, why, expected in rules:
         if is_wrong and has(word):

@@ -29,7 +29,10 @@ def declared_type(context: Context, node: syntax.Node) -> types.EclType:
         case syntax.TypeName(text=text):
             found = types.named_type(text)
             if found is None:
-                raise refusal(node, f'the type "{text}"', "a type of ECL")
+                wanted = (
+                    "a type of ECL; a DECIMAL has up to 32 digits, places among them"
+                )
+                raise refusal(node, f'the type "{text}"', wanted)
             return found
         case syntax.SetType(element=element):
             inner = declared_type(context, element)
@@ -86,7 +89,7 @@ def record_with(
     context: Context, base: Iterable[types.Field], nodes: Iterable[syntax.Node]
 ) -> types.RecordType:
     """Returns a record; a field that is there already stays as it is."""
-    found = list(base)
+    found, declared = list(base), set[str]()
     # Here a field of a data set is meant as it is declared: there is no row yet.
     context = replace(context, in_record=True)
     for node in unarrowed(nodes):
@@ -96,6 +99,10 @@ def record_with(
             continue
         known = {one.word for one in found}
         for one in _fields(context, node):
+            head = node.head if isinstance(node, syntax.Definition) else node
+            if isinstance(head, syntax.Sequence) and one.word in declared:
+                raise refusal(node, f'a second field "{one.name}"', "another name")
+            declared |= {one.word} if isinstance(head, syntax.Sequence) else set()
             name = f"_unnamed_{len(found) + 1}" if one.name == _UNNAMED else one.name
             found += [replace(one, name=name)] if one.word not in known else []
     return types.RecordType(tuple(found))

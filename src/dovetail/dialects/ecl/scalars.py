@@ -7,6 +7,7 @@ same whatever blanks end them, and decimals keep all digits until they are assig
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
@@ -34,9 +35,25 @@ def read_number(_: Context, node: syntax.Number) -> types.Scalar:
     text = node.text.rstrip("u")
     if text.startswith("0x"):
         return _whole(node, int(text, 16))
+    if text.endswith("d"):
+        return _decimal(node, text.rstrip("d"))
     if "e" in text or "." in text:
         return types.Scalar(trees.Literal(float(text), AtomicType.DOUBLE), types.REAL)
     return _whole(node, int(text))
+
+
+# A DECIMAL has 32 digits at most.
+_DECIMAL = re.compile(r"[+-]?(?=(\.?\d){1,32}\.?$)\d*\.?\d*")
+
+
+def _decimal(node: syntax.Node, text: str) -> types.Scalar:
+    """Returns a decimal whose type has just its digits."""
+    if not _DECIMAL.fullmatch(text):
+        raise refusal(node, f"the number {text}", "a number of up to 32 digits")
+    number = Decimal(text)
+    places = max(0, -int(number.as_tuple().exponent))
+    kind = types.Exact(max(len(number.as_tuple().digits), places), places)
+    return types.Scalar(trees.Literal(number, types.spark_type(kind)), kind)
 
 
 def _whole(node: syntax.Number, value: int) -> types.Scalar:
@@ -50,11 +67,8 @@ def _whole(node: syntax.Number, value: int) -> types.Scalar:
 
 
 _ANYTHING = re.compile(".*", re.DOTALL), ""
-# Of at most 32 digits, as the longest DECIMAL has.
-_DECIMAL = re.compile(r"[+-]?(?=(\.?\d){1,32}\.?$)\d*\.?\d*")
 _WRITTEN = {
     "x": (re.compile("[0-9A-Fa-f]*"), "digits from 0 to F"),
-    "e": (_DECIMAL, "a number of up to 32 digits"),
 }
 
 
@@ -72,11 +86,7 @@ def read_text(_: Context, node: syntax.Text) -> types.Scalar:
             value = bytes.fromhex(digits) if is_hex else node.value.encode()
             return types.Scalar(trees.Literal(value, AtomicType.BINARY), types.Bytes())
         case "e":
-            number = Decimal(node.value)
-            # Its type has just its digits.
-            places = max(0, -int(number.as_tuple().exponent))
-            kind = types.Exact(max(len(number.as_tuple().digits), places), places)
-            return types.Scalar(trees.Literal(number, types.spark_type(kind)), kind)
+            return _decimal(node, node.value)
         case "v":
             return types.Scalar(trees.literal(node.value), types.STRING)
         case _:
@@ -117,19 +127,55 @@ def _divided(
     node: syntax.Operation, values: list[types.Scalar], kind: types.EclType
 ) -> types.Scalar:
     """Returns a quotient with a fraction, 0 where the divisor is 0."""
-    wanted: list[types.EclType] = [types.REAL, types.REAL]
     if isinstance(kind, types.Exact):
-        # Spark gives a quotient the more places the more the dividend has.
-        wanted = [types.quotient(kind), kind]
-    result = wanted[0]
-    pairs = zip(values, wanted, strict=True)
-    one, other = (as_type(node, value, it).tree for value, it in pairs)
-    quotient = f"coalesce(CAST(x / y AS {types.spark_type(result)}), nothing)"
-    zero, nothing = types.blank(wanted[1]), types.blank(result)
-    found = sql(
-        f"IF(y = zero, nothing, {quotient})", x=one, y=other, zero=zero, nothing=nothing
-    )
-    return types.Scalar(found, result)
+        return _of_decimals(node, values)
+    one, other = (as_type(node, value, types.REAL).tree for value in values)
+    return types.Scalar(sql("coalesce(x / y, 0D)", x=one, y=other), types.REAL)
+
+
+# Each keeps its own digits, so that no digit of the result is lost.
+def _of_decimals(node: syntax.Operation, values: list[types.Scalar]) -> types.Scalar:
+    """Returns what is computed of two decimals, with the places that it has in ECL."""
+    kinds = [
+        types.as_exact(it.type)
+        for it in values
+        if isinstance(it.type, types.Exact | types.Whole)
+    ]
+    compute = {"*": types.product, "/": types.quotient}.get(node.sign, types.total)
+    computed = compute(*kinds)
+    given = [
+        (name, as_type(node, value, kind).tree)
+        for name, value, kind in zip("xy", values, kinds, strict=True)
+    ]
+    if len(computed.pairs) == 1:
+        found = _first_of(node, computed, dict(given))
+        return types.Scalar(found, computed.kind)
+    # As parameters, so that each is computed once however often it is looked at.
+    whole = types.RecordType(tuple(map(types.Field, "xy", kinds)))
+    row = trees.variable("both", whole.struct)
+    once = trees.function(_first_of(node, computed, dict(whole.parts(row))), row)
+    text = "get(transform(array(x), once), 0)"
+    found = sql(text, x=trees.struct(*given), once=once)
+    return types.Scalar(found, computed.kind)
+
+
+def _first_of(
+    node: syntax.Operation, computed: types.Computed, sides: Mapping[str, Node]
+) -> Node:
+    """Returns what is computed in the first types that both sides fit, or 0."""
+    kind, ways = types.spark_type(computed.kind), []
+    for pair in computed.pairs:
+        left, right = (
+            f"CAST({name} AS {types.spark_type(kind)})"
+            for name, kind in zip("xy", pair, strict=True)
+        )
+        if node.sign == "/" and pair != computed.pairs[-1]:
+            # A divisor counts as it is, not rounded.
+            right = f"IF({right} = y, {right}, NULL)"
+        ways.append(f"CAST({left} {node.sign} {right} AS {kind})")
+    # By 0 Spark divides to null.
+    text = f"coalesce({', '.join(ways)}, zero)"
+    return sql(text, **sides, zero=types.blank(computed.kind))
 
 
 def _whole_divided(node: syntax.Operation, values: list[types.Scalar]) -> types.Scalar:
@@ -156,22 +202,10 @@ def _calculated(
         if any(map(_is_wide, values)) and not kind.is_signed:
             return types.Scalar(types.unsigned(found), types.Whole(is_signed=False))
         return types.whole(found)
-    kinds, result = [kind, kind], kind
     if isinstance(kind, types.Exact):
-        # Each keeps its own digits, so that no digit of the result is lost.
-        exact = [
-            types.as_exact(it.type)
-            for it in values
-            if isinstance(it.type, types.Exact | types.Whole)
-        ]
-        kinds = [*exact]
-        result = reduce(types.product if node.sign == "*" else types.total, exact)
-    pairs = zip(values, kinds, strict=True)
-    one, other = (as_type(node, value, it).tree for value, it in pairs)
-    found = sql(f"CAST(x {node.sign} y AS {types.spark_type(result)})", x=one, y=other)
-    if isinstance(result, types.Exact):
-        found = sql("coalesce(x, zero)", x=found, zero=types.blank(result))
-    return types.Scalar(found, result)
+        return _of_decimals(node, values)
+    one, other = (as_type(node, value, kind).tree for value in values)
+    return types.Scalar(trees.build(node.sign, one, other), kind)
 
 
 _COMPARED = {"=": "=", "<>": "<>", "!=": "<>"} | {

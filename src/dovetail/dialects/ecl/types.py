@@ -35,7 +35,9 @@ _LOCALE = re.compile(r"(?<=UTF|ODE)(_[A-Z]{2,})+")
 _DIGITS = 32
 # What Spark has room for, while decimals are computed with.
 _MOST_DIGITS = 38
-# A quotient has twelve places at least, however few the dividend has.
+# Where digits do not fit, so many places stay at least, as DECIMAL has them.
+_LEAST_PLACES = 16
+# A quotient has twelve places, however few the dividend has.
 _PLACES = 12
 # A sum has room for 10 ** 15 rows.
 _MORE_DIGITS = 15
@@ -78,6 +80,11 @@ class Exact:
 
     digits: int
     places: int
+
+    @property
+    def whole(self) -> int:
+        """Returns how many digits there are before the point."""
+        return self.digits - self.places
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +300,9 @@ def named_type(text: str) -> EclType | None:
             return BOOLEAN
         case "DECIMAL" | "UDECIMAL":
             digits, _, places = (size or "32_16").partition("_")
-            return Exact(int(digits), int(places or 0)) if digits else None
+            kind = Exact(int(digits or 0), int(places or 0))
+            is_known = 0 < kind.digits <= _DIGITS and kind.whole >= 0
+            return kind if is_known else None
         case _:
             return None
 
@@ -328,28 +337,71 @@ def as_exact(kind: Whole | Exact) -> Exact:
     return kind if isinstance(kind, Exact) else Exact(20, 0)
 
 
+def _holding(whole: int, places: int) -> Exact:
+    """Returns the decimals of so many digits before and behind the point."""
+    places = min(places, max(_MOST_DIGITS - whole, _LEAST_PLACES))
+    return Exact(min(whole + places, _MOST_DIGITS), places)
+
+
 def _common_exact(one: Exact, other: Exact) -> Exact:
     """Returns the decimals of both."""
-    places = max(one.places, other.places)
-    whole = max(one.digits - one.places, other.digits - other.places)
-    return Exact(min(whole + places, _DIGITS), places)
+    return _holding(max(one.whole, other.whole), max(one.places, other.places))
 
 
-def total(one: Exact, other: Exact) -> Exact:
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """The decimals of a result, and pairs of types to compute it in.
+
+    Spark gives wide types a result of fewer places; of the first pair that both values
+    fit it has all of them.
+    """
+
+    kind: Exact
+    pairs: tuple[tuple[Exact, Exact], ...]
+
+
+def _sized(whole: int, places: int) -> Exact:
+    """Returns the decimals of just so many digits before and behind the point."""
+    return Exact(max(1, whole + places), places)
+
+
+def total(one: Exact, other: Exact) -> Computed:
     """Returns the decimals that hold every sum and difference of two types."""
-    both = _common_exact(one, other)
-    return Exact(min(both.digits + 1, _MOST_DIGITS), both.places)
+    whole, places = max(one.whole, other.whole) + 1, max(one.places, other.places)
+    result = _holding(whole, places)
+    narrow = (Exact(_MOST_DIGITS - 1, it) for it in (places, result.places))
+    pairs = [(it, it) for it in dict.fromkeys(narrow) if it.whole >= 0]
+    is_wide = whole + places > _MOST_DIGITS
+    return Computed(result, (*(pairs if is_wide else []), (one, other)))
 
 
-def product(one: Exact, other: Exact) -> Exact:
+def product(one: Exact, other: Exact) -> Computed:
     """Returns the decimals that hold every product of two types."""
-    places = min(one.places + other.places, _MOST_DIGITS)
-    return Exact(min(one.digits + other.digits, _MOST_DIGITS), places)
+    result = _holding(one.whole + other.whole, one.places + other.places)
+    # Spark keeps a digit before the point for itself.
+    room = _MOST_DIGITS - 1 - result.places
+    is_wide = one.whole + other.whole > room
+    shares = range(max(0, room - other.whole), min(one.whole, room) + 1)
+    pairs = [(_sized(it, one.places), _sized(room - it, other.places)) for it in shares]
+    return Computed(result, (*(pairs if is_wide else []), (one, other)))
 
 
-def quotient(kind: Exact) -> Exact:
+def quotient(one: Exact, other: Exact) -> Computed:
     """Returns the decimals of a quotient: with more places than what is divided."""
-    return Exact(_DIGITS, max(kind.places, _PLACES))
+    places = max(one.places, other.places, _PLACES)
+    # All that stands before the dividend's point has room.
+    places = min(places, _MOST_DIGITS - one.whole)
+    result = Exact(_MOST_DIGITS, places)
+    # Spark gives a quotient the more places the more the dividend has, and the fewer
+    # digits can stand before the point.
+    is_wide = one.whole + other.places > result.whole
+    pairs = [
+        (_sized(min(one.whole, result.whole - it), places), _sized(other.whole, it))
+        for it in (*range(other.places, 0, -4), 0)
+        if it <= result.whole
+    ]
+    last = (_sized(one.whole, places), other)
+    return Computed(result, (*(pairs if is_wide else []), last))
 
 
 def sum_of(kind: Exact) -> Exact:

@@ -210,13 +210,26 @@ def written(name: str, values: Sequence[exp.Expr], kinds: Sequence[Type]) -> exp
 
 
 def _filled(text: str, values: dict[str, exp.Expr]) -> exp.Expr:
-    """Returns an expression in which names stand for values."""
+    """Returns an expression in which names stand for values, each computed once."""
     tree: exp.Expr = exp.maybe_parse(text, dialect="spark")
+    columns = [one.name for one in tree.find_all(exp.Column)]
+    for name, value in values.items():
+        is_plain = isinstance(value.unnest(), exp.Column | exp.Literal | exp.Null)
+        if columns.count(name) > 1 and not is_plain:
+            # As a parameter: a value of values that is written twice doubles each time.
+            text = f"element_at(transform(array(`given {name}`), {name} -> {text}), 1)"
+    tree = exp.maybe_parse(text, dialect="spark")
+    one: exp.Expr
+    for one in tree.find_all(exp.Identifier):
+        if one.name in values and not isinstance(one.parent, exp.Column):
+            # No column of a source has this name.
+            one.replace(exp.to_identifier(f"value {one.name}", quoted=True))
+    given = {f"given {name}": value for name, value in values.items()} | values
 
     def own(part: exp.Expr) -> exp.Expr:
-        if not isinstance(part, exp.Column) or part.name not in values:
+        if not isinstance(part, exp.Column) or part.name not in given:
             return part
-        return exp.Paren(this=values[part.name].copy())
+        return exp.Paren(this=given[part.name].copy())
 
     return tree.transform(own)
 

@@ -116,10 +116,11 @@ def function_of(function: exp.Expr, kind: Type, text: Text) -> Function:
         case exp.Count():
             return Function((_COUNT,))
         case exp.Sum():
-            return Function((_sum(function, kind, text),))
+            total, result = _sum(function, kind, text)
+            return Function((total,), result)
         case exp.Avg():
-            result = "IF({1} = 0, NULL, {0} / {1})"
-            return Function((_sum(function, kind, text), _COUNT), result)
+            total, result = _sum(function, kind, text)
+            return Function((total, _COUNT), f"IF({{1}} = 0, NULL, {result} / {{1}})")
         # Both pass over a null, as which they start.
         case exp.Min():
             return Function((Total(null, "least({total}, {item})", kind),))
@@ -169,24 +170,33 @@ def kept_values(kind: Type) -> Total:
     )
 
 
-def _sum(function: exp.Expr, kind: Type, text: Text) -> Total:
-    """Returns a sum: whole numbers have all of a BIGINT for it."""
-    if kind in WHOLE:
-        whole: Type = AtomicType.BIGINT
-    elif kind in FRACTIONS:
-        whole = AtomicType.DOUBLE
-    elif isinstance(kind, DecimalType):
-        # All the digits that there are: a sum has more than its values.
+def _sum(function: exp.Expr, kind: Type, text: Text) -> tuple[Total, str]:
+    """Returns a sum, and what it is of its total: of nothing it is null.
+
+    Whole numbers have all of a BIGINT for it, decimals all the digits that there are.
+    A sum of these that has no room is null, and stays so: of how many values it is says
+    that it has begun.
+    """
+    if isinstance(kind, DecimalType):
         whole = DecimalType(38, kind.scale)
-    else:
+        pair = StructType((("value", whole), ("many", AtomicType.BIGINT)))
+        before = f"IF({{total}}.many = 0, CAST(0 AS {whole}), {{total}}.value)"
+        longer = sum_text(before, "{item}", whole)
+        after = (
+            f"IF({{item}} IS NULL, {{total}}, "
+            f"CAST(struct({longer}, {{total}}.many + 1) AS {pair}))"
+        )
+        return Total(f"CAST(struct(NULL, 0) AS {pair})", after, pair), "{0}.value"
+    if kind not in WHOLE and kind not in FRACTIONS:
         told = f"{_name_of(function)} of values of the type {kind}"
         raise text.wrong(function, told, "numbers")
-    # Of nothing it is null, and so is what a null adds.
-    longer = sum_text(f"coalesce({{total}}, CAST(0 AS {whole}))", "{item}", whole)
+    plain = AtomicType.BIGINT if kind in WHOLE else AtomicType.DOUBLE
+    longer = sum_text(f"coalesce({{total}}, CAST(0 AS {plain}))", "{item}", plain)
+    # What a null adds is nothing.
     after = f"IF({{item}} IS NULL, {{total}}, {longer})"
     # Of whole numbers alone what is taken away leaves what was before, to the digit.
     less = "coalesce({total}, 0) - coalesce({item}, 0)" if kind in WHOLE else ""
-    return Total(f"CAST(NULL AS {whole})", after, whole, less)
+    return Total(f"CAST(NULL AS {plain})", after, plain, less), "{0}"
 
 
 def _list(function: exp.Expr, kind: Type, text: Text) -> Total:

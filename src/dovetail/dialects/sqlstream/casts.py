@@ -17,6 +17,7 @@ from dovetail.dialects.sqlstream.lengths import number_of
 from dovetail.dialects.trees import type_of
 from dovetail.errors import UnsupportedError
 from dovetail.expression import Expression, Scope
+from dovetail.schema import FRACTIONS, MOMENTS, WHOLE, DecimalType, Type, parse_type
 
 
 def failures(
@@ -56,6 +57,24 @@ def any_of(conditions: Sequence[str]) -> Expression:
 def written_into(column: exp.Expr, value: exp.Expr) -> exp.Expr:
     """Returns a value as it is in a column: it has the column's type."""
     if not isinstance(column, exp.ColumnDef):
+        return value
+    return exp.Cast(this=value.copy(), to=column.kind)
+
+
+# Types whose values mean the same to a text, whatever their size.
+_FAMILIES = (WHOLE, FRACTIONS, MOMENTS)
+
+
+def read_as(column: exp.ColumnDef, value: exp.Expr, kind: Type) -> exp.Expr:
+    """Returns the value of a source in the column that a text declares for it.
+
+    One of another sort has the column's type: a number that is written as a text counts
+    as a number.
+    """
+    wanted = parse_type(column.args["kind"].sql(dialect="spark"))
+    are_decimals = isinstance(wanted, DecimalType) and isinstance(kind, DecimalType)
+    alike = any(wanted in family and kind in family for family in _FAMILIES)
+    if wanted == kind or are_decimals or alike:
         return value
     return exp.Cast(this=value.copy(), to=column.kind)
 

@@ -152,10 +152,10 @@ class Query:
         rest = [*conjuncts(where.this)] if where is not None else []
         is_inner = all(self.kind(one) is spec.Kind.INNER for one in joins)
         tested = [*rest, *(it for one in joins if (it := one.args.get("on")))]
-        self._try(left, tested)
+        self.try_rows(left, tested)
         for number, written in enumerate(joins):
             pair = Pair(left, self.rows_of(written.this))
-            self._try(pair.right, tested)
+            self.try_rows(pair.right, tested)
             conditions = [*self.conditions(written, pair)]
             is_last = number == len(joins) - 1
             # What WHERE tests of both sides is a condition of the first join that has
@@ -170,8 +170,8 @@ class Query:
             left = self._nested(join, pair, number)
         raise AssertionError
 
-    def _try(self, rows: Rows, tested: Sequence[exp.Expr]) -> None:
-        """Keeps of which rows of a stream a cast fails, in front of a join.
+    def try_rows(self, rows: Rows, tested: Sequence[exp.Expr]) -> None:
+        """Keeps of which rows of a stream a cast fails, in front of what looks at them.
 
         Of what looks at both sides nobody knows it: it is computed of pairs.
         """
@@ -305,7 +305,21 @@ class Query:
                 hint = f"give its rows as {' or '.join((repr(table.name), *others))}"
             told = f'no stream and no table "{name}"'
             raise self.text.wrong(table, told, known_ones, hint)
-        return self._of_input(known, alias)
+        rows = self._of_input(known, alias)
+        schema = self.inputs[known].schema
+        said = {it.name.lower(): it for it in (declared.columns if declared else ())}
+        columns = (
+            it
+            if it.is_time or it.name.lower() not in said
+            else replace(
+                it,
+                value=casts.read_as(
+                    said[it.name.lower()], it.value, schema[it.name].type
+                ),
+            )
+            for it in rows.columns
+        )
+        return replace(rows, columns=tuple(columns))
 
     def _of_input(self, known: str, alias: str) -> Rows:
         """Returns the rows of an input under the name of a table."""

@@ -97,6 +97,10 @@ class Single:
             if not rows.is_stream:
                 raise self.query.not_yet(first.this, "a query of a table alone")
             self.step = self.streams.step(rows.source.name)
+            # What a source gives may not be of the type that the text declares.
+            self.query.try_rows(rows, ())
+            if tried := self.query.tries.get(rows.source.name):
+                self.step = spec.Tried(self.step, casts.any_of(tried))
         self.pair = Pair.alone(rows)
         # One step each: Spark puts them together, and a mistake has its own place.
         terms = [*conjuncts(where.this)] if where is not None else []
