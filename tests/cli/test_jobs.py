@@ -58,6 +58,7 @@ UNBOUND = 'line 4, column 5: nothing is bound to the stream "R"'
         ("", (), "    stream<int32 k, int64 w> R = Beacon()"),
         ('time = "k"\n[streams.R]\nfile = "right.csv"', (), '"time" of job.toml, wh'),
         ("files = 'gone'", (), 'gone" is no folder'),
+        (JOB, ("--output", "s3a://b/out"), "expected a folder on this machine"),
         (JOB, ("--files", "."), "--files or --modules with SPL"),
         ("[", (), 'job.toml" is no TOML'),
         ("[stream.L]", (), '"job.toml" has the key "stream"; expected one of'),
