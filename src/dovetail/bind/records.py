@@ -377,12 +377,12 @@ class Part:
         raw = self.column
         stop = refusal(where, f"hex({raw})", _WHOLE, at=_AT) if fails else ""
         if self.subject is None:
-            return _decoded(raw, self.avro, self.avro, stop)
+            return _decoded(raw, self.avro, self.avro, stop=stop)
         known = self.subject
         begins = f"hex(substring({raw}, 1, 5))"
         every = " ".join(
             f"WHEN {text_of(head(number))} "
-            f"THEN {_decoded(f'substring({raw}, 6)', one, self._newest, stop)}"
+            f"THEN {_decoded(f'substring({raw}, 6)', one, self._newest, stop=stop)}"
             for number, one in known.schemas.items()
         )
         numbers = ", ".join(map(str, known.schemas))
@@ -513,7 +513,7 @@ def _by_name(sql: str, kind: Type, depth: int = 0) -> str:
             return sql
 
 
-def _decoded(raw: str, schema: str, newest: str, stop: str) -> str:
+def _decoded(raw: str, schema: str, newest: str, *, stop: str) -> str:
     """Returns bytes in SQL as what a schema of Avro makes of them, in the newest one.
 
     Of no such bytes it is null, or with a `stop` that, where they are not null.
