@@ -68,6 +68,7 @@ UNBOUND = 'line 4, column 5: nothing is bound to the stream "R"'
         ("[streams.LL]\nfile = 'left.csv'", (), '"job.toml.streams" names "LL"'),
         ("[streams.LL]\nfile = 'left.csv'", (), 'did you mean "L"?'),
         (JOB + "[sinks.Outt]\nfolder = 'a'", (), '"job.toml.sinks" names "Outt"'),
+        (JOB + "[sinks.Outt]\nfolder = 'a'", (), "which does not come out of the text"),
         (JOB + "[sinks.Out]\nfolder = 'a'\nformat = 'xml'", (), "xml"),
         (LOOKUP.format("P"), (), 'lookups.P" of a program in SPL'),
         (JOB + LOOKUP.format("R"), (), 'a second input called "R"'),
