@@ -52,8 +52,10 @@ _KNOWN = {
     "Some data may have been lost": (
         "a topic no longer has what is to be read of it",
         "the topics with which the checkpoint was begun",
-        "another topic needs a checkpoint of its own; the option failOnDataLoss "
-        '"false" goes on without what is gone',
+        (
+            "another topic needs a checkpoint of its own; the option failOnDataLoss "
+            '"false" goes on without what is gone'
+        ),
     ),
     "No usable value for logOffset": OTHER_SOURCE,
 }
