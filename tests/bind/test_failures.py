@@ -48,6 +48,21 @@ def test_an_error_of_ours_comes_back_with_all_its_facts(around):
     assert (type(told), told.args) == (EngineError, RAISED.args)
 
 
+LOST = """[STREAM_FAILED] Query [id = 1] terminated with exception: \
+Some data may have been lost because they are not available in Kafka any more;
+either the data was aged out by Kafka or the topic may have been deleted.
+Reason: Partitions Set(orders-0, orders-1) have been deleted. SQLSTATE: XXKST
+=== Streaming Query ===
+"""
+
+
+def test_what_a_topic_has_let_go_is_told_with_its_partitions():
+    told = sentence(RuntimeError(LOST))
+    assert told.found.endswith("Partitions Set(orders-0, orders-1) have been deleted")
+    assert told.expected == "the topics with which the checkpoint was begun"
+    assert "another topic needs a checkpoint of its own" in told.hint
+
+
 def test_another_error_of_a_worker_is_told_in_all_its_lines():
     told = sentence(RuntimeError("Traceback\nValueError: a\nb\n\tat java.lang.Thread"))
     assert told.found == "the stream broke in a worker: ValueError: a\nb"

@@ -104,6 +104,20 @@ def test_schemas_to_which_one_refers_stand_where_they_are_first_met(known):
     assert json.loads(subject(url, "t-value").schemas[3])[1] == "Color"
 
 
+def test_what_several_schemas_refer_to_is_asked_for_once(known):
+    url, subjects, asked = known
+    subjects["unit"] = [(1, {"schema": '{"type": "enum", "name": "U", "symbols": []}'})]
+    subjects["size"] = [(2, {"schema": '"U"', "references": refers("unit")})]
+    more = {"schema": '["null", "U"]', "references": refers("size", "unit")}
+    subjects["t-value"] = [(it, more) for it in range(3, 9)]
+    assert len(subject(url, "t-value").schemas) == 6
+    # All versions, each of the six, and both of the others.
+    assert len(asked) == 1 + 6 + 2
+    # Who begins anew has other schemas of the same numbers.
+    subjects["unit"] = [(9, {"schema": '{"type": "fixed", "name": "U", "size": 1}'})]
+    assert '"fixed"' in subject(url, "t-value").schema
+
+
 @pytest.mark.parametrize(
     ("known_of_it", "error", "told"),
     [

@@ -81,7 +81,7 @@ PLAIN = {"columns": {"a": "int", "b": "int"}}
         ({"key_avro": '"int"'}, 'key_format="json" of .* with a schema of Avro'),
         ({"format": "avro"}, "without a schema"),
         ({"format": "avro", "avro": '"int"', **PLAIN}, "no record, with 2 columns"),
-        ({"format": "avro", "avro": '["int", {}]', **PLAIN}, "no record, with 2"),
+        ({"format": "avro", "avro": '["int", "long"]', **PLAIN}, "no record, with 2"),
         ({"epoch": "minutes"}, 'epoch="minutes"; expected .*milliseconds'),
         ({"epoch": "seconds", "format": "long", "key_format": "long"}, "without JSON"),
     ],
@@ -101,7 +101,6 @@ AVRO = """{"type": "record", "name": "R", "fields": [
     {"name": "one", "type": {"type": "record", "name": "P", "fields": [
         {"name": "a", "type": "int"}, {"name": "b", "type": "string"}]}},
     {"name": "other", "type": "P"},
-    {"name": "self", "type": ["null", "R"]},
     {"name": "any", "type": ["int", "string"]}]}"""
 
 
@@ -134,6 +133,45 @@ def test_a_schema_is_looked_at_once_for_all_columns_and_batches():
     assert fields_of(AVRO) is fields_of(f"{AVRO}")
 
 
+TREE = """{"type": "record", "name": "Tree", "namespace": "a", "fields": [
+    {"name": "id", "type": "long"},
+    {"name": "below", "type": {"type": "array", "items": ["null", "%s"]}}]}"""
+ODD = [
+    (TREE % "Tree", 'the type "Tree" within itself'),
+    (TREE % "a.Tree", 'the type "a.Tree" within itself'),
+    (TREE % "b.Tree", 'the type "b.Tree", which it does not have'),
+    ('["null", {"type": "lng"}]', 'the type "lng", which it does not have'),
+    (
+        '{"type": "record", "name": "R", "fields": [{"name": "id"}]}',
+        '{"name": "id"} in',
+    ),
+    ("5", "5 in place of a type"),
+]
+
+
+@pytest.mark.parametrize(("schema", "told"), ODD, ids=lambda it: it[-9:])
+def test_a_schema_of_avro_that_no_row_is_read_in_is_refused(schema, told):
+    topic = {"servers": "b", "format": "avro", "columns": {"id": "bigint"}}
+    with pytest.raises(SchemaError) as caught:
+        dt.kafka("t", avro=schema, **topic)
+    assert f'the value of the topic "t": a schema of Avro with {told}' in str(
+        caught.value
+    )
+    assert caught.value.hint == 'format="bytes" takes the records as they are'
+    with pytest.raises(SchemaError, match='the key of the topic "t": a schema of Avro'):
+        dt.kafka(
+            "t", servers="b", key={"id": "int"}, key_format="avro", key_avro=schema
+        )
+
+
+def test_a_type_may_be_met_again_behind_the_record_that_has_it():
+    pair = TREE % "long"
+    again = '{"type": "record", "name": "a.Pair", "fields": [{"name": "id", "type": '
+    again += f'{pair}}}, {{"name": "other", "type": ["null", "Tree", "a.Tree"]}}]}}'
+    columns = {"id": "struct<id:bigint>"}
+    dt.kafka("t", servers="b", format="avro", avro=again, columns=columns)
+
+
 def test_a_record_that_is_one_of_several_is_refused():
     """Spark has columns for them, and reads none."""
     second = '{"type": "record", "name": "S", "fields": []}'
@@ -150,7 +188,6 @@ def test_a_column_that_is_wider_or_has_other_names_first_is_none():
         "some": "array<string>",
         "by": "map<string,double>",
         "other": "struct<B:string,a:bigint>",
-        "self": "string",
         "any": "struct<member0:int>",
     }
     topic = dt.kafka("t", servers="b", format="avro", avro=AVRO, columns=columns)

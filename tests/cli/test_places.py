@@ -1,5 +1,7 @@
 """What is wrong in a job is told before Spark starts, in the line that says it."""
 
+from dataclasses import replace
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -7,7 +9,9 @@ from pyspark.errors import IllegalArgumentException
 from pyspark.sql import SparkSession
 from typer.testing import CliRunner
 
+from dovetail.bind.jobs import read_job
 from dovetail.cli.main import app
+from dovetail.errors import DialectError
 
 TEXT = '''\
 text = """
@@ -222,6 +226,58 @@ def test_a_folder_into_which_goes_what_comes_from_it_is_told(explained):
     assert "an outlet writes into" in told
     assert "what goes out would come in again" in told
     assert "job.toml, line 19, " in told
+
+
+@pytest.mark.parametrize(
+    ("part", "other", "line"),
+    [
+        ('file = "orders.csv"', 'file = "hdfs://nn/orders"', 9),
+        ("dialect", 'files = "s3a://bucket/in"\ndialect', 5),
+        ("[sinks.", "[lookups.L]\nfile = 's3a://bucket/in'\nkey = 'id'\n[sinks.", 20),
+    ],
+)
+def test_files_of_another_machine_are_told(explained, part, other, line):
+    told = explained(SQL, (part, other))
+    assert "which is not on this machine; expected a path on it" in told
+    assert f"job.toml, line {line}, " in told
+    assert 'format = "parquet" with path = "' in told
+
+
+def test_a_path_that_says_its_file_system_stays_as_it_is(tmp_path):
+    (tmp_path / "in.csv").write_text("id\n1\n")
+    text = f"""\
+checkpoint = "hdfs://namenode:8020/state"
+[streams.Files]
+file = "file://{tmp_path}/in.csv"
+columns = {{ id = "int" }}
+[streams.Stored]
+format = "parquet"
+path = "s3a://bucket/in"
+columns = {{ id = "int" }}
+[lookups.Asked]
+file = "file:{tmp_path}/in.csv"
+key = "id"
+[sinks.one]
+folder = "s3a://bucket/out"
+[sinks.two]
+current = "file:/two"
+[sinks.three]
+folder = "out"
+"""
+    (tmp_path / "job.toml").write_text(text)
+    job = read_job(tmp_path / "job.toml")
+    assert job.checkpoint == "hdfs://namenode:8020/state"
+    assert job.inputs["Files"].origin.file.place == tmp_path / "in.csv"
+    assert job.inputs["Stored"].origin.path == "s3a://bucket/in"
+    assert job.lookups["Asked"].table == str(tmp_path / "in.csv")
+    places = [one.path for one in job.sinks.values()]
+    assert places == ["s3a://bucket/out", "file:/two", str(tmp_path / "out")]
+    with job.alone():
+        assert sorted(it.name for it in tmp_path.iterdir()) == ["in.csv", "job.toml"]
+    local = replace(job, checkpoint=f"file:{tmp_path}/state")
+    refused = pytest.raises(DialectError, match="another run goes on")
+    with local.alone(), refused, replace(job, checkpoint=f"{tmp_path}/state").alone():
+        pass
 
 
 def test_moments_that_spark_cannot_read_are_told(explained, tmp_path):

@@ -13,7 +13,10 @@ from pyspark import cloudpickle
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 import dovetail as dt
+from dovetail.bind.files.frames import misfits_told
 from dovetail.errors import SchemaError, SpecError
+from dovetail.schema import Schema
+from dovetail.spec.program import Given
 from tests.bind.registry_server import make_known, registry
 from tests.spark.topics import raw, read
 
@@ -67,8 +70,9 @@ def test_a_registry_knows_the_schemas_of_avro(spark, broker, made):
     assert sorted(read(spark, then)) == [(7, 1, None), (8, 2, "n")]
     # A schema that came after the query was made is one of none that it knows.
     told = (
-        f'the topic "{name}" has "00{ids[1]:08X}0402026E"; '
-        f"expected Avro behind the number of a schema of {name}-value: {ids[0]}"
+        f'the topic "{name}" has "00{ids[1]:08X}0402026E" in partition '
+        r"\d, offset \d; expected Avro behind the number of a schema of "
+        f"{name}-value: {ids[0]}"
     )
     with pytest.raises(Exception, match=told):
         read(spark, first)
@@ -215,6 +219,71 @@ def test_avro_of_other_types_is_fitted_or_misfits(spark, broker, ansi):
             assert read(spark, replace(topic, misfits="null")) == [(None,)]
     finally:
         spark.conf.set("spark.sql.ansi.enabled", before)
+
+
+def decoded(spark, *values, **how):
+    """The rows of a topic whose records have some bytes as values."""
+    topic = dt.kafka("t", servers="b", format="avro", **how)
+    given = Given("t", topic.columns(Schema(())))
+    (scan,) = topic.scans(given, streams=True)
+    kinds = "key binary, value binary, topic string, partition int, offset bigint"
+    records = [(None, one, "t", 2, 17 + at) for at, one in enumerate(values)]
+    rows = spark.createDataFrame(records, kinds).selectExpr(*scan.columns)
+    with misfits_told():
+        return [tuple(row)[: len(given.schema.columns)] for row in rows.collect()]
+
+
+WHOLE, TORN = b"\2\2\2n", (b"", b"\2", b"\2\2\x12n", b"\2\4", b"\xff" * 12)
+
+
+@pytest.mark.parametrize("avro", [AVRO, f'["null", {AVRO}]', f'[{AVRO}, "null"]'])
+def test_avro_that_is_torn_is_told_with_its_place_or_null(spark, avro):
+    how = {"avro": avro, "columns": {"id": "bigint", "name": "string"}}
+    is_null = avro.endswith('"null"]')
+    whole = (b"\0" if is_null else b"\2" if avro.startswith("[") else b"") + WHOLE
+    values, nothing = [whole, None, whole, b"\2\0"], (None, None)
+    expected = [(1, "n"), nothing, (1, "n"), (1, None)]
+    if avro != AVRO:
+        values[3], expected[3] = b"\2" if is_null else b"\0", nothing
+    for misfits in ("fail", "null"):
+        assert decoded(spark, *values, misfits=misfits, **how) == expected
+    for torn in TORN:
+        bytes_ = whole[: len(whole) - len(WHOLE)] + torn
+        found = decoded(spark, whole, bytes_, whole, misfits="null", **how)
+        assert found == [(1, "n"), nothing, (1, "n")]
+        told = f'the topic "t" has "{bytes_.hex().upper()}" in partition 2, offset 18'
+        with pytest.raises(SchemaError) as caught:
+            decoded(spark, whole, bytes_, **how)
+        assert caught.value.found == told
+        assert caught.value.expected.startswith("a whole record of its schema of Avro")
+
+
+def test_a_null_among_values_of_avro_is_null(spark):
+    how = {"avro": '["null", "long"]', "columns": {"id": "bigint"}}
+    for misfits in ("fail", "null"):
+        found = decoded(spark, b"\2\x0a", b"\0", b"\2\x0c", misfits=misfits, **how)
+        assert found == [(5,), (None,), (6,)]
+
+
+UNFIT = {
+    '["null", "int", "string"]': "'a'",
+    '["int", "string"]': "1",
+    '{"type": "map", "values": "long"}': "map('a', 1)",
+    '"long"': "DATE'2026-03-02'",
+    '{"type": "record", "name": "I", "fields": []}': "struct(1 AS y)",
+}
+
+
+@pytest.mark.parametrize("kind", UNFIT)
+def test_rows_of_which_no_avro_is_made_are_refused_before_any_is(spark, kind):
+    field = f'{{"name": "id", "type": {kind}}}'
+    avro = f'{{"type": "record", "name": "A", "fields": [{field}]}}'
+    sink = dt.kafka("t", servers="b", format="avro", avro=avro)
+    with pytest.raises(SchemaError) as told:
+        sink.prepare(spark.sql(f"SELECT {UNFIT[kind]} AS id"), is_new=True)
+    assert 'for the topic "t" of b do not fit its schema of Avro: ' in told.value.found
+    assert "'id" in told.value.found
+    assert told.value.expected.startswith("a column of the type of each field")
 
 
 NARROW = """{"type": "record", "name": "R", "fields": [

@@ -237,12 +237,14 @@ def test_state_that_cannot_be_kept_is_named(streams, tmp_path):
 
 
 BROKEN = {
-    "offsets gone": (["offsets"], "the newest batch in offsets is -1, in commits 1"),
+    "offsets gone": (["offsets"], "its folder offsets is missing"),
     "commits gone": (["commits"], "the newest batch in offsets is 1, in commits -1"),
-    "logs gone": (
-        ["offsets", "commits"],
+    "logs gone": (["offsets", "commits"], "its folder offsets is missing"),
+    "logs empty": (
+        ["offsets/*", "commits"],
         "it has state and says of no batch that it has begun",
     ),
+    "sources gone": (["sources"], "its folder sources is missing"),
     "metadata gone": (["metadata"], "its file metadata is missing or not whole"),
 }
 
@@ -259,9 +261,7 @@ def test_a_checkpoint_of_which_a_part_is_missing_is_refused(spark, streams, tmp_
     for number, (gone, sentence) in enumerate(BROKEN.values()):
         broken = tmp_path / f"broken{number}"
         shutil.copytree(whole, broken)
-        for name in gone:
-            one = broken / name
-            shutil.rmtree(one) if one.is_dir() else one.unlink()
+        remove(broken, *gone)
         refused(joined, broken, f'the checkpoint "{broken}" is incomplete: {sentence}')
     for name, text in (("metadata", "{"), ("offsets/1", "v1\n{"), ("offsets/1", "")):
         torn = tmp_path / f"torn_{name.replace('/', '_')}_{len(text)}"
@@ -277,6 +277,31 @@ def test_a_checkpoint_of_which_a_part_is_missing_is_refused(spark, streams, tmp_
     shutil.copytree(whole, stateless)
     shutil.rmtree(stateless / "state")
     refused(joined, stateless, f'the checkpoint "{stateless}" has no state of a join')
+
+
+def remove(folder, *names):
+    for one in [file for name in names for file in folder.glob(name)]:
+        shutil.rmtree(one) if one.is_dir() else one.unlink()
+
+
+@pytest.mark.parametrize("gone", ["offsets", "sources", "commits"])
+def test_rows_that_go_one_by_one_look_at_their_checkpoint_too(streams, tmp_path, gone):
+    rows = dt.stream(streams[0], time="at")
+    flow = dt.sql("SELECT STREAM l.ROWTIME, k, n FROM L AS l WHERE n > 0", {"L": rows})
+    came, how = [], {"checkpoint": tmp_path / "c", "trigger": NOW}
+    take = {"result": lambda batch, _: came.extend(batch.collect())}
+    flow.write(take, **how)[0].awaitTermination()
+    assert len(came) == 3
+    (kept,) = (tmp_path / "c").iterdir()
+    # As one leaves it that dies before its first batch has begun.
+    shutil.copytree(kept, tmp_path / "d" / kept.name)
+    remove(tmp_path / "d" / kept.name, "offsets/*", "commits/*")
+    flow.write(take, **{**how, "checkpoint": tmp_path / "d"})[0].awaitTermination()
+    assert len(came) == 6
+    remove(kept, gone)
+    with pytest.raises(dt.EngineError, match=f'"{kept}" is incomplete: .*{gone}'):
+        flow.write(take, **how)
+    assert len(came) == 6
 
 
 def refused(joined, folder, sentence):

@@ -7,11 +7,21 @@ import pyspark
 from pyspark.sql import SparkSession
 
 from dovetail.bind.tick import ticks
+from dovetail.engines.spark_session import program_session
 
 
 def test_rows_pass_through_an_arrow_worker(spark):
     numbers = spark.range(4).mapInArrow(lambda batches: batches, "id long")
     assert sorted(row.id for row in numbers.collect()) == [0, 1, 2, 3]
+
+
+def test_what_a_torn_record_of_avro_says_of_its_length_is_bounded(spark):
+    assert program_session("") is spark
+    java, name = spark.sparkContext._jvm.System, "org.apache.avro.limits.%s.maxLength"  # noqa: SLF001
+    assert int(java.getProperty(name % "string")) == 1 << 27
+    java.setProperty(name % "bytes", "7")
+    program_session("")
+    assert java.getProperty(name % "bytes") == "7"
 
 
 def test_a_source_of_ours_can_be_read_in_two_sessions(spark):

@@ -170,6 +170,8 @@ LACKS = [
     ('format = "dleta"\npath = "t"', "dleta", "that brings it"),
     ('jdbc = "jdbc:postgresql://host/base"\ntable = "t"', "jdbc:postgresql", "org.pos"),
     ('jdbc = "jdbc:odd:base"\ntable = "t"', "jdbc:odd", "that brings it"),
+    ('format = "csv"\npath = "s3a://b/in"', "s3a", "org.apache.hadoop:hadoop-aws"),
+    ('format = "csv"\npath = "nosuch://b/in"', "nosuch", "that brings it"),
 ]
 
 
@@ -182,6 +184,47 @@ def test_what_spark_lacks_is_told_with_its_package(spark, folder, right, what, p
     assert caught.value.found == f'this Spark has nothing that reads "{what}"'
     assert f"the package {package}" in caught.value.expected
     assert '"spark.jars.packages" in [spark]' in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [("hdfs://127.0.0.1:1/in", "ConnectException: "), ("gone", "Path does not exist")],
+    ids=["host", "path"],
+)
+def test_what_spark_does_not_read_is_told(spark, folder, path, why):
+    right = f'format = "csv"\npath = "{path}"\n{COLUMNS}'
+    left = f'file = "rows.csv"\n{COLUMNS}'
+    job = opened(write(folder, left, right, kind="datasets"))
+    refused = pytest.raises(EngineError, match=f'Spark does not read ".*{path}": {why}')
+    with refused as caught, jobs.outcome_of(spark, job):
+        pass
+    assert "An error occurred while" not in caught.value.found
+
+
+def test_paths_may_be_addresses_of_files(spark, folder):
+    (folder / "data").mkdir()
+    (folder / "rows.csv").rename(folder / "data/rows.csv")
+    left = f'file = "file://{folder}/data/rows.csv"\n{COLUMNS}'
+    right = f'format = "csv"\npath = "file:{folder}/data"\n{COLUMNS}'
+    right += "\noptions = { header = true }"
+    kept = f'trigger = "available"\ncheckpoint = "file:{folder}/state"'
+    path = write(folder, left, right, more=kept)
+    path.write_text(path.read_text().replace('"out"', f'"file://{folder}/out"'))
+    refused = pytest.raises(EngineError, match="Schema must be specified")
+    with refused as caught, jobs.outcome_of(spark, opened(path)):
+        pass
+    assert '"spark.sql.streaming.schemaInference" = true in' in caught.value.hint
+    spark.conf.set("spark.sql.streaming.schemaInference", "true")
+    try:
+        for _ in range(2):
+            job = opened(path)
+            with job.job.alone(), jobs.outcome_of(spark, job) as outcome:
+                outcome.run(lambda *_: None, Event())
+    finally:
+        spark.conf.unset("spark.sql.streaming.schemaInference")
+    assert ids(spark, folder)
+    found = {it.name for it in folder.iterdir()}
+    assert found == {"data", "state", "out", path.name}
 
 
 def test_a_script_of_a_replay_plays_it(folder):

@@ -67,6 +67,8 @@ def written(folder, name):
     """The lines that a run has printed below a title."""
     found = run(folder, *name)
     assert found.exit_code == 0, found.stderr
+    # It does what is said of it.
+    assert "FileSource gives the rows" not in found.stderr
     return [line.split() for line in found.stdout.splitlines() if line.strip(" ─")]
 
 

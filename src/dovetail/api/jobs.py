@@ -496,11 +496,11 @@ def _refuse_unknown(
     """Refuses what a job says of inputs or outputs that there are not."""
     for name in named:
         if name not in known:
-            way = "comes out of" if part == "sinks" else "comes into"
+            way = "come out of" if part == "sinks" else "come into"
             what = "the join" if isinstance(job.program, jobs.Neutral) else "the text"
             raise job.document.wrong(
                 job.at(part, name),
-                f'"{job.at(part)}" names "{name}", which {way} {what} by no operator',
+                f'"{job.at(part)}" names "{name}", which does not {way} {what}',
                 f"one of {', '.join(known)}" if known else "none",
                 near(name, known, ""),
             )

@@ -471,13 +471,15 @@ def spl(
         # The text may name functions that Spark lacks: each session has them lent.
         register_functions(rows.frame.sparkSession)
     place, told = "", None
+    own: Mapping[str, Rows] = {}
     if data:
         place = arguments.path("data", data, 'dt.spl(text, {}, data="data")')
         # Without inputs first: the text may name streams that only its files give.
         told = translate(text, {})
-        sources = {**sources, **_files(told, sources, data=place, sequence=sequence)}
+        own = _files(told, sources, data=place, sequence=sequence)
+        sources = {**sources, **own}
     schemas = {it: one.source.schema for it, one in sources.items()}
-    program = translate(text, schemas).program
+    program = translate(text, schemas, {*own}).program
     sources = {**sources, **_counted(program, sources)}
     givens = spec.givens_of(program)
     kept = {one.input: _as_declared(one, sources) for one in givens}

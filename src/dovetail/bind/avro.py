@@ -156,6 +156,43 @@ def _fields(text: str) -> Json | None:
     return kinds[0].get("fields", ())
 
 
+def refuse_odd(text: str, where: str) -> None:
+    """Refuses a schema that lacks a part of a type, or has one that holds itself."""
+    for odd in _odd(json.loads(text), "", {}):
+        raise SchemaError(
+            f"{where}: a schema of Avro with {odd}",
+            "one whose types are all there, and none within itself",
+            'format="bytes" takes the records as they are',
+        )
+
+
+def _odd(schema: Json, space: str, known: dict[str, bool]) -> Iterator[str]:
+    """Yields what is odd; of each type that is `known` it is said whether it is open.
+
+    Spark reads and writes no type that holds itself.
+    """
+    match schema:
+        case str():
+            names = [it for it in (_name(schema, space), schema) if it in known]
+            if not names and schema not in (*_ATOMIC.values(), "null"):
+                yield f'the type "{schema}", which it does not have'
+            elif names and known[names[0]]:
+                yield f'the type "{schema}" within itself'
+        case list():
+            for one in schema:
+                yield from _odd(one, space, known)
+        case {"type": str(kind), "name": str(name)} if kind in _NAMED:
+            name = _name(name, schema.get("namespace", space))
+            known[name] = True
+            for one in schema.get("fields", ()):
+                yield from _odd(one, name.rpartition(".")[0], known)
+            known[name] = False
+        case {"items": part} | {"values": part} | {"type": part}:
+            yield from _odd(part, space, known)
+        case _:
+            yield f"{json.dumps(schema)} in place of a type"
+
+
 def schema_of_values(kind: columns.Type, name: str) -> Json:
     """Returns the schema of a type's values, a record of a name where it has parts."""
     match kind:

@@ -49,9 +49,18 @@ _KNOWN = {
         "one query at a time for a checkpoint",
         "stop the other one first, or give this one folders of its own",
     ),
+    "Some data may have been lost": (
+        "a topic no longer has what is to be read of it",
+        "the topics with which the checkpoint was begun",
+        (
+            "another topic needs a checkpoint of its own; the option failOnDataLoss "
+            '"false" goes on without what is gone'
+        ),
+    ),
     "No usable value for logOffset": OTHER_SOURCE,
 }
 """What others say in words that name nothing: what it is, and what helps."""
+_REASON = re.compile(r"^Reason: (.+?)\.?(?: SQLSTATE: .*)?$", re.MULTILINE)
 _NO_ENDING = re.compile(r"\s*SQLSTATE: .*")
 
 
@@ -149,7 +158,8 @@ def _sentence(text: str, kind: str) -> EngineError:
             "rows is there: start with a new folder",
         )
     if known := [it for word, it in _KNOWN.items() if word in text]:
-        return EngineError(*known[0])
+        found, *helps = known[0]
+        return EngineError(": ".join([found, *_REASON.findall(text)[:1]]), *helps)
     if raised:
         name, line = raised[-1]
         return EngineError(f"the stream broke in a worker: {name}: {line}")

@@ -31,6 +31,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -82,6 +83,10 @@ LANGUAGES = {".spl": SPL, ".sql": SQL}
 """The languages of programs on streams, by the endings of their files."""
 NOW = "available"
 """The trigger of who reads what is there, and ends."""
+_ELSEWHERE = re.compile("[A-Za-z][A-Za-z0-9+.-]+:/")
+"""How a path begins that says its file system, as `hdfs://namenode/out`."""
+_ON_DISK = re.compile("^file:/+")
+"""How such a path begins where that is the one of this machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,8 +219,8 @@ class Job:
 
         Of a file system that knows no locks nobody is refused.
         """
-        place = Path(self.checkpoint)
-        if not self.checkpoint or "://" in self.checkpoint:
+        place = Path(_ON_DISK.sub("/", self.checkpoint))
+        if not self.checkpoint or _ELSEWHERE.match(f"{place}"):
             yield
             return
         with ExitStack() as stack:
@@ -292,10 +297,11 @@ def read_document(document: Document, folder: Path) -> Job:
         usual = _words(known, WORDS)
         topics = known.take("kafka", _kafka, Kafka())
         reading = _Reading(document, folder, usual, topics)
-        files = known.take("files", fields.text, "")
         kept = known.take("checkpoint", fields.text, "")
+        said = known.take("files", fields.text, "")
+        files = reading.local(said, f"{document.name}.files")
         with document.at(f"{document.name}.files"):
-            roots = (Root.of(folder / files),) if files else ()
+            roots = (Root.of(files),) if said else ()
         inputs = reading.inputs(known)
         return Job(
             document,
@@ -305,14 +311,14 @@ def read_document(document: Document, folder: Path) -> Job:
             inputs,
             reading.lookups(known, inputs),
             known.take("sinks", _by_name(reading.sink), {}),
-            str((folder / kept).absolute()) if kept else "",
+            reading.placed(kept) if kept else "",
             known.take("trigger", _trigger, ""),
             known.take("finish", fields.truth, default=None),
             known.take("name", fields.text, ""),
             known.take("partitions", fields.whole, 0),
             known.take("spark", _by_name(_setting), {}),
             topics,
-            str((folder / files).absolute()),
+            str(files.absolute()),
         )
 
 
@@ -458,7 +464,9 @@ class _Reading:
         own = ("file", "columns") if is_file else ("postgres", "table")
         known = fields.Fields.of(given, where, (*own, "key", *_ASKED))
         return JobLookup(
-            self.path(known, "file") if is_file else known.need("table", fields.text),
+            str(self.local(known.need("file", fields.text), f"{where}.file").absolute())
+            if is_file
+            else known.need("table", fields.text),
             "" if is_file else known.need("postgres", fields.text),
             known.need("key", _names),
             known.take("columns", _by_name(fields.text), {}),
@@ -481,7 +489,25 @@ class _Reading:
 
     def path(self, known: fields.Fields, key: str) -> str:
         """Returns a path, whole: Spark would begin elsewhere, where its driver runs."""
-        return str((self.folder / known.need(key, fields.text)).absolute())
+        return self.placed(known.need(key, fields.text))
+
+    def placed(self, said: str) -> str:
+        """Returns a path, whole; one that says its file system is that already."""
+        is_whole = _ELSEWHERE.match(said)
+        return said if is_whole else str((self.folder / said).absolute())
+
+    def local(self, said: str, where: str) -> Path:
+        """Returns a path on this machine, of what is looked at before Spark starts."""
+        path = _ON_DISK.sub("/", said)
+        if _ELSEWHERE.match(path):
+            raise SpecError(
+                f'{where.rpartition(".")[2]} = "{said}", which is not on this machine',
+                "a path on it",
+                "Spark reads others: of [streams], [tables] and [datasets] "
+                f'format = "parquet" with path = "{said}" and columns = {{ .. }}',
+                where=where,
+            )
+        return self.folder / path
 
     def _wrong(self, known: fields.Fields, key: str, *told: str) -> DialectError:
         """Returns what is wrong with a key."""
@@ -494,7 +520,7 @@ def _file(reading: _Reading, known: fields.Fields) -> origins.Origin:
     # A name of SPL has no dot: behind the last one in its place it stands alone.
     name = known.where.rpartition(".")[2]
     word = "replay" if is_replayed else "file"
-    path = reading.folder / known.need(word, fields.text)
+    path = reading.local(known.need(word, fields.text), f"{known.where}.{word}")
     pace = known.take("pace", _pace, 1) if is_replayed else 1
     file = file_at(path, name, spec.AnyLayout())
     return origins.Replayed(file, pace) if is_replayed else origins.InFiles(file)

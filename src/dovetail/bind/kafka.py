@@ -12,6 +12,7 @@ written into a topic is there twice: at least once.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -50,6 +51,7 @@ _META = {
     "timestamp": "timestamp",
     "headers": "array<struct<key:string,value:binary>>",
 }
+_UNFIT = re.compile(r"IncompatibleSchemaException: (.+)")
 _WRITTEN = ("partition", "headers")
 """What a sink can say of its records."""
 
@@ -249,7 +251,25 @@ class Topic:
         """Refuses rows that lack a column of the key or the value."""
         found = schema_of(rows)
         refuse_unlike(self, found)
-        rows.select(*self._record(found))  # Spark refuses what cannot be written
+        record = self._record(found)
+        rows.select(*record)  # Spark refuses what cannot be written
+        if Encoding.AVRO not in {self.value.format, self.key.format}:
+            return
+        # What has no place in a schema of Avro Spark says of a first row alone. Of rows
+        # in a text it is said while they are planned, and no task has broken.
+        nulls = (
+            f"CAST(NULL AS {it.type}) AS {quoted(it.name)}" for it in found.columns
+        )
+        try:
+            nothing = rows.sparkSession.sql("VALUES (0)").selectExpr(*nulls)
+            nothing.select(*record).collect()
+        except Exception as error:
+            if told := _UNFIT.findall(str(error)):
+                raise SchemaError(
+                    f"the rows for {self.place} do not fit its schema of Avro: "
+                    f"{told[-1]}",
+                    "a column of the type of each field; of several types null and one",
+                ) from error
 
     def write(
         self,

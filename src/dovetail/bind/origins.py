@@ -21,6 +21,7 @@ from pyspark import __version__ as SPARK  # noqa: N812 - a constant here
 from pyspark.sql import DataFrame, SparkSession
 
 from dovetail import schema, spec
+from dovetail.bind.failures import cause
 from dovetail.bind.files import columns, frames
 from dovetail.bind.files.names import DataFile
 from dovetail.bind.replay import Pace
@@ -59,13 +60,21 @@ def rows_of(
         except Exception as error:
             # Of what is not on its classpath Spark tells a page of Java.
             if _LACKS.search(str(error)):
-                raise _lacking(one) from error
-            raise
+                raise _lacking(one, str(error)) from error
+            is_untold = "Schema must be specified" in str(error)
+            hint = (
+                '"spark.sql.streaming.schemaInference" = true in [spark] lets it look'
+            )
+            raise EngineError(
+                f'Spark does not read "{one.path or one.format}": {cause(error)}',
+                "rows that are there, with the columns that are declared",
+                hint if is_untold else "",
+            ) from error
     return reduce(DataFrame.union, parts)
 
 
 _LACKS = re.compile(
-    r"DATA_SOURCE_NOT_(FOUND|ENABLED)|No suitable driver"
+    r"DATA_SOURCE_NOT_(FOUND|ENABLED)|No suitable driver|No FileSystem for scheme"
     r"|(ClassNotFoundException|NoClassDefFoundError): "
 )
 _PACKAGES = {
@@ -81,15 +90,20 @@ _PACKAGES = {
     "jdbc:postgresql": "org.postgresql:postgresql",
     "jdbc:sqlite": "org.xerial:sqlite-jdbc",
     "jdbc:sqlserver": "com.microsoft.sqlserver:mssql-jdbc",
+    "s3a": "org.apache.hadoop:hadoop-aws",
+    "abfss": "org.apache.hadoop:hadoop-azure",
+    "gs": "com.google.cloud.bigdataoss:gcs-connector",
 }
-"""What brings a format, or the driver of a data base, where Spark has none."""
+"""What brings a format, a driver of a data base or a file system that Spark lacks."""
 
 
-def _lacking(scan: frames.Scan) -> EngineError:
+def _lacking(scan: frames.Scan, told: str) -> EngineError:
     """Returns the refusal of rows for which something is not on Spark's classpath."""
     # jdbc:postgresql://.. is told by its second word: each data base has a driver.
     url = dict(scan.options).get("url", "")
     known = ":".join(url.split(":")[:2]) if scan.format == JDBC else scan.format
+    if "FileSystem" in told:
+        known = scan.path.partition(":")[0]
     package = _PACKAGES.get(known, "")
     where = '"spark.jars.packages" in [spark] of a job, or in the settings of a session'
     return EngineError(

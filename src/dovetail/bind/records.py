@@ -21,6 +21,7 @@ from dovetail.bind.avro import (
     needed,
     read_as,
     readable,
+    refuse_odd,
     schema_of_record,
     schema_of_values,
 )
@@ -97,6 +98,12 @@ _WRITTEN: set[Type | None] = {
 """What Spark writes into fields of Avro of these types alone."""
 _TIME_ALONE = '" *T?[0-9]{1,2}:[0-9]'
 _MOMENTS = (AtomicType.BIGINT, AtomicType.TIMESTAMP)
+_OUTER = """\
+{"type": "record", "name": "Dovetail", "fields": [{"name": "own", "type": OWN}]}"""
+"""The record whose one field a record of Avro is while Spark reads it."""
+_WHOLE = 'a whole record of its schema of Avro, or misfits="null"'
+_AT = "' in partition ', partition, ', offset ', offset"
+"""Where a record stands, as parts of a text in SQL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +234,9 @@ class Part:
     def check(self, where: str, word: str) -> None:
         """Refuses columns that the format, said by a word, has no room for."""
         told = f"{word}={arguments.told(self.name)} of {where}"
+        schemas = self.subject.schemas.values() if self.subject else [self.avro]
+        for text in filter(None, schemas):
+            refuse_odd(text, where)
         if self.window is not KeyWindow.NOT:
             count, every = self.window.columns, self.schema.columns
             fits = all(one.type in _MOMENTS for one, _ in _moments(self))
@@ -288,7 +298,8 @@ class Part:
                 yield from self._objects(where, fails=fails)
             case Encoding.AVRO:
                 whole = self._of_avro(where, fails=fails)
-                stop = refusal(where, f"hex({raw})", "Avro that fits the columns")
+                told = f"hex({raw})", "Avro that fits the columns"
+                stop = refusal(where, *told, at=_AT)
                 for it in kinds:
                     own = f"({whole}).{_quoted(it)}" if self._has_fields else whole
                     if (found := self._own(it)) != it.type:
@@ -373,20 +384,20 @@ class Part:
 
     def _of_avro(self, where: str, *, fails: bool) -> str:
         """Returns the record of Avro, in the newest of the schemas that it may have."""
-        raw, mode = self.column, {"mode": "FAILFAST" if fails else "PERMISSIVE"}
+        raw = self.column
+        stop = refusal(where, f"hex({raw})", _WHOLE, at=_AT) if fails else ""
         if self.subject is None:
-            return f"from_avro({raw}, {text_of(readable(self.avro))}, {_map(mode)})"
-        known, newest = self.subject, readable(self._newest)
-        how = _map({**mode, "avroSchema": newest})
+            return _decoded(raw, self.avro, self.avro, stop=stop)
+        known = self.subject
         begins = f"hex(substring({raw}, 1, 5))"
         every = " ".join(
             f"WHEN {text_of(head(number))} "
-            f"THEN from_avro(substring({raw}, 6), {text_of(readable(one))}, {how})"
+            f"THEN {_decoded(f'substring({raw}, 6)', one, self._newest, stop=stop)}"
             for number, one in known.schemas.items()
         )
         numbers = ", ".join(map(str, known.schemas))
         expected = f"Avro behind the number of a schema of {known.name}: {numbers}"
-        stop = refusal(where, f"hex({raw})", expected)
+        stop = refusal(where, f"hex({raw})", expected, at=_AT)
         other = f"IF({raw} IS NULL, NULL, {stop})" if fails else "NULL"
         return f"CASE {begins} {every} ELSE {other} END"
 
@@ -512,10 +523,35 @@ def _by_name(sql: str, kind: Type, depth: int = 0) -> str:
             return sql
 
 
-def refusal(where: str, text: str, expected: str) -> str:
-    """Returns what stops the query, in SQL, for a text that is not what is expected."""
-    before, after = text_of(f'{where} has "'), text_of(f'"; expected {expected}')
-    return f"raise_error(concat({before}, substring({text}, 1, 60), {after}))"
+def _decoded(raw: str, schema: str, newest: str, *, stop: str) -> str:
+    """Returns bytes in SQL as what a schema of Avro makes of them, in the newest one.
+
+    Of no such bytes it is null, or with a `stop` that, where they are not null.
+    """
+    # A record of one field has the bytes of that field. Where they are no record Spark
+    # gives one of nulls, and of null in front of all else it makes 0: as a field of
+    # another that is null.
+    first, last = (_OUTER.replace("OWN", readable(one)) for one in (schema, newest))
+    how = _map(
+        {"mode": "PERMISSIVE", **({"avroSchema": last} if last != first else {})}
+    )
+    own = f"from_avro({raw}, {text_of(first)}, {how}).own"
+    if not stop:
+        return own
+    known, null = json.loads(schema), [f"{raw} IS NULL"]
+    if isinstance(known, list) and "null" in known:
+        null.append(f"{raw} = X'{2 * known.index('null'):02X}'")
+    return f"coalesce({own}, IF({' OR '.join(null)}, NULL, {stop}))"
+
+
+def refusal(where: str, text: str, expected: str, *, at: str = "''") -> str:
+    """Returns what stops the query, in SQL, for a text that is not what is expected.
+
+    `at`: SQL of where in it that is.
+    """
+    before, after = text_of(f'{where} has "'), text_of(f"; expected {expected}")
+    shown = f"substring({text}, 1, 60), '\"', {at}"
+    return f"raise_error(concat({before}, {shown}, {after}))"
 
 
 def _else_stopped(sql: str, given: str, stop: str) -> str:

@@ -76,8 +76,10 @@ def subject(registry: str, name: str, *, registers: bool = False) -> Subject:
     if address.scheme not in {"http", "https"} or not address.hostname:
         raise SpecError(f'registry="{registry}"', "an address", f"write {_EXAMPLE}")
     schemas: dict[int, str] = {}
+    # Of this call alone: who begins a subject anew counts its versions anew.
+    known: dict[str, Json] = {}
     for version in _asked(registry, _place(name)) or ():
-        number, schema, others = _schema(registry, name, version)
+        number, schema, others = _schema(registry, name, version, known=known)
         # One that is known again is the newest once more.
         schemas.pop(number, None)
         if others:
@@ -90,18 +92,20 @@ def subject(registry: str, name: str, *, registers: bool = False) -> Subject:
 
 
 def _schema(
-    registry: str, name: str, version: object, *behind: str
+    registry: str, name: str, version: object, *behind: str, known: dict[str, Json]
 ) -> tuple[int, str, dict[str, Json]]:
     """Returns a schema, its number, and the types of those to which it refers.
 
-    `behind` are the schemas that have led to it, the last one first.
+    `behind` are the schemas that have led to it, the last one first; what is `known` by
+    now is not asked for again.
     """
     told = f'schema {version} of "{name}"'
     if told in behind:
         expected = f"schemas of which none needs itself: {' needs the '.join(behind)}"
         raise SpecError(f"the {told} refers to itself", expected)
-    found = _asked(registry, f"{_place(name)}/{version}")
-    if found is None:
+    if told not in known:
+        known[told] = _asked(registry, f"{_place(name)}/{version}")
+    if (found := known[told]) is None:
         raise _unknown(registry, told, f"the {behind[0]} refers to it" * bool(behind))
     types: dict[str, Json] = {}
     try:
@@ -115,7 +119,7 @@ def _schema(
     if own is None:
         raise SpecError(f"the {told} is of the kind {kind}", "one of Avro")
     for other in refers:
-        _, text, more = _schema(registry, *other, told, *behind)
+        _, text, more = _schema(registry, *other, told, *behind, known=known)
         # Of two types of one name the first one is meant, as Confluent's clients do it.
         types = {**more, **dict(types_of(json.loads(text), "")), **types}
     return number, schema, types

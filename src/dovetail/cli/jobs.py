@@ -57,6 +57,9 @@ class JobProgram:
         found = jobs.prepared(self._job())
         if output is None:
             return found
+        if ":/" in str(output):
+            hint = "[sinks.NAME] of a job says one on any file system of Spark"
+            raise SpecError(f"--output {output}", "a folder on this machine", hint)
         place = output.absolute()
         # What the job says of a stream comes before what the command says of all.
         every: Mapping[str, Sink] = {

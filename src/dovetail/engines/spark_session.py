@@ -101,6 +101,9 @@ _PROGRAM: dict[str, bool | float | int | str | None] = {
     )
 }
 
+_MOST = {"bytes": 1 << 27, "string": 1 << 27, "collectionItems": 1 << 24}
+"""Of what a record of Avro may say that it has. Torn, it says anything: for two billion
+letters Java has no room, and ends with all that it does."""
 _MANY = 1 << 16
 """Rows of a range that has one for each core there may be."""
 
@@ -123,7 +126,12 @@ def program_session(master: str, more: Mapping[str, str] = {}) -> SparkSession:
     """
     builder = SparkSession.builder.appName("dovetail run")
     builder = builder.config(map={**_PROGRAM, **more})
-    return _started(builder.master(master) if master else builder)
+    spark = _started(builder.master(master) if master else builder)
+    if java := getattr(spark, "_jvm", None):
+        for what, most in _MOST.items():
+            name = f"org.apache.avro.limits.{what}.maxLength"
+            java.System.setProperty(name, java.System.getProperty(name) or f"{most}")
+    return spark
 
 
 def cores(spark: SparkSession) -> int:

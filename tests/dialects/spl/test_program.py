@@ -99,6 +99,9 @@ def test_what_has_no_effect_is_said():
         "line 1: Spark keeps the state with every batch, which is no later",
         f"line 1: a window is written {', '.join(ORDER)}",
     )
+    # What comes as the operator says is what is said of it.
+    first, *_ = translate(text[:-1] + configs, bound, {"L"}).program.remarks
+    assert first == "line 1: placement has no effect on Spark"
 
 
 def test_what_is_no_file_is_a_name_for_a_sink():

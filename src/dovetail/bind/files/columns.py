@@ -65,7 +65,7 @@ _ATOMS: Mapping[pa.DataType, Type] = {
 }
 _HINTS = {
     Format.PARQUET: "",
-    Format.CSV: "CSV(HEADING(0)) if its first line is a row",
+    Format.CSV: "its first line has the names, where no CSV(HEADING(0)) of ECL is said",
     Format.JSON: f"one of its first {LOOKED_AT} rows must name it",
 }
 _OF_SPARK = b"org.apache.spark.sql.parquet.row.metadata"

@@ -6,7 +6,7 @@ way, what it gives is refused: a join of ours has no way back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -72,6 +72,8 @@ class World:
     inputs: Inputs
     types: tuple[syntax.Definition, ...] = ()
     """Types that stand outside of all composites."""
+    own: Collection[str] = ()
+    """Inputs whose rows come as the operator says that gives them."""
     library: Mapping[str, Function] = field(default_factory=dict)
     """What expressions may call."""
     commands: Mapping[str, syntax.Function] = field(default_factory=dict)
@@ -327,7 +329,8 @@ class Graph:
             kind = made[0].type
             self.world.files[made[0].name] = partial(files.text_file, call, kind, scope)
         # Rows that are bound win over what the operator says, which is told.
-        is_bound = all(one.name in self.world.inputs for one in made)
+        foreign = self.world.inputs.keys() - {*self.world.own}
+        is_bound = all(one.name in foreign for one in made)
         if is_bound and (call.params or call.outputs):
             self.world.remarks.append(
                 f"line {call.place.line}: {call.kind} gives the rows of the input "

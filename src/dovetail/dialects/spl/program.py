@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dovetail import spec
@@ -47,19 +47,22 @@ class Translation:
         )
 
 
-def translate(text: str, inputs: Inputs) -> Translation:
+def translate(
+    text: str, inputs: Inputs, own: Collection[str] = frozenset()
+) -> Translation:
     """Returns what a text says; a stream that it does not make is an input.
 
-    The steps of the program take rows in their order of arrival.
+    The steps of the program take rows in their order of arrival. Inputs of the text's
+    `own` have the rows of its files.
     """
     try:
-        return _whole(text, inputs)
+        return _whole(text, inputs, own)
     except RecursionError as error:
         # Functions of the text are written out where they are called.
         raise parser.too_deep(Place(text, 1, 1)) from error
 
 
-def _whole(text: str, inputs: Inputs) -> Translation:
+def _whole(text: str, inputs: Inputs, own: Collection[str]) -> Translation:
     """Returns what a text says, which is not too deep."""
     whole = parser.read(text)
     found = whole.composites
@@ -74,7 +77,7 @@ def _whole(text: str, inputs: Inputs) -> Translation:
     given = {*operators_given(found)} & {*composites}
     names += [it for one in given for it in _from_outside(composites[one], composites)]
     repeated = frozenset(name for name in names if names.count(name) > 1)
-    world = World(composites, inputs, whole.types, repeated=repeated)
+    world = World(composites, inputs, whole.types, own=own, repeated=repeated)
     # Functions stand outside of composites, and read types as they do.
     world.commands = commands(whole.functions)
     scope = Scope(Graph(world, main, {}).read_type, commands=world.commands)

@@ -31,6 +31,7 @@ from dovetail.plan.words import title
 
 _NOTHING_YET = "STDS_COMMITTED_BATCH_UNAVAILABLE"
 _NO_OFFSET = "-"
+_OF_FILES = '"logOffset"'
 _MOST_TOLD = 5
 """Of so many differences to the join of a checkpoint all are told."""
 _ANEW = "put back what was deleted, or start anew: new folders for state and for rows"
@@ -219,6 +220,10 @@ def read_log(spark: SparkSession, path: str) -> Checkpoint:
         max((int(name) for name in names if name.isdigit()), default=-1)
         for names in batches
     )
+    # Without this folder, which Spark makes first of all, rows would be read once more.
+    has_others = begun < 0 and path_exists(spark, path, "/{commits,metadata,sources}")
+    if has_others and not path_exists(spark, f"{path}/offsets"):
+        raise _incomplete(path, "its folder offsets is missing")
     # Else the first batch of another query would take up what lies there as its own.
     if begun < 0 and through < 0 and path_exists(spark, f"{path}/state"):
         raise _incomplete(path, "it has state and says of no batch that it has begun")
@@ -286,7 +291,7 @@ def _begun(spark: SparkSession, path: str, batch: int) -> tuple[int, Mapping[str
     """Returns a batch's partitions, and how far it reads the heartbeat.
 
     Nothing where it has no heartbeat. Refuses a folder of which the query's own name,
-    its file `metadata`, or the batch is not whole.
+    its file `metadata`, the batch, or the lists of files read is not there as a whole.
     """
     try:
         named = spark.read.text(pattern_of(f"{path}/metadata")).collect()
@@ -305,6 +310,10 @@ def _begun(spark: SparkSession, path: str, batch: int) -> tuple[int, Mapping[str
     except Exception as error:
         found = f"its file offsets/{batch} is not whole"
         raise _incomplete(path, found) from error
+    # Of its offset alone a source of files does not know which files it has read.
+    has_files = any(_OF_FILES in one for one in told[1:])
+    if has_files and not path_exists(spark, path, "/sources/*"):
+        raise _incomplete(path, "its folder sources is missing")
     is_beat = isinstance(last, dict) and isinstance(last.get(TICK), int)
     return partitions, last if is_beat else {}
 

@@ -376,7 +376,7 @@ def _starting(spark: SparkSession, how: Start, partitions: int) -> Iterator[bool
     travel_by_value()
     confs = {**settings_of_query(spark, how.checkpoint), PARTITIONS: str(partitions)}
     with plain_rules(spark, **confs):
-        yield not path_exists(spark, f"{how.checkpoint}/offsets")
+        yield read_log(spark, how.checkpoint).is_new
 
 
 Begin = Callable[[Checkpoint, Start], StreamingQuery]
