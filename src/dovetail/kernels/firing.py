@@ -15,13 +15,15 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import total_ordering
-from itertools import islice, takewhile
+from itertools import chain, islice, takewhile
 from operator import itemgetter
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
 import pyarrow as pa
 
 from dovetail.kernels.arrays.names import LineKind, reserved
+from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Whole
 from dovetail.spec.firing import (
     Arranged,
     ByCalendar,
@@ -69,7 +71,7 @@ class Windows:
     drops: Eviction = KeepPartitions()
     fires_dropped: bool = False
     has_marks: bool = True
-    """Whether somebody hears of windows that fire without a row."""
+    """Whether somebody hears that a window has fired."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +175,16 @@ def _tuples(table: pa.RecordBatch, names: Sequence[str]) -> list[Key]:
     """Returns the values of columns, row by row."""
     if not names:
         return [()] * table.num_rows
-    columns = [map(_plain, table.column(name).to_pylist()) for name in names]
-    return [*zip(*columns, strict=True)]
+    return [*zip(*(_values(table.column(name)) for name in names), strict=True)]
+
+
+def _values(column: pa.Array) -> Sequence[Any]:
+    """Returns the values of a column as parts of keys."""
+    # Times are told apart by their numbers: to make one of Python's takes longest.
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.int64())
+    values: list[Any] = column.to_pylist()
+    return [*map(_plain, values)] if pa.types.is_nested(column.type) else values
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a column holds
@@ -186,9 +196,12 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a column holds
     return value
 
 
-def _taken(table: pa.RecordBatch, name: str, places: Sequence[int | None]) -> pa.Array:
-    """Returns the values of a column at some places."""
-    return table.column(name).take(pa.array(places, pa.int64()))
+def _taken(
+    table: pa.RecordBatch, names: Sequence[str], places: Sequence[int | None] | Whole
+) -> dict[str, pa.Array]:
+    """Returns the values of columns at some places."""
+    numbers = pa.array(places, pa.int64())
+    return {name: table.column(name).take(numbers) for name in names}
 
 
 @dataclass(slots=True)
@@ -236,10 +249,10 @@ class _Queues:
 
     def columns(self, found: Sequence[Found]) -> dict[str, pa.Array]:
         """Returns what is shown of each port's rows."""
-        return {
-            name: _taken(self.table, name, [one.rows[port] for one in found])
-            for port, name in enumerate(self.known.parts)
-        }
+        columns: dict[str, pa.Array] = {}
+        for port, name in enumerate(self.known.parts):
+            columns |= _taken(self.table, [name], [one.rows[port] for one in found])
+        return columns
 
 
 @dataclass(slots=True)
@@ -318,8 +331,7 @@ class _Memory:
     def columns(self, found: Sequence[Found]) -> dict[str, pa.Array]:
         """Returns the rows themselves, with whether each repeats one."""
         places = [one.rows[0] if one.rows else None for one in found]
-        names = self.table.schema.names
-        rows = {name: _taken(self.table, name, places) for name in names}
+        rows = _taken(self.table, self.table.schema.names, places)
         told = [bool(one.counts[0]) if one.rows else None for one in found]
         return rows | {self.known.column: pa.array(told, pa.bool_())}
 
@@ -411,6 +423,8 @@ class _Windows:
     clock: int | None = None
     count: int = 0
     now: int | None = None
+    quiet: int = BEGINNING
+    """Before this moment no window is due by time alone."""
 
     @classmethod
     def over(cls, known: Windows, table: pa.RecordBatch, saved: _Saved) -> _Windows:
@@ -458,28 +472,24 @@ class _Windows:
         gives = self.known.gives
         if isinstance(gives, Arranged):
             places = [one.rows[0] if one.rows else None for one in found]
-            names = self.table.schema.names
-            return {name: _taken(self.table, name, places) for name in names}
+            return _taken(self.table, self.table.schema.names, places)
         # One take for all windows of a batch: a list is a stretch of it.
-        every = [place for one in found for place in one.rows]
-        ends = [0]
-        for one in found:
-            ends.append(ends[-1] + len(one.rows))
-        ended, is_mark = pa.array(ends, pa.int32()), [one.is_mark for one in found]
+        lengths = np.fromiter((len(one.rows) for one in found), np.int64, len(found))
+        every = np.fromiter(
+            chain.from_iterable(one.rows for one in found), np.int64, lengths.sum()
+        )
+        ended = pa.array(np.concatenate(([0], np.cumsum(lengths))), pa.int32())
+        is_mark = pa.array(lengths == 0)
         lists = {
-            name: pa.ListArray.from_arrays(
-                ended,
-                _taken(self.table, name, every),
-                mask=pa.array(is_mark, pa.bool_()),
-            )
-            for name in gives.columns
+            name: pa.ListArray.from_arrays(ended, values, mask=is_mark)
+            for name, values in _taken(self.table, gives.columns, every).items()
         }
         counts = {}
         if gives.counts:
             sizes = [one.counts for one in found]
             counts = {gives.counts: pa.array(sizes, pa.list_(pa.int32()))}
         latest = [one.rows[-1] if one.rows else None for one in found]
-        last = {name: _taken(self.table, name, latest) for name in gives.last}
+        last = _taken(self.table, gives.last, latest)
         moments = {}
         if gives.moment:
             micros = pa.array([one.moment for one in found], pa.int64())
@@ -490,7 +500,10 @@ class _Windows:
         """Yields what comes of time that has passed, and then of what has come."""
         if self.clock == _OVER:
             return
-        yield from self._passed(now)
+        if now < self.quiet:
+            self.clock = now
+        else:
+            yield from self._passed(now)
         window = self.known.window
         # A row lets nothing of another partition out: old rows there may go later.
         is_alone = isinstance(self.known.drops, KeepPartitions)
@@ -532,6 +545,17 @@ class _Windows:
                         yield from self._fire(one)
         if isinstance(window.fires, FromFirst | FromLast):
             yield from self._closed(now - window.fires.length.microseconds)
+        self.quiet = self._next(now)
+
+    def _next(self, now: int) -> int:
+        """Returns before when no window is due by time alone, as far as is known."""
+        match self.known.window.fires:
+            case ByTime() as fires:
+                return fires.after(now)
+            case ByCalendar() | FromFirst() | FromLast():
+                return BEGINNING
+            case _:
+                return NEVER
 
     def _closed(self, last: int) -> Iterator[Found]:
         """Yields what windows give whose first row came at a moment or before it.
@@ -569,7 +593,7 @@ class _Windows:
 
     def _all(self) -> Iterator[Found]:
         """Yields what all windows give, which begin anew."""
-        if not self.parts:
+        if self.known.has_marks and not self.parts:
             yield Found()
         for one in self.parts.values():
             yield from self._fire(one)
@@ -672,14 +696,18 @@ class _Windows:
             return
         if isinstance(self.known.gives, Lists):
             groups: dict[Key, list[int]] = {}
-            for place, _ in one.rows:
-                groups.setdefault(self.groups[place], []).append(place)
+            if not self.known.gives.groups and one.rows:
+                groups[()] = [place for place, _ in one.rows]
+            else:
+                for place, _ in one.rows:
+                    groups.setdefault(self.groups[place], []).append(place)
             counts = [*map(len, groups.values())] if self.known.gives.counts else []
             for group in groups.values():
                 yield Found(group, counts, self.now)
         else:
             yield from self._arranged(one)
-        yield Found()
+        if self.known.has_marks:
+            yield Found()
 
     def _arranged(self, one: _Window) -> Iterator[Found]:
         """Yields the rows of a window in their order."""

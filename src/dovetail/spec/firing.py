@@ -45,6 +45,11 @@ class ByTime:
         every = self.length.microseconds
         return (it * every for it in range(before // every + 1, until // every + 1))
 
+    def after(self, moment: int) -> int:
+        """Returns when it fires next behind a moment."""
+        every = self.length.microseconds
+        return (moment // every + 1) * every
+
 
 @dataclass(frozen=True, slots=True)
 class ByCalendar:

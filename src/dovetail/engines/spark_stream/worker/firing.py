@@ -11,6 +11,7 @@ import json
 import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Protocol
 
 import numpy as np
@@ -49,6 +50,8 @@ from dovetail.kernels.settings import FORMAT
 Batches = Iterator[pa.RecordBatch]
 LINE_DDL, RESULT_DDL = "bucket int, blob binary", "blob binary"
 _ROWS, _KNOWN, _WAITING, _BOUNDS, _ENDED = 1, 2, 3, 4, 5
+_TOGETHER = 64
+"""So many blobs go to Spark in one frame: each frame costs as much as many rows."""
 _OWN = (int(LineKind.ROW), int(LineKind.MARK))
 """Lines that the operator itself takes and gives; others go by."""
 
@@ -147,8 +150,9 @@ def run(
         lines = _operated(stage, keeps, lines)
     # Last: it also says how what is kept lies there.
     shelf.keep_directory(json.dumps(now).encode())
-    for blob in as_blobs([lines]):
-        yield pd.DataFrame({"blob": [blob]})
+    given = as_blobs([lines])
+    while some := [*islice(given, _TOGETHER)]:
+        yield pd.DataFrame({"blob": some})
 
 
 def _as_one(
