@@ -214,10 +214,14 @@ def drained(leg: Leg, source: Source, checks: tuple[str, ...] = ()) -> dict[str,
     return told
 
 
-def checked(all_legs: dict[str, Leg], source: Callable[[Leg], Source]) -> int:
+def checked(
+    all_legs: dict[str, Leg],
+    source: Callable[[Leg], Source],
+    checks: tuple[str, ...] = CHECK,
+) -> int:
     """Warms every leg up and returns how many pairs all joins agree on."""
     found = {
-        name: drained(leg, source(leg), () if leg.apart else CHECK)
+        name: drained(leg, source(leg), () if leg.apart else checks)
         for name, leg in all_legs.items()
     }
     joins = [told for name, told in found.items() if not all_legs[name].apart]
@@ -275,7 +279,14 @@ def beside_flink(
     return lambda: flink.joined(join, as_csv(stretch, stretch.files))[0]
 
 
-def compared(name: str, title: str, made_of: Callable[[int], dict[str, Leg]]) -> None:
+def compared(
+    name: str,
+    title: str,
+    made_of: Callable[[int], dict[str, Leg]],
+    *,
+    sides: int = 2,
+    checks: tuple[str, ...] = CHECK,
+) -> None:
     """Measures legs over so many files; prints a table, then one line of JSON."""
     told = asked(name)
     stretch = QUICK if told.quick else Stretch()
@@ -285,7 +296,7 @@ def compared(name: str, title: str, made_of: Callable[[int], dict[str, Leg]]) ->
     spark = session()
     half = stretch.files // 2
     pairs = checked(
-        run, lambda leg: replace(leg, files=half).source(spark, stretch, each)
+        run, lambda leg: replace(leg, files=half).source(spark, stretch, each), checks
     )
     work: dict[str, Callable[[], int | Sample]] = {
         name: partial(_rows, leg, leg.source(spark, stretch, each))
@@ -294,7 +305,7 @@ def compared(name: str, title: str, made_of: Callable[[int], dict[str, Leg]]) ->
     if beside:
         work["flink"] = beside_flink("interval", stretch, half, pairs)
     samples = in_turns(work, 1 if told.quick else told.rounds)
-    rows = 2 * each * stretch.rows
+    rows = sides * each * stretch.rows
     show(f"{title}, {rows:,} rows a trigger", samples)
     spark.stop()
     told_of = {name: figures(of_leg) for name, of_leg in samples.items()}
