@@ -273,7 +273,9 @@ def lay(
     """Returns the lines of all results, and how each outlet's rows are read of them."""
     travel_by_value()
     looked_at = _looked_at(plan)
-    lines, readings = _operated(plan, frames, layout, 0, looked_at=looked_at)
+    # Who plays a join with events looks at all that comes out of it.
+    read = {} if layout.with_events else looked_at
+    lines, readings = _operated(plan, frames, layout, 0, looked_at=read)
     return lines.select(*outlets.LINES), outlets.Results(
         plan, tuple(readings), looked_at
     )
