@@ -150,7 +150,8 @@ def run(
         lines = _operated(stage, keeps, lines)
     # Last: it also says how what is kept lies there.
     shelf.keep_directory(json.dumps(now).encode())
-    given = as_blobs([lines])
+    # Without a row the columns alone go on.
+    given = as_blobs([lines]) if lines.num_rows else iter([write_batch(lines)])
     while some := [*islice(given, _TOGETHER)]:
         yield pd.DataFrame({"blob": some})
 
