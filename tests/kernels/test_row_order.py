@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from dovetail.kernels.arrays.names import LineKind
-from dovetail.kernels.firing import KIND
+from dovetail.kernels.keeping.lines import KIND
 from dovetail.kernels.row_order import (
     CAME,
     INPUT,

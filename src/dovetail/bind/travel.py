@@ -42,8 +42,8 @@ _BY_NAME = (
     "spec.spans",
 )
 """Rooms and modules of which every join takes nearly all along."""
-_APART = "kernels.firing"
-"""The one module there that no join takes along."""
+_APART = "kernels.keeping."
+"""The room there that no join takes along."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,7 @@ def _code() -> _Code:
     named = {
         f"{name}.{one.__qualname__}": one
         for name, module in sorted(sys.modules.items())
-        if name.startswith(rooms) and not name.endswith(_APART)
+        if name.startswith(rooms) and not name.startswith(f"{package}.{_APART}")
         for one in vars(module).values()
         if isinstance(one, type | FunctionType) and one.__module__ == name
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from dovetail import spec
 from dovetail.dialects.trees import own_column, sided
@@ -34,33 +35,66 @@ def schema_of(rows: Schema, columns: Select) -> Schema:
     return Schema(tuple(kinds))
 
 
-def windowed(
-    source: spec.InRowTime,
-    window: spec.firing.FiringWindow,
-    *,
-    lists: tuple[str, ...] = (),
-    groups: tuple[str, ...] = (),
-    by: tuple[str, ...] = (),
-    counts: str = "",
-    moment: str = "",
-) -> spec.Windowed:
-    """Returns what a window gives of lists of values, and of the rest as it was.
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a window over rows is asked for, by the columns that say it, each once."""
 
-    If they have names, `counts` says how many rows each group of the window has, and
-    `moment` when it has fired.
-    """
-    known = source.schema
-    last = tuple(name for name in known.names if name not in lists)
-    schema = Schema(
-        (
-            *(Column(name, ArrayType(known[name].type)) for name in lists),
-            *([Column(counts, ArrayType(AtomicType.INT))] if counts else []),
-            *(known[name] for name in last),
-            *([Column(moment, AtomicType.TIMESTAMP)] if moment else []),
+    source: spec.InRowTime
+    lists: dict[str, str] = field(default_factory=dict)
+    totals: dict[tuple[spec.firing.Fold, str, bool], str] = field(default_factory=dict)
+    placed: dict[tuple[str, int], str] = field(default_factory=dict)
+
+    def values(self, column: str) -> str:
+        """Returns the column of lists of all values that a column has."""
+        return self.lists.setdefault(column, f"list {len(self.lists)}")
+
+    def total(
+        self, fold: spec.firing.Fold, column: str, *, is_distinct: bool = False
+    ) -> str:
+        """Returns the column of what a fold makes of the values of a column."""
+        asked = fold, column, is_distinct
+        return self.totals.setdefault(asked, f"total {len(self.totals)}")
+
+    def row(self, column: str, number: int) -> str:
+        """Returns the column of what one row has in a column; see `Placed`."""
+        return self.placed.setdefault((column, number), f"row {len(self.placed)}")
+
+    def windowed(
+        self,
+        window: spec.firing.FiringWindow,
+        *,
+        groups: tuple[str, ...] = (),
+        by: tuple[str, ...] = (),
+        counts: str = "",
+        moment: str = "",
+    ) -> spec.Windowed:
+        """Returns what a window gives; of other columns each group's last value.
+
+        If they have names, `counts` says how many rows each group of the window has,
+        and `moment` when it has fired.
+        """
+        known, fold_type = self.source.schema, spec.firing.type_of
+        lists = tuple(
+            spec.firing.Listed(name, column) for column, name in self.lists.items()
         )
-    )
-    gives = spec.firing.Lists(groups, lists, counts, last, moment)
-    return spec.Windowed(source, schema, window, gives, by)
+        totals = tuple(
+            spec.firing.Total(name, *asked) for asked, name in self.totals.items()
+        )
+        placed = tuple(
+            spec.firing.Placed(name, *asked) for asked, name in self.placed.items()
+        )
+        columns = [*known.columns]
+        columns += [Column(it.name, ArrayType(known[it.column].type)) for it in lists]
+        columns += [Column(counts, ArrayType(AtomicType.INT))] if counts else []
+        columns += [Column(moment, AtomicType.TIMESTAMP)] if moment else []
+        for one in totals:
+            kind = fold_type(one.fold, known[one.column].type)
+            columns.append(Column(one.name, kind))
+        columns += [Column(it.name, known[it.column].type) for it in placed]
+        gives = spec.firing.Lists(
+            groups, lists, counts, known.names, moment, totals, placed
+        )
+        return spec.Windowed(self.source, Schema(tuple(columns)), window, gives, by)
 
 
 def numbered(source: spec.Step, name: str) -> spec.Coded:

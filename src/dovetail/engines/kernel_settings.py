@@ -27,7 +27,9 @@ from dovetail.expression import (
     references,
 )
 from dovetail.kernels import settings as known
-from dovetail.kernels.firing import Memory, Queues, Windows
+from dovetail.kernels.keeping.memory import Memory
+from dovetail.kernels.keeping.queues import Queues
+from dovetail.kernels.keeping.windows import Windows
 from dovetail.plan import sets as several
 from dovetail.plan import sides
 from dovetail.plan.keys import key_types

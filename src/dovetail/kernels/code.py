@@ -30,7 +30,7 @@ from typing import Any
 import pyarrow as pa
 
 from dovetail.kernels.arrays.names import LineKind
-from dovetail.kernels.firing import CAUSE, KIND, NOW, ORDER
+from dovetail.kernels.keeping.lines import CAUSE, KIND, NOW, ORDER
 from dovetail.kernels.operations.values import arrow_value
 
 Variables = dict[str, Any]

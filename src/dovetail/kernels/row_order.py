@@ -26,7 +26,7 @@ import pyarrow.compute as pc
 
 from dovetail.kernels.arrays.names import LineKind, reserved
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Mask, Whole
-from dovetail.kernels.firing import KIND, NOW
+from dovetail.kernels.keeping.lines import KIND, NOW
 from dovetail.kernels.lifetimes.calendar import shift
 from dovetail.spec.spans import Span
 

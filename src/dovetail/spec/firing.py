@@ -13,7 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
+from enum import Enum
 
+from dovetail.schema import WHOLE, AtomicType, DecimalType, Type
 from dovetail.spec.spans import SECOND, Span
 
 _DAY = 86_400 * SECOND
@@ -128,20 +130,90 @@ class Tumbling:
 class Sliding:
     """A window that keeps the last rows, and fires again and again; at no mark.
 
-    Unless it is `eager`, not before it has once been full: of time it always is.
+    Unless it is `eager`, not before it has once been full: of time it always is. Of the
+    rows that it keeps it `skips` the newest: so many, or those that have not been there
+    so long. A window that does fires with each row.
     """
 
     keeps: Policy
     fires: Policy
     eager: bool = False
+    skips: ByCount | ByTime = ByCount(0)
 
 
 FiringWindow = Tumbling | Sliding
 
 
+class Fold(Enum):
+    """What is made of the values of a column, one after another; a null is none.
+
+    Of whole numbers a sum has 8 bytes, in which it wraps. Of decimals and doubles it is
+    the exact one: null where 38 digits do not hold it, rounded once where it is a
+    double. So a total does not depend on what has come and left before.
+    """
+
+    COUNT = "count"
+    SUM = "sum"
+    SQUARES = "squares"
+    """The sum of the squares of how far each is from the mean of all."""
+    LEAST = "least"
+    GREATEST = "greatest"
+    FIRST = "first"
+    LAST = "last"
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """A column `name` with what a fold makes of a column.
+
+    Of no value it is null, or 0 where it is a count. Sums and counts may be of
+    `distinct` values alone.
+    """
+
+    name: str
+    fold: Fold
+    column: str
+    distinct: bool = False
+
+
+def type_of(fold: Fold, values: Type) -> Type:
+    """Returns the type of what a fold makes of values of a type."""
+    match fold:
+        case Fold.COUNT:
+            return AtomicType.BIGINT
+        case Fold.SUM if values in WHOLE:
+            return AtomicType.BIGINT
+        case Fold.SUM if isinstance(values, DecimalType):
+            return DecimalType(38, values.scale)
+        case Fold.SUM | Fold.SQUARES:
+            return AtomicType.DOUBLE
+        case _:
+            return values
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A column `name` with what one row of a group has in a column.
+
+    Rows count from 1, or from -1 at the last one on; of none it is null.
+    """
+
+    name: str
+    column: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A column `name` with all the values that a column has in a group."""
+
+    name: str
+    column: str
+
+
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """A row for each group of the rows in a window: of some columns all their values.
+    """A row for each group of the rows in a window: lists of values, and totals.
 
     Groups are of equal values in columns, and stand in the order of their first rows.
     A column `counts` has how many rows each group of the window has. Of the columns
@@ -150,10 +222,12 @@ class Lists:
     """
 
     groups: tuple[str, ...]
-    columns: tuple[str, ...]
+    lists: tuple[Listed, ...] = ()
     counts: str = ""
     last: tuple[str, ...] = ()
     moment: str = ""
+    totals: tuple[Total, ...] = ()
+    placed: tuple[Placed, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ from dovetail.engines.code_settings import code_settings
 from dovetail.engines.kernel_settings import firing_settings, in_row_time
 from dovetail.kernels import code
 from dovetail.kernels.arrays.names import LineKind
-from dovetail.kernels.firing import CAUSE, KIND, NOW, ORDER, Kept, advance
+from dovetail.kernels.keeping.lines import CAUSE, KIND, NOW, ORDER
+from dovetail.kernels.keeping.operator import Kept, advance
 from dovetail.schema import Schema
 
 _STEPS = (1, 2, 5)

@@ -16,7 +16,7 @@ from dovetail.kernels import row_order
 from dovetail.kernels.arrays.names import LineKind
 from dovetail.kernels.arrays.rows import BEGINNING
 from dovetail.kernels.arrays.rows import NEVER as ENDED
-from dovetail.kernels.firing import KIND, NOW
+from dovetail.kernels.keeping.lines import KIND, NOW
 from dovetail.schema import Schema
 
 _STEPS = (1, 2, 5)

@@ -15,6 +15,7 @@ from typing import Any
 
 from dovetail import schema, spec
 from dovetail.conformance.oracle.sides import same
+from dovetail.conformance.oracle.totals import folded
 from dovetail.spec import firing
 
 
@@ -230,26 +231,63 @@ class _Windows:
             return
         match self.step.gives:
             case firing.Lists() as gives:
-                groups: dict[tuple[object, ...], list[spec.Row]] = {}
-                for row, _ in one.rows:
-                    key = _key(row, gives.groups)
-                    groups.setdefault(key, []).append(row)
-                # Each row that comes out, one a group, knows the sizes of all groups.
-                counts = [len(group) for group in groups.values()]
-                for group in groups.values():
-                    lists: dict[str, Any] = {
-                        name: [row[name] for row in group] for name in gives.columns
-                    }
-                    last = {name: group[-1][name] for name in gives.last}
-                    found = lists | last
-                    if gives.counts:
-                        found[gives.counts] = counts
-                    if gives.moment:
-                        found[gives.moment] = schema.from_microseconds(self.now)
-                    yield found
+                yield from self._listed(one, gives)
             case firing.Arranged():
                 yield from self._arranged(one)
         yield Sign.MARK
+
+    def _listed(self, one: _Window, gives: firing.Lists) -> Iterator[spec.Row]:
+        """Yields a row for each group of the rows of a window."""
+        groups: dict[tuple[object, ...], list[spec.Row]] = {}
+        last: dict[tuple[object, ...], spec.Row] = {}
+        for number, (row, when) in enumerate(one.rows):
+            key = _key(row, gives.groups)
+            last[key] = row
+            group = groups.setdefault(key, [])
+            if not self._is_skipped(len(one.rows) - number, when):
+                group.append(row)
+        # Each row that comes out, one a group, knows the sizes of all groups.
+        counts = [len(group) for group in groups.values()]
+        for key, group in groups.items():
+            found: dict[str, Any] = {
+                it.name: [row[it.column] for row in group] for it in gives.lists
+            }
+            found |= {name: last[key][name] for name in gives.last}
+            found |= self._totals(gives, group)
+            if gives.counts:
+                found[gives.counts] = counts
+            if gives.moment:
+                found[gives.moment] = schema.from_microseconds(self.now)
+            yield found
+
+    def _is_skipped(self, back: int, when: int) -> bool:
+        """Tells whether a row is too new, which stands so far from the end."""
+        match self.step.window:
+            case firing.Sliding(skips=firing.ByCount(count)):
+                return back <= count  # 1 is the last one
+            case firing.Sliding(skips=firing.ByTime(length)):
+                assert self.clock is not None  # noqa: S101 - a row has come
+                return self.clock - when < length.microseconds
+            case _:
+                return False
+
+    def _totals(self, gives: firing.Lists, group: Sequence[spec.Row]) -> dict[str, Any]:
+        """Returns what becomes of the values of a group, and of single rows of it."""
+        known = self.step.source.schema
+        found: dict[str, Any] = {}
+        for total in gives.totals:
+            values = [row[total.column] for row in group]
+            some = [it for it in values if it is not None]
+            if total.distinct:
+                some = [*{same(it): it for it in some}.values()]
+            kind = firing.type_of(total.fold, known[total.column].type)
+            found[total.name] = folded(total.fold, some, kind)
+        for one in gives.placed:
+            # From the front rows count from 1, from the end on from -1.
+            at = one.number - 1 if one.number > 0 else len(group) + one.number
+            is_there = 0 <= at < len(group)
+            found[one.name] = group[at][one.column] if is_there else None
+        return found
 
     def _arranged(self, one: _Window) -> Iterator[spec.Row]:
         """Yields the rows of a window in their order."""

@@ -26,7 +26,7 @@ from dovetail.engines.tables import plain_rows
 from dovetail.errors import DovetailError
 from dovetail.kernels.arrays.names import PLACE, TURN, LineKind
 from dovetail.kernels.arrays.rows import BEGINNING
-from dovetail.kernels.firing import KIND
+from dovetail.kernels.keeping.lines import KIND
 from dovetail.plan import flow as planned
 from dovetail.schema import Schema
 

@@ -43,7 +43,7 @@ from dovetail.engines.spark_stream.worker import bucket, operator, relay
 from dovetail.engines.tables import arrow_table
 from dovetail.kernels.arrays.blobs import read_batch
 from dovetail.kernels.arrays.names import CLOCK, PLACE, LineKind, is_reserved
-from dovetail.kernels.firing import NOW
+from dovetail.kernels.keeping.lines import NOW
 from dovetail.plan.flow import TurnQuery
 from dovetail.plan.stream import StreamPlan
 from dovetail.plan.ways import Onward, Paths

@@ -211,7 +211,7 @@ class Groups:
 
     def windowed(self, source: spec.InRowTime, window: WindowBy) -> spec.Step:
         """Returns a row for each group of a window that is over."""
-        size = window.lengths[0]
+        size, asked = window.lengths[0], steps.Asked(source)
         time, end = steps.column_of(TIME).text, ""
         known = list[tuple[str, str]]()
         groups, by = self.names, tuple[str, ...]()
@@ -234,23 +234,18 @@ class Groups:
                 firing = spec.firing.Tumbling(spec.firing.FromLast(size))
                 groups, by = (), groups
                 end = f"timestamp_micros(unix_micros({time}) + {size.microseconds})"
-                first = f"array_min({steps.column_of(START).text})"
-                known = [(START, first), (END, time)]
-        values = (value for value, _ in self.functions.values())
-        own = (START,) if START in source.schema.names else ()
-        lists = tuple(dict.fromkeys((*values, *own)))
+                first = asked.total(spec.firing.Fold.LEAST, START)
+                known = [(START, steps.column_of(first).text), (END, time)]
+        functions = [
+            (name, Expression(_of_window(function, value, asked)))
+            for name, (value, function) in self.functions.items()
+        ]
         moment = END if window.word == "HOP" else ""
-        fired = steps.windowed(
-            source, firing, lists=lists, groups=groups, by=by, moment=moment
-        )
+        fired = asked.windowed(firing, groups=groups, by=by, moment=moment)
         results = [(TIME, Expression(end))] if end else []
         results += [(name, Expression(text)) for name, text in known]
         results += [(name, steps.column_of(name)) for name in self.names]
-        for name, (value, function) in self.functions.items():
-            column = steps.column_of(value).text
-            totals = (one.of_all(column) for one in function.totals)
-            results.append((name, Expression(function.result.format(*totals))))
-        return steps.projected(fired, tuple(results))
+        return steps.projected(fired, (*results, *functions))
 
     def _key(self) -> str:
         """Returns a text for the values of a group, other ones for others."""
@@ -266,6 +261,15 @@ class Groups:
             known = f"concat(CAST(length({value}) AS STRING), ':', {value})"
             parts.append(f"IF({column} IS NULL, '-', {known})")
         return f"concat({', '.join(parts)})"
+
+
+def _of_window(function: Function, value: str, asked: steps.Asked) -> str:
+    """Returns what a function is of the values that a column has in a window's rows."""
+    if function.folds:
+        columns = (asked.total(one, value) for one in function.folds)
+        return function.folded.format(*(steps.column_of(it).text for it in columns))
+    values = steps.column_of(asked.values(value)).text
+    return function.result.format(*(one.of_all(values) for one in function.totals))
 
 
 @dataclass(slots=True)

@@ -25,6 +25,7 @@ from dovetail.schema import (
     StructType,
     Type,
 )
+from dovetail.spec.firing import Fold
 
 _FIRST = ("MAXK", "MINK", "MAXK_UNIQUE", "MINK_UNIQUE")
 _LISTED = ("COLLECT", "COLLECT_UNIQUE", *_FIRST)
@@ -64,10 +65,15 @@ class Total:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of a group as its totals; in `result` they stand as {0} and {1}."""
+    """A function of a group as its totals; in `result` they stand as {0} and {1}.
+
+    Of a window it is `folded`, of folds in their stead, where there are such.
+    """
 
     totals: tuple[Total, ...]
     result: str = "{0}"
+    folds: tuple[Fold, ...] = ()
+    folded: str = "{0}"
 
 
 def is_total(node: exp.Expr) -> bool:
@@ -114,26 +120,39 @@ def function_of(function: exp.Expr, kind: Type, text: Text) -> Function:
     null = f"CAST(NULL AS {kind})"
     match function:
         case exp.Count():
-            return Function((_COUNT,))
+            return Function((_COUNT,), folds=(Fold.COUNT,))
         case exp.Sum():
             total, result = _sum(function, kind, text)
-            return Function((total,), result)
+            return Function((total,), result, (Fold.SUM,))
         case exp.Avg():
             total, result = _sum(function, kind, text)
-            return Function((total, _COUNT), f"IF({{1}} = 0, NULL, {result} / {{1}})")
+            quotient = "IF({{1}} = 0, NULL, {} / {{1}})"
+            return Function(
+                *((total, _COUNT), quotient.format(result)),
+                *((Fold.SUM, Fold.COUNT), quotient.format("{0}")),
+            )
         # Both pass over a null, as which they start.
         case exp.Min():
-            return Function((Total(null, "least({total}, {item})", kind),))
+            least = Total(null, "least({total}, {item})", kind)
+            return Function((least,), folds=_ordered(Fold.LEAST, kind))
         case exp.Max():
-            return Function((Total(null, "greatest({total}, {item})", kind),))
+            greatest = Total(null, "greatest({total}, {item})", kind)
+            return Function((greatest,), folds=_ordered(Fold.GREATEST, kind))
         # What is there first stays; of LAST what comes replaces it. A null does
         # neither.
         case exp.First():
-            return Function((Total(null, "coalesce({total}, {item})", kind),))
+            first = Total(null, "coalesce({total}, {item})", kind)
+            return Function((first,), folds=(Fold.FIRST,))
         case exp.Last():
-            return Function((Total(null, "coalesce({item}, {total})", kind),))
+            last = Total(null, "coalesce({item}, {total})", kind)
+            return Function((last,), folds=(Fold.LAST,))
         case _:
             return Function((_list(function, kind, text),))
+
+
+def _ordered(fold: Fold, kind: Type) -> tuple[Fold, ...]:
+    """Returns a fold by the order of values, which those with parts have not."""
+    return (fold,) if isinstance(kind, AtomicType | DecimalType) else ()
 
 
 _COUNT = Total(

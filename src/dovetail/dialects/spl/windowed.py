@@ -186,7 +186,11 @@ def aggregate(operator: Operator) -> list[Stream]:
         source,
         made.schema(source.schema, select),
         window,
-        spec.firing.Lists(tuple(groups), made.lists, made.counts_in(select)),
+        spec.firing.Lists(
+            tuple(groups),
+            tuple(spec.firing.Listed(it, it) for it in made.lists),
+            made.counts_in(select),
+        ),
         tuple(by),
         given.drops,
         fires_dropped,

@@ -1,43 +1,36 @@
-"""What GROUP BY and OVER compute of the rows of a window: functions of lists of values.
+"""What GROUP BY and OVER compute of the rows of a window.
 
-    SUM(price * amount)     values `price * amount` of all rows, x, and of them a sum
+    SUM(price * amount)      a total of a column with the values `price * amount`
+    LAG(price, 2)            what one row has
+    GROUP_CONCAT(name)       a function of the list of all values, x
 
-Values that are null count for nothing, but where COUNT(*) counts rows.
+Values that are null count for nothing, but where COUNT(*) counts rows. What looks at a
+list costs as much as it is long, for each row anew.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 from sqlglot import exp
 
+from dovetail.dialects.sqlstream import steps
 from dovetail.dialects.sqlstream.functions import refusal
 from dovetail.dialects.sqlstream.parser import ROWTIME, Text, not_yet
 from dovetail.dialects.sqlstream.syntax import ExpAvg, called
 from dovetail.dialects.sqlstream.windows import Windows
-from dovetail.expression.kinds import is_numeric, sum_text
+from dovetail.dialects.trees import own_column
+from dovetail.expression.kinds import is_numeric
 from dovetail.schema import WHOLE, AtomicType, DecimalType, StructType, Type
+from dovetail.spec.firing import Fold
 
 _KNOWN = "filter({x}, item -> item IS NOT NULL)"
-_SUM = (
-    "IF(size({known}) = 0, NULL, aggregate({known}, CAST(0 AS {type}), "
-    "(total, item) -> {longer}))"
-)
 # Of no value there is no mean, and / 0 would be an error under ANSI.
-_SHARE = "IF(size({known}) = 0, NULL, {sum} {divided} size({known}))"
-# The mean is a list of one, so that it is computed once and not for each value.
-_VARIANCE = (
-    "IF(size({known}) <= {less}, NULL, element_at(transform(array("
-    "aggregate({known}, CAST(0 AS DOUBLE), (total, item) -> "
-    "total + CAST(item AS DOUBLE)) / size({known})), "
-    "mean -> aggregate({known}, CAST(0 AS DOUBLE), (total, item) -> "
-    "total + (CAST(item AS DOUBLE) - mean) * (CAST(item AS DOUBLE) - mean))), 1)"
-    " / (size({known}) - {less}))"
-)
-_WRITTEN: dict[type[exp.Expr], str] = {
-    exp.Count: "CAST(size({known}) AS BIGINT)",
-    exp.Min: "array_min({x})",
-    exp.Max: "array_max({x})",
-    exp.FirstValue: "IF(size({x}) = 0, NULL, element_at({x}, 1))",
-    exp.LastValue: "IF(size({x}) = 0, NULL, element_at({x}, -1))",
+_SHARE = "IF({count} = 0, NULL, {sum} {divided} {count})"
+_VARIANCE = "IF({count} <= {less}, NULL, {squares} / ({count} - {less}))"
+_EXTREMES: dict[type[exp.Expr], tuple[Fold, str]] = {
+    exp.Min: (Fold.LEAST, "array_min({x})"),
+    exp.Max: (Fold.GREATEST, "array_max({x})"),
 }
 # Without the test a place beyond the end would be an error.
 _PLACED = "IF(size({x}) >= {place}, element_at({x}, {sign}{place}), {none})"
@@ -68,9 +61,8 @@ _SPREADS: dict[type[exp.Expr], tuple[str, int]] = {
     exp.VariancePop: ("{}", 0),
 }
 _VALUES: tuple[type[exp.Expr], ...] = (
-    *_WRITTEN,
-    *_SPREADS,
-    *[exp.Sum, exp.Avg, exp.NthValue, exp.Lag, exp.GroupConcat, ExpAvg],
+    *(*_EXTREMES, *_SPREADS, exp.Count, exp.Sum, exp.Avg),
+    *(exp.FirstValue, exp.LastValue, exp.NthValue, exp.Lag, exp.GroupConcat, ExpAvg),
 )
 
 
@@ -110,89 +102,162 @@ def argument_of(function: exp.Expr, text: Text) -> exp.Expr:
             raise not_yet(text.at(function), what)
 
 
-def computed(function: exp.Expr, values: str, kind: Type, *, text: Text) -> exp.Expr:
-    """Returns what a function is of the values, a column of lists; of their type."""
-    known = _KNOWN.format(x=values)
-    if isinstance(function.this, exp.Distinct):
-        known = f"array_distinct({known})"
-    if isinstance(function, exp.IgnoreNulls | exp.RespectNulls):
-        seen = known if isinstance(function, exp.IgnoreNulls) else values
-        if seen is known and isinstance(function.this, exp.Lag):
-            # From the row itself it looks back, whatever that has.
-            older = f"slice({values}, 1, greatest(size({values}) - 1, 0))"
-            seen = f"concat({_KNOWN.format(x=older)}, slice({values}, -1, 1))"
-        return computed(function.this, seen, kind, text=text)
-    template = _WRITTEN.get(type(function), "").format(known=known, x=values)
-    if not template:
-        template = _template(function, values, known, kind, text=text)
-    tree: exp.Expr = exp.maybe_parse(template, dialect="spark")
-    return tree
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of the values of a column in a window's rows, as the text has it."""
+
+    written: exp.Expr
+    column: str
+    asked: steps.Asked
+    text: Text
+
+    def computed(self) -> exp.Expr:
+        """Returns what it is, over a row that the window gives."""
+        tree: exp.Expr = exp.maybe_parse(self.in_text(), dialect="spark")
+        return tree
+
+    @property
+    def kind(self) -> Type:
+        """Returns the type of the values."""
+        return self.asked.source.schema[self.column].type
+
+    def in_text(self) -> str:
+        """Returns it as a text of Spark SQL."""
+        match self.written:
+            case exp.RespectNulls(this=inside):
+                return replace(self, written=inside).in_text()
+            case exp.IgnoreNulls(this=inside):
+                return replace(self, written=inside).of_known()
+            case exp.FirstValue():
+                return self._row(1)
+            case exp.LastValue():
+                return self._row(-1)
+            case exp.NthValue():
+                return self._row(self._number("offset"))
+            case exp.Lag():
+                # The row itself is the last one: one back is the second from there.
+                back = -1 - self._number("offset")
+                found, usual = self._row(back), self._usual()
+                if usual == "NULL":
+                    return found
+                is_there = _text(self.asked.row(ROWTIME, back))
+                return f"IF({is_there} IS NULL, {usual}, {found})"
+            case _:
+                return self._total()
+
+    def of_known(self) -> str:
+        """Returns a function that passes over nulls, as most of them do anyway."""
+        match self.written:
+            case exp.FirstValue():
+                return _text(self.asked.total(Fold.FIRST, self.column))
+            case exp.LastValue():
+                return _text(self.asked.total(Fold.LAST, self.column))
+            case exp.NthValue():
+                known, place = self._values(_KNOWN), self._number("offset")
+                return _PLACED.format(x=known, place=place, sign="", none="NULL")
+            case exp.Lag():
+                # From the row itself it looks back, whatever that has.
+                every = self._values("{x}")
+                older = f"slice({every}, 1, greatest(size({every}) - 1, 0))"
+                known = f"concat({_KNOWN.format(x=older)}, slice({every}, -1, 1))"
+                place, usual = 1 + self._number("offset"), self._usual()
+                return _PLACED.format(x=known, place=place, sign="-", none=usual)
+            case _:
+                return self.in_text()
+
+    def _total(self) -> str:
+        """Returns a function of all values that are none."""
+        kind = self.kind
+        match self.written:
+            case exp.Count():
+                return self._fold(Fold.COUNT)
+            case exp.Sum():
+                return self._sum()
+            case exp.Avg():
+                # The mean of whole numbers is one: what is behind the point goes.
+                divided = "div" if kind in WHOLE else "/"
+                count = f"CAST({self._fold(Fold.COUNT)} AS INT)"
+                share = _SHARE.format(count=count, sum=self._sum(), divided=divided)
+                return f"CAST({share} AS {kind})" if kind in WHOLE else share
+            case exp.Min() | exp.Max():
+                fold, of_list = _EXTREMES[type(self.written)]
+                if isinstance(kind, AtomicType | DecimalType):
+                    return _text(self.asked.total(fold, self.column))
+                return self._values(of_list)
+            case exp.GroupConcat():
+                sign = self.written.args.get("separator") or exp.Literal.string(",")
+                if not isinstance(sign, exp.Literal) or not sign.is_string:
+                    raise self.text.wrong(
+                        self.written, "a separator that is no text", "','"
+                    )
+                known = self._values(_KNOWN)
+                if isinstance(self.written.this, exp.Distinct):
+                    known = f"array_distinct({known})"
+                return _JOINED.format(known=known, sign=sign.sql(dialect="spark"))
+            case ExpAvg() if isinstance(kind, StructType):
+                return self._fading(kind)
+            case _:
+                written, less = _SPREADS[type(self.written)]
+                self._refuse_no_number(kind)
+                squares, count = self._fold(Fold.SQUARES), self._fold(Fold.COUNT)
+                return written.format(
+                    _VARIANCE.format(count=count, less=less, squares=squares)
+                )
+
+    def _sum(self) -> str:
+        """Returns the sum of values."""
+        self._refuse_no_number(self.kind)
+        return self._fold(Fold.SUM)
+
+    def _fold(self, fold: Fold) -> str:
+        """Returns what a fold makes of all values, or of those that are different."""
+        is_distinct = isinstance(self.written.this, exp.Distinct)
+        return _text(self.asked.total(fold, self.column, is_distinct=is_distinct))
+
+    def _row(self, number: int) -> str:
+        """Returns the value of one row."""
+        return _text(self.asked.row(self.column, number))
+
+    def _values(self, template: str) -> str:
+        """Returns what is made of the list of all values."""
+        return template.format(x=_text(self.asked.values(self.column)))
+
+    def _usual(self) -> str:
+        """Returns what a function gives where there is no row."""
+        usual = self.written.args.get("default")
+        if usual is None:
+            return "NULL"
+        return f"CAST({usual.sql(dialect='spark')} AS {self.kind})"
+
+    def _fading(self, kind: StructType) -> str:
+        """Returns a mean in which older values count less, each with its time."""
+        function = self.written
+        self._refuse_no_number(kind.fields[0][1])
+        length = Windows(self.text).length(function.args["length"])
+        if not length.is_exact or not length.microseconds:
+            told = "EXP_AVG by months, or by nothing"
+            raise self.text.wrong(function, told, "HOUR")
+        values = self._values("{x}")
+        weight = _WEIGHT.format(x=values, length=length.microseconds)
+        return _FADING.format(aged=_AGED.format(x=values), weight=weight)
+
+    def _number(self, name: str) -> int:
+        """Returns how many rows a function looks on; one where it does not say."""
+        offset = self.written.args.get(name)
+        if offset is None:
+            return 1
+        if not isinstance(offset, exp.Literal) or not offset.this.isdigit():
+            told = f"{called(self.written)} by this"
+            raise self.text.wrong(self.written, told, "a number of rows")
+        return int(offset.this)
+
+    def _refuse_no_number(self, kind: Type) -> None:
+        """Refuses values that are no numbers."""
+        if not is_numeric(kind):
+            what = f"{called(self.written)} of values of the type {kind}"
+            raise self.text.wrong(self.written, what, "numbers")
 
 
-def _template(
-    function: exp.Expr, values: str, known: str, kind: Type, *, text: Text
-) -> str:
-    """Returns a function whose words depend on what it says, or on its type."""
-    match function:
-        case exp.Sum():
-            return _sum(function, known, kind, text=text)
-        case exp.Avg():
-            # The mean of whole numbers is one of them: what is behind the point goes.
-            divided = "div" if kind in WHOLE else "/"
-            total = _sum(function, known, kind, text=text)
-            share = _SHARE.format(known=known, sum=total, divided=divided)
-            return f"CAST({share} AS {kind})" if kind in WHOLE else share
-        case exp.NthValue():
-            place = _number(function, "offset", text)
-            return _PLACED.format(x=values, place=place, sign="", none="NULL")
-        case exp.Lag():
-            # The row itself is the last of the list: one back is the second from there.
-            back = 1 + _number(function, "offset", text)
-            # Further back than the window reaches there is nothing.
-            none, usual = "NULL", function.args.get("default")
-            if usual is not None:
-                none = f"CAST({usual.sql(dialect='spark')} AS {kind})"
-            return _PLACED.format(x=values, place=back, sign="-", none=none)
-        case exp.GroupConcat():
-            sign = function.args.get("separator") or exp.Literal.string(",")
-            if not isinstance(sign, exp.Literal) or not sign.is_string:
-                raise text.wrong(function, "a separator that is no text", "','")
-            return _JOINED.format(known=known, sign=sign.sql(dialect="spark"))
-        case ExpAvg() if isinstance(kind, StructType):
-            _refuse_no_number(function, kind.fields[0][1], text)
-            length = Windows(text).length(function.args["length"])
-            if not length.is_exact or not length.microseconds:
-                raise text.wrong(function, "EXP_AVG by months, or by nothing", "HOUR")
-            weight = _WEIGHT.format(x=values, length=length.microseconds)
-            return _FADING.format(aged=_AGED.format(x=values), weight=weight)
-        case _:
-            written, less = _SPREADS[type(function)]
-            _refuse_no_number(function, kind, text)
-            return written.format(_VARIANCE.format(known=known, less=less))
-
-
-def _number(function: exp.Expr, name: str, text: Text) -> int:
-    """Returns how many rows a function looks on; one where it does not say."""
-    offset = function.args.get(name)
-    if offset is None:
-        return 1
-    if not isinstance(offset, exp.Literal) or not offset.this.isdigit():
-        raise text.wrong(function, f"{called(function)} by this", "a number of rows")
-    return int(offset.this)
-
-
-def _refuse_no_number(function: exp.Expr, kind: Type, text: Text) -> None:
-    """Refuses values that are no numbers."""
-    if not is_numeric(kind):
-        what = f"{called(function)} of values of the type {kind}"
-        raise text.wrong(function, what, "numbers")
-
-
-def _sum(function: exp.Expr, known: str, kind: Type, *, text: Text) -> str:
-    """Returns the sum of values; whole numbers have all of a BIGINT for it."""
-    _refuse_no_number(function, kind, text)
-    total: Type = AtomicType.BIGINT if kind in WHOLE else AtomicType.DOUBLE
-    if isinstance(kind, DecimalType):
-        total = DecimalType(38, kind.scale)
-    longer = sum_text("total", "item", total)
-    return _SUM.format(known=known, type=total, longer=longer)
+def _text(column: str) -> str:
+    """Returns a column of ours as a text of Spark SQL."""
+    return own_column(column).sql(dialect="spark")

@@ -137,9 +137,11 @@ class Hourly:
                 raise self.query.not_yet(self.written, told)
         until = spec.firing.Tumbling(spec.firing.ByTime(spec.Span(0, size)))
         source = spec.InRowTime(steps.projected(step, columns), ROWTIME)
-        fired = steps.windowed(source, until, lists=(_ITEMS,))
+        asked = steps.Asked(source)
+        items = (_ITEMS, steps.column_of(asked.values(_ITEMS)))
+        fired = asked.windowed(until)
         ended = (ROWTIME, Expression(steps.end_of(f"l.{ROWTIME}", size)))
-        return steps.projected(fired, (ended, (_ITEMS, steps.column_of(_ITEMS))))
+        return steps.projected(fired, (ended, items))
 
     # What the query says, of an hour's items and where nobody has come.
 

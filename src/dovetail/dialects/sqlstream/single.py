@@ -19,18 +19,16 @@ from sqlglot import exp
 
 from dovetail import spec
 from dovetail.dialects.sqlstream import casts, steps, syntax
-from dovetail.dialects.sqlstream.aggregates import argument_of, computed
+from dovetail.dialects.sqlstream.aggregates import Function, argument_of
 from dovetail.dialects.sqlstream.parser import ROWTIME, Text
 from dovetail.dialects.sqlstream.query import Query
 from dovetail.dialects.sqlstream.rows import Pair, Rows
 from dovetail.dialects.sqlstream.windows import (
-    Seen,
     end_of_calendar,
     unit_of_calendar,
 )
 from dovetail.dialects.trees import conjuncts, own_column, sided
 from dovetail.expression import Expression, Scope
-from dovetail.schema import Type
 
 _GROUP, _VALUE, _PART, _RESULT = "group", "value", "part", "result"
 """How columns of ours begin, while a query is made of steps; numbers follow."""
@@ -41,6 +39,7 @@ _AT_ITS_END = "ROWTIME, or a FLOOR or STEP of it, at whose end a group comes out
 _DAY = 86_400 * spec.SECOND
 Columns = list[tuple[str, Expression]]
 Node = tuple[str, exp.Expr]
+_Window = tuple[spec.firing.Sliding, tuple[str, ...]]
 
 
 class KnownStreams(Protocol):
@@ -314,9 +313,9 @@ class Single:
         texts = ((name, Expression(text)) for name, text in columns.items())
         return spec.InRowTime(steps.projected(self.step, tuple(texts)), ROWTIME)
 
-    def _result(self, function: exp.Expr, values: str, kind: Type) -> exp.Expr:
-        """Returns what a function is of values, a list as an expression."""
-        return computed(function, values, kind, text=self.streams.text)
+    def _result(self, function: exp.Expr, column: str, asked: steps.Asked) -> exp.Expr:
+        """Returns what a function is of the values of a column in a window's rows."""
+        return Function(function, column, asked, self.streams.text).computed()
 
     def _text(self, node: exp.Expr, step: spec.Step) -> Expression:
         """Returns an expression over columns of ours as the spec writes it."""
@@ -342,9 +341,10 @@ class Single:
         # Of one whose nulls are ignored the whole counts, and is no part of itself.
         around = exp.IgnoreNulls | exp.RespectNulls
         functions = [it for it in found if not isinstance(it.parent, around)]
-        lists = {id(one): self._value_of_group(one) for one in functions}
-        fired, end = self._groups(group, tuple(groups.values()), lists)
-        source = fired.source
+        values = [(one, self._value_of_group(one)) for one in functions]
+        asked = steps.Asked(self._in_front((ROWTIME, self.time)))
+        results = {id(one): self._result(one, it, asked) for one, it in values}
+        fired, end = self._groups(group, tuple(groups.values()), asked)
 
         def of_group(node: exp.Expr) -> exp.Expr | None:
             kinds = map(type, keys)
@@ -352,10 +352,8 @@ class Single:
                 known = groups.get(self.query.written(node, self.pair))
                 if known is not None:
                     return own_column(known)
-            if id(node) in lists:
-                column = lists[id(node)]
-                values = own_column(column).sql(dialect="spark")
-                return self._result(node, values, source.schema[column].type)
+            if id(node) in results:
+                return results[id(node)]
             if isinstance(node, exp.Column) and self._is_row_time(node):
                 return exp.maybe_parse(end, dialect="spark")
             if isinstance(node, exp.Column):
@@ -376,7 +374,7 @@ class Single:
         return columns, end
 
     def _groups(
-        self, group: exp.Group, keys: tuple[str, ...], lists: dict[int, str]
+        self, group: exp.Group, keys: tuple[str, ...], asked: steps.Asked
     ) -> tuple[spec.Windowed, str]:
         """Returns a row for each group, and the time at which it comes out."""
         stagger: exp.Expr | None = group.args.get(syntax.STAGGER)
@@ -389,20 +387,13 @@ class Single:
             if stagger and not (length.is_exact and length.microseconds):
                 raise self._wrong(stagger, "a window of months, or of nothing", "HOUR")
             # When it comes out is known by the first time that is in it.
-            first = self._added(_VALUE, self.time)
-            source = self._in_front((ROWTIME, self.time))
-            each = tuple(dict.fromkeys((*lists.values(), first)))
+            first = asked.total(spec.firing.Fold.FIRST, ROWTIME)
             until = spec.firing.Tumbling(spec.firing.FromFirst(length))
             micros = length.microseconds if stagger else 0
-            end = (
-                f"timestamp_micros(unix_micros(element_at(l.`{first}`, 1)) + {micros})"
-            )
-            return steps.windowed(source, until, lists=each, by=keys), end
+            end = f"timestamp_micros(unix_micros(l.`{first}`) + {micros})"
+            return asked.windowed(until, by=keys), end
         policy, end = self._ended(group)
-        source = self._in_front((ROWTIME, self.time))
-        each = tuple(dict.fromkeys(lists.values()))
-        until = spec.firing.Tumbling(policy)
-        return steps.windowed(source, until, lists=each, groups=keys), end
+        return asked.windowed(spec.firing.Tumbling(policy), groups=keys), end
 
     def _ended(self, group: exp.Group) -> tuple[spec.firing.Policy, str]:
         """Returns what a group lasts, and when it ends as an expression over its row.
@@ -436,21 +427,15 @@ class Single:
         """Returns the columns of each row, and what functions are of rows before it."""
         # Functions over the same rows are one window; others stand behind it, and see
         # the rows in the same order.
-        apart: dict[
-            tuple[spec.firing.Sliding, tuple[str, ...]], list[tuple[exp.Window, Seen]]
-        ] = {}
-        values: dict[int, str] = {}
-        computed: dict[int, exp.Expr] = {}
+        apart: dict[_Window, dict[int, tuple[exp.Expr, str]]] = {}
         for node in (it for _, one in nodes for it in one.find_all(exp.Window)):
             seen = self.query.windows.of_function(node)
             texts = (self.query.written(one, self.pair) for one in seen.parts)
             by = tuple(self._added(_PART, text) for text in texts)
-            apart.setdefault((seen.window, by), []).append((node, seen))
-            values[id(node)] = self._value(node.this)
-            computed[id(node)] = self._with_usual(node.this)
-            if seen.micros:
-                self._added(_VALUE, self.time)
-        results = {one: f"{_RESULT} {number}" for number, one in enumerate(values)}
+            function = self._with_usual(node.this), self._value(node.this)
+            apart.setdefault((seen.window, by), {})[id(node)] = function
+        every = (one for some in apart.values() for one in some)
+        results = {one: f"{_RESULT} {number}" for number, one in enumerate(every)}
 
         def of_row(node: exp.Expr) -> exp.Expr | None:
             if isinstance(node, exp.Window):
@@ -463,11 +448,16 @@ class Single:
         written = [(name, _rewritten(node, of_row)) for name, node in nodes]
         source = self._in_front((ROWTIME, self.time))
         for (window, by), some in apart.items():
-            named = {
-                results[id(node)]: (computed[id(node)], seen, values[id(node)])
-                for node, seen in some
+            asked = steps.Asked(source)
+            columns = [(it, steps.column_of(it)) for it in source.schema.names]
+            computed = {
+                results[one]: self._result(*function, asked)
+                for one, function in some.items()
             }
-            source = self._behind(source, window, by, named)
+            fired = asked.windowed(window, by=by)
+            columns += ((it, self._text(one, fired)) for it, one in computed.items())
+            behind = steps.projected(fired, tuple(columns))
+            source = spec.InRowTime(behind, ROWTIME)
         # The windows have given rows in row time: nothing must sort them again.
         self.step = source.source
         return [(name, self._text(node, self.step)) for name, node in written], (
@@ -485,33 +475,6 @@ class Single:
         own = own_column(self._added(_GROUP, self.query.written(usual, self.pair)))
         lag.set("default", own)
         return new
-
-    def _behind(
-        self,
-        source: spec.InRowTime,
-        window: spec.firing.Sliding,
-        by: tuple[str, ...],
-        functions: Mapping[str, tuple[exp.Expr, Seen, str]],
-    ) -> spec.InRowTime:
-        """Returns rows behind a window, with functions of columns under their names."""
-        seen_by_time = (seen for _, seen, _ in functions.values() if seen.micros)
-        times = [self._added(_VALUE, self.time) for _ in seen_by_time]
-        values = [column for _, _, column in functions.values()]
-        each = tuple(dict.fromkeys((*values, *times)))
-        fired = steps.windowed(source, window, lists=each, by=by)
-        columns: Columns = []
-        for name in source.schema.names:
-            text = own_column(name).sql(dialect="spark")
-            # The row itself is the last one in each list.
-            last = f"element_at({text}, -1)" if name in each else text
-            own: exp.Expr = exp.maybe_parse(last, dialect="spark")
-            columns.append((name, self._text(own, fired)))
-        moments = own_column(times[0]).sql(dialect="spark") if times else ""
-        for name, (function, seen, column) in functions.items():
-            text = seen.of_list(own_column(column).sql(dialect="spark"), moments)
-            value = self._result(function, text, source.schema[column].type)
-            columns.append((name, self._text(value, fired)))
-        return spec.InRowTime(steps.projected(fired, tuple(columns)), ROWTIME)
 
 
 def _rewritten(

@@ -11,10 +11,10 @@ from dovetail import spec
 from dovetail.dialects.sqlstream.parser import ROWTIME
 from dovetail.dialects.steps import (
     NOBODY,
+    Asked,
     column_of,
     end_of,
     projected,
-    windowed,
 )
 from dovetail.expression import Expression
 
@@ -43,7 +43,7 @@ def first_of_each(made: Made, by: tuple[str, ...], within: spec.Span) -> Made:
     before = spec.firing.Sliding(
         spec.firing.ByTime(within), spec.firing.ByCount(1), eager=True
     )
-    counted = windowed(source, before, by=by, counts="counts")
+    counted = Asked(source).windowed(before, by=by, counts="counts")
     is_first = Expression("element_at(l.counts, 1) = 1")
     first = spec.Filtered(counted, is_first)
     return Made(only(first, made.step.schema.names), made.shown)
@@ -91,6 +91,7 @@ def timed_anew(step: spec.Step, lateness: spec.Span) -> spec.Step:
 
 __all__ = [
     "NOBODY",
+    "Asked",
     "Made",
     "column_of",
     "end_of",
@@ -99,5 +100,4 @@ __all__ = [
     "projected",
     "sorted_rows",
     "timed_anew",
-    "windowed",
 ]

@@ -32,6 +32,7 @@ _LONGEST = {"WEEK": 7, "MONTH": 31, "QUARTER": 92, "YEAR": 366}
 _DAY = 86_400 * spec.SECOND
 _LONGEST_OF_ALL = 9_999 * 12 * _LONGEST["MONTH"] * _DAY
 _NUMBER = re.compile(r"\s*(\d+)(?:\.(\d{1,6}))?\s*")
+_NONE = spec.firing.ByCount(0)
 _PARTS = {"partition_by": "PARTITION BY", "order": "ORDER BY", "spec": "a frame"}
 """What a window is made of, and what each part is called."""
 
@@ -40,33 +41,19 @@ _PARTS = {"partition_by": "PARTITION BY", "order": "ORDER BY", "spec": "a frame"
 class Seen:
     """The rows that a function looks at: those before a row, by what they are apart.
 
-    Of these it does not see the last `rows`, or those of the last `micros`.
+    Of these it does not see the newest, which the window skips.
     """
 
     keeps: spec.firing.Policy
     parts: tuple[exp.Expr, ...]
-    rows: int = 0
-    micros: int = 0
-
-    def of_list(self, values: str, moments: str) -> str:
-        """Returns of a list of values those that the function sees, the older ones.
-
-        `moments` are the row times of the same rows. Both are texts of Spark SQL.
-        """
-        if self.rows:
-            return f"slice({values}, 1, greatest(size({values}) - {self.rows}, 0))"
-        if not self.micros:
-            return values
-        last = f"unix_micros({ROWTIME}) - {self.micros}"
-        # Their times rise: as many as are old enough stand in front.
-        count = f"size(filter({moments}, moment -> unix_micros(moment) <= {last}))"
-        return f"slice({values}, 1, {count})"
+    skips: spec.firing.ByCount | spec.firing.ByTime = _NONE
 
     @property
     def window(self) -> spec.firing.Sliding:
         """Returns the window, which gives its rows with each one that comes."""
         # Eager: it gives them before it is full, too.
-        return spec.firing.Sliding(self.keeps, spec.firing.ByCount(1), eager=True)
+        each = spec.firing.ByCount(1)
+        return spec.firing.Sliding(self.keeps, each, eager=True, skips=self.skips)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +146,10 @@ class Windows:
             return Seen(spec.firing.ByTime(self.longest(hop)), (*parts, hop))
         if frame.args["kind"] == "ROWS":
             window = self._rows(frame)
-            return Seen(spec.firing.ByCount(window.first + 1), parts, window.last)
+            every, newest = (
+                spec.firing.ByCount(it) for it in (window.first + 1, window.last)
+            )
+            return Seen(every, parts, newest)
         window_of_time = self._range(frame)
         reach, past = window_of_time.preceding, window_of_time.following.negated()
         if not reach.is_exact or not past.is_exact:
@@ -168,7 +158,8 @@ class Windows:
             told = "a function over rows that follow"
             hint = "a window of a function ends with the current row, or before it"
             raise self.text.wrong(frame, told, "PRECEDING or CURRENT ROW", hint)
-        return Seen(spec.firing.ByTime(reach), parts, 0, past.microseconds)
+        skips = spec.firing.ByTime(past) if past.microseconds else _NONE
+        return Seen(spec.firing.ByTime(reach), parts, skips)
 
     def _so_far(self, frame: exp.WindowSpec, parts: tuple[exp.Expr, ...]) -> Seen:
         """Returns all rows before a row, of a partition that ends with its hour."""

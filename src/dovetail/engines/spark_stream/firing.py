@@ -7,6 +7,7 @@ All rows of a stream are in one order there, so one task has them all.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import cast
@@ -14,13 +15,10 @@ from typing import cast
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.types import (
-    ArrayType,
     BooleanType,
     DataType,
-    IntegerType,
     StructField,
     StructType,
-    TimestampType,
 )
 
 from dovetail import spec
@@ -32,9 +30,10 @@ from dovetail.engines.spark_stream.worker import firing, relay
 from dovetail.engines.spark_stream.worker.operator import JoinOperator
 from dovetail.kernels.arrays.names import CLOCK, LineKind
 from dovetail.kernels.code import Coding
-from dovetail.kernels.firing import KIND, NOW, Windows
+from dovetail.kernels.keeping.lines import KIND, NOW
+from dovetail.kernels.keeping.windows import Windows
 from dovetail.kernels.row_order import CAME, NUMBER, RIDING, RowOrder
-from dovetail.schema import quoted
+from dovetail.schema import Schema, quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,26 +132,26 @@ def _types(
 ) -> dict[str, DataType]:
     """Returns the types of what an operator gives."""
     match step:
-        case spec.Windowed(gives=spec.firing.Lists(columns=columns) as gives):
-            lists: dict[str, DataType] = {
-                name: ArrayType(known[name]) for name in columns
-            }
-            last = {name: known[name] for name in gives.last}
-            moment = {gives.moment: TimestampType()} if gives.moment else {}
-            sizes: dict[str, DataType] = {}
-            if gives.counts:
-                sizes[gives.counts] = ArrayType(IntegerType())
-            return lists | sizes | last | moment
+        case spec.Windowed(gives=spec.firing.Lists(last=last), schema=schema):
+            # What a row has as it came has the type that it has there.
+            own = {name: known[name] for name in last}
+            made = [name for name in schema.names if name not in own]
+            return own | _declared(schema, made)
         case spec.Windowed():
             return {name: known[name] for name in step.source.schema.names}
         case spec.Recognized(source=source, column=column):
             own = {name: known[name] for name in source.schema.names}
             return own | {column: BooleanType()}
         case spec.Coded(schema=schema):
-            whole = cast("StructType", StructType.fromDDL(schema.to_sql()))
-            return {one.name: one.dataType for one in whole.fields}
+            return _declared(schema, schema.names)
         case spec.Aligned(parts=parts):
             return {name: known[name] for name in parts}
+
+
+def _declared(schema: Schema, names: Iterable[str]) -> dict[str, DataType]:
+    """Returns the types of some columns of a schema."""
+    whole = cast("StructType", StructType.fromDDL(schema.to_sql()))
+    return {name: whole[name].dataType for name in names}
 
 
 def rows_alone(lines: DataFrame) -> DataFrame:

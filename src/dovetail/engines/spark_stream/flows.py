@@ -52,7 +52,7 @@ from dovetail.engines.spark_stream.ways import (
 )
 from dovetail.errors import SpecError
 from dovetail.kernels.arrays.names import CLOCK, PLACE, TURN, LineKind
-from dovetail.kernels.firing import KIND, NOW
+from dovetail.kernels.keeping.lines import KIND, NOW
 from dovetail.plan import flow as planned
 from dovetail.plan import words
 from dovetail.plan.features import FlowLimit

@@ -59,7 +59,7 @@ from dovetail.engines.spark_stream.writing import (
 )
 from dovetail.errors import EngineError
 from dovetail.kernels.arrays.names import LineKind
-from dovetail.kernels.firing import KIND
+from dovetail.kernels.keeping.lines import KIND
 from dovetail.kernels.settings import FORMAT
 from dovetail.plan.stream import StreamPlan
 from dovetail.spec.inputs import Outlet

@@ -42,7 +42,7 @@ from dovetail.engines.spark_stream.ways import changed
 from dovetail.errors import UnsupportedError
 from dovetail.kernels.arrays.names import LineKind, reserved
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER
-from dovetail.kernels.firing import KIND
+from dovetail.kernels.keeping.lines import KIND
 from dovetail.kernels.row_order import (
     BESIDE,
     CAME,

@@ -24,17 +24,11 @@ from dovetail.kernels.arrays.blobs import read_batch, write_batch
 from dovetail.kernels.arrays.names import TURN, LineKind
 from dovetail.kernels.arrival.causes import in_order as as_turns
 from dovetail.kernels.code import Coding, carry_out
-from dovetail.kernels.firing import (
-    CAUSE,
-    KIND,
-    NOW,
-    ORDER,
-    Kept,
-    Memory,
-    Queues,
-    Windows,
-    advance,
-)
+from dovetail.kernels.keeping.lines import CAUSE, KIND, NOW, ORDER
+from dovetail.kernels.keeping.memory import Memory
+from dovetail.kernels.keeping.operator import Kept, advance
+from dovetail.kernels.keeping.queues import Queues
+from dovetail.kernels.keeping.windows import Windows
 from dovetail.kernels.row_order import (
     CAME,
     GOING_BY,

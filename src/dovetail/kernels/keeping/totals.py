@@ -1,0 +1,387 @@
+"""Totals of the rows of a window, carried on as rows come and leave.
+
+    rows     3   null   4   5        one more at the end: a step
+    sum      3   3      7   12       one less at the front: a step back
+
+So what a row costs does not depend on how many others are in its window. No sum is
+rounded on the way: what has left leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
+from decimal import Context, Decimal
+from math import inf, isfinite, nan
+from typing import Any, Protocol
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dovetail.spec.firing import Fold, Total
+
+_DIGITS = 38
+_WIDE = Context(prec=3 * _DIGITS)
+_NUMBERS = 1 << 64
+"""So many whole numbers 8 bytes tell apart."""
+
+
+class Running(Protocol):
+    """A fold of the values of some rows, of which the first one may leave."""
+
+    def add(self, value: Any) -> None:  # noqa: ANN401 - whatever a column holds
+        """Takes the value of one more row, the last one."""
+
+    def drop(self, value: Any) -> None:  # noqa: ANN401 - whatever a column holds
+        """Forgets the value of the first row."""
+
+    @property
+    def result(self) -> Any:  # noqa: ANN401 - whatever a fold makes of them
+        """Returns what the fold makes of the values, None of nothing."""
+
+    def saved(self) -> tuple[Any, ...]:
+        """Returns what is known of the values, as plain values."""
+
+    def restore(self, known: Sequence[Any]) -> None:
+        """Takes what was saved."""
+
+
+class _Saved:
+    """What is known of values: all fields but those that say what kind a fold is."""
+
+    __slots__ = ()
+
+    def saved(self) -> tuple[Any, ...]:
+        """Returns what is known of the values, as plain values."""
+        return tuple(getattr(self, name) for name in self._known())
+
+    def restore(self, known: Sequence[Any]) -> None:
+        """Takes what was saved."""
+        for name, value in zip(self._known(), known, strict=True):
+            setattr(self, name, value)
+
+    def _known(self) -> Iterator[str]:
+        """Yields the names of what is known."""
+        return (it.name for it in fields(self) if not it.kw_only)  # type: ignore[arg-type]
+
+
+@dataclass(slots=True)
+class _Count(_Saved):
+    """How many values there are."""
+
+    result: int = 0
+
+    def add(self, value: object) -> None:
+        """Counts a value."""
+        if value is not None:
+            self.result += 1
+
+    def drop(self, value: object) -> None:
+        """Counts it no more."""
+        if value is not None:
+            self.result -= 1
+
+
+@dataclass(slots=True)
+class _Whole(_Saved):
+    """A sum of whole numbers."""
+
+    sum: int = 0
+    count: int = 0
+
+    def add(self, value: int | None) -> None:
+        """Adds a number."""
+        if value is not None:
+            self.sum += value
+            self.count += 1
+
+    def drop(self, value: int | None) -> None:
+        """Takes a number away."""
+        if value is not None:
+            self.sum -= value
+            self.count -= 1
+
+    @property
+    def result(self) -> int | None:
+        """Returns the sum."""
+        return self.sum if self.count else None
+
+
+@dataclass(slots=True)
+class _Doubles(_Saved):
+    """Doubles, each a whole number of parts of 1: the sum of these, and of squares.
+
+    What has no end is counted beside them: NaN, and infinity of both signs.
+    """
+
+    parts: int = 1
+    sum: int = 0
+    squares: int = 0
+    count: int = 0
+    endless: Counter[str] = field(default_factory=Counter)
+
+    def add(self, value: float | None) -> None:
+        """Adds a number."""
+        if value is not None:
+            self._move(value, 1)
+
+    def drop(self, value: float | None) -> None:
+        """Takes a number away."""
+        if value is not None:
+            self._move(value, -1)
+
+    def _move(self, value: float, sign: int) -> None:
+        """Adds a number, or takes it away."""
+        self.count += sign
+        if not isfinite(value):
+            # As it is written: NaN does not equal itself.
+            self.endless[str(value)] += sign
+            return
+        number, parts = value.as_integer_ratio()
+        # Both are powers of two: the one is a multiple of the other.
+        if parts > self.parts:
+            more, self.parts = parts // self.parts, parts
+            self.sum *= more
+            self.squares *= more * more
+        number *= self.parts // parts
+        self.sum += sign * number
+        self.squares += sign * number * number
+
+    @property
+    def result(self) -> float | None:
+        """Returns the sum, rounded once."""
+        if not self.count:
+            return None
+        if known := {float(it) for it, count in self.endless.items() if count}:
+            return known.pop() if len(known) == 1 else nan
+        return _quotient(self.sum, self.parts)
+
+
+@dataclass(slots=True)
+class _Squares(_Doubles):
+    """The squares of how far doubles are from their mean, as a sum."""
+
+    @property
+    def result(self) -> float | None:
+        """Returns the sum, rounded once."""
+        if not self.count:
+            return None
+        if any(self.endless.values()):
+            return nan
+        above = self.squares * self.count - self.sum * self.sum
+        return _quotient(above, self.count * self.parts * self.parts)
+
+
+@dataclass(slots=True)
+class _Chosen(_Saved):
+    """The one value that stands before all others by a fold.
+
+    Behind it stand those that follow when it leaves, each with the number of its row.
+    """
+
+    came: int = 0
+    gone: int = 0
+    values: deque[tuple[int, Any]] = field(default_factory=deque)
+    fold: Fold = field(default=Fold.FIRST, kw_only=True)
+    drops: bool = field(default=True, kw_only=True)
+
+    def add(self, value: Any) -> None:  # noqa: ANN401 - whatever a column holds
+        """Takes a value behind all that stay before it."""
+        self.came += 1
+        if value is None:
+            return
+        while self.values and self._is_before(value, self.values[-1][1]):
+            self.values.pop()
+        # Where none leaves nobody follows the first one.
+        if self.drops or not self.values:
+            self.values.append((self.came, value))
+
+    def _is_before(self, value: Any, other: Any) -> bool:  # noqa: ANN401
+        """Tells whether a value outlives one before it, and stands in front of it."""
+        # NaN, which equals not even itself, is above all numbers.
+        match self.fold:
+            case Fold.LEAST:
+                return bool(value <= other or other != other)  # noqa: PLR0124
+            case Fold.GREATEST:
+                return bool(value >= other or value != value)  # noqa: PLR0124
+            case _:
+                return self.fold is Fold.LAST
+
+    def drop(self, _: object) -> None:
+        """Forgets the first row, whatever it had."""
+        self.gone += 1
+        if self.values and self.values[0][0] <= self.gone:
+            self.values.popleft()
+
+    @property
+    def result(self) -> Any:  # noqa: ANN401 - whatever a column holds
+        """Returns the value."""
+        return self.values[0][1] if self.values else None
+
+
+@dataclass(slots=True)
+class _Distinct(_Saved):
+    """A fold of values of which each counts once, however often it is there."""
+
+    fold: Running = field(kw_only=True)
+    counts: Counter[Any] = field(default_factory=Counter)
+
+    def add(self, value: Any) -> None:  # noqa: ANN401 - whatever a column holds
+        """Takes a value, if it is a new one."""
+        key = _key(value)
+        self.counts[key] += 1
+        if self.counts[key] == 1:
+            self.fold.add(value)
+
+    def drop(self, value: Any) -> None:  # noqa: ANN401 - whatever a column holds
+        """Forgets a value, if it was the last of its kind."""
+        key = _key(value)
+        self.counts[key] -= 1
+        if not self.counts[key]:
+            del self.counts[key]
+            self.fold.drop(value)
+
+    @property
+    def result(self) -> Any:  # noqa: ANN401 - whatever the fold makes of them
+        """Returns what the fold makes of the values."""
+        return self.fold.result
+
+    def saved(self) -> tuple[Any, ...]:
+        """Returns what is known of the values, and by the fold."""
+        return self.counts, self.fold.saved()
+
+    def restore(self, known: Sequence[Any]) -> None:
+        """Takes what was saved."""
+        self.counts, own = known
+        self.fold.restore(own)
+
+
+def _key(value: Any) -> Any:  # noqa: ANN401 - whatever a column holds
+    """Returns what equals itself, which NaN does not."""
+    return "NaN" if value != value else value  # noqa: PLR0124 - that is the test
+
+
+@dataclass(slots=True)
+class Totals:
+    """The totals that a window has, over the rows of a table, which have places.
+
+    Where rows leave a window one by one it `drops` them.
+    """
+
+    known: Sequence[Total]
+    kinds: Sequence[pa.DataType]
+    values: Sequence[Sequence[Any]]
+    drops: bool
+
+    @classmethod
+    def over(
+        cls, known: Sequence[Total], table: pa.RecordBatch, *, drops: bool
+    ) -> Totals:
+        """Returns the totals over the rows of a table."""
+        columns = [table.column(one.column) for one in known]
+        pairs = zip(known, columns, strict=True)
+        values = [_values(one, column) for one, column in pairs]
+        return cls(known, [column.type for column in columns], values, drops)
+
+    def begun(self) -> list[Running]:
+        """Returns totals of no rows yet."""
+        pairs = zip(self.known, self.kinds, strict=True)
+        return [_begun(one, kind, drops=self.drops) for one, kind in pairs]
+
+    def add(self, running: Sequence[Running], place: int) -> None:
+        """Adds a row to totals."""
+        for one, values in zip(running, self.values, strict=True):
+            one.add(values[place])
+
+    def drop(self, running: Sequence[Running], place: int) -> None:
+        """Takes their first row from totals."""
+        for one, values in zip(running, self.values, strict=True):
+            one.drop(values[place])
+
+    def restored(self, known: Sequence[Sequence[Any]]) -> list[Running]:
+        """Returns totals as they were saved."""
+        running = self.begun()
+        for one, values in zip(running, known, strict=True):
+            one.restore(values)
+        return running
+
+    def columns(self, found: Sequence[Sequence[Any]]) -> dict[str, pa.Array]:
+        """Returns columns of results, of each row as many; of a mark there are none."""
+        columns = {}
+        for number, (one, kind) in enumerate(zip(self.known, self.kinds, strict=True)):
+            results = [row[number] if row else None for row in found]
+            columns[one.name] = _column(one.fold, kind, results)
+        return columns
+
+
+def _begun(total: Total, kind: pa.DataType, *, drops: bool) -> Running:
+    """Returns a total of no values yet, of a type."""
+    if total.distinct:
+        each = replace(total, distinct=False)
+        return _Distinct(fold=_begun(each, kind, drops=drops))
+    match total.fold:
+        case Fold.COUNT:
+            return _Count()
+        case Fold.SQUARES:
+            return _Squares()
+        case Fold.SUM:
+            return _Doubles() if pa.types.is_floating(kind) else _Whole()
+        case _:
+            return _Chosen(fold=total.fold, drops=drops)
+
+
+def _values(total: Total, column: pa.Array) -> Sequence[Any]:
+    """Returns the values of a column as a fold takes them."""
+    fold, kind = total.fold, column.type
+    if fold is Fold.SQUARES:
+        column = column.cast(pa.float64(), safe=False)
+    elif fold is Fold.COUNT and not total.distinct:
+        # A 1 for whatever a value is: what it is nobody asks.
+        column = pc.if_else(column.is_valid(), 1, None)
+    elif pa.types.is_timestamp(kind):
+        column = column.cast(pa.int64())
+    values: Sequence[Any] = column.to_pylist()
+    if fold is Fold.SUM and pa.types.is_decimal(kind):
+        shift = kind.scale
+        return [it if it is None else int(_WIDE.scaleb(it, shift)) for it in values]
+    return values
+
+
+def _column(fold: Fold, kind: pa.DataType, results: Sequence[Any]) -> pa.Array:
+    """Returns results as a column, of values of a type; what has no room is null."""
+    match fold:
+        case Fold.COUNT:
+            return pa.array(results, pa.int64())
+        case Fold.SUM if pa.types.is_decimal(kind):
+            decimals = [_decimal(it, kind.scale) for it in results]
+            return pa.array(decimals, pa.decimal128(_DIGITS, kind.scale))
+        case Fold.SUM if pa.types.is_integer(kind):
+            return pa.array([*map(_wrapped, results)], pa.int64())
+        case Fold.SUM | Fold.SQUARES:
+            return pa.array(results, pa.float64())
+        case _:
+            return pa.array(results, kind)
+
+
+def _decimal(value: int | None, scale: int) -> Decimal | None:
+    """Returns a whole number of whose digits so many are behind a point."""
+    if value is None or abs(value) >= 10**_DIGITS:
+        return None
+    return _WIDE.scaleb(Decimal(value), -scale)
+
+
+def _wrapped(value: int | None) -> int | None:
+    """Returns what 8 bytes have of a whole number."""
+    if value is None:
+        return None
+    half = _NUMBERS // 2
+    return (value + half) % _NUMBERS - half
+
+
+def _quotient(number: int, parts: int) -> float:
+    """Returns a quotient as a double, without an end where it is too great for one."""
+    try:
+        return number / parts
+    except OverflowError:
+        return inf if number > 0 else -inf

@@ -1,0 +1,156 @@
+"""Totals of windows: the kernel, row by row, gives what the oracle makes of all."""
+
+from decimal import Decimal
+from math import inf, nan
+from random import Random
+
+import pytest
+
+from dovetail import spec
+from dovetail.conformance.local.firing import fire
+from dovetail.conformance.oracle.firing import Passing, Sign, fired
+from dovetail.dialects.steps import Asked
+from dovetail.schema import (
+    AtomicType,
+    Column,
+    DecimalType,
+    Schema,
+    from_microseconds,
+)
+from dovetail.spec.firing import Fold
+
+SECOND = spec.SECOND
+KINDS = {
+    "whole": AtomicType.INT,
+    "long": AtomicType.BIGINT,
+    "part": AtomicType.DOUBLE,
+    "small": AtomicType.FLOAT,
+    "exact": DecimalType(38, 4),
+    "text": AtomicType.STRING,
+    "moment": AtomicType.TIMESTAMP,
+    "truth": AtomicType.BOOLEAN,
+}
+NUMBERS = ("whole", "long", "part", "small", "exact")
+SCHEMA = Schema(
+    (
+        Column("at", AtomicType.TIMESTAMP),
+        Column("key", AtomicType.STRING),
+        *(Column(name, kind) for name, kind in KINDS.items()),
+    )
+)
+GIVEN = spec.InRowTime(spec.Given("rows", SCHEMA), "at")
+SUMS = (Fold.SUM, Fold.SQUARES)
+TOTALS = [
+    (fold, name, distinct)
+    for fold in Fold
+    for name in (NUMBERS if fold in SUMS else KINDS)
+    for distinct in ((False, True) if fold in (*SUMS, Fold.COUNT) else (False,))
+]
+PLACED = [
+    (name, number) for name in ("whole", "text", "moment") for number in (1, 2, -1, -3)
+]
+FEW_SECONDS = spec.firing.ByTime(spec.Span(0, 7 * SECOND))
+ONE, FOUR = spec.firing.ByCount(1), spec.firing.ByCount(4)
+DELTA = spec.firing.ByDelta("whole", Decimal(3))
+WINDOWS = (
+    spec.firing.Sliding(FEW_SECONDS, ONE, eager=True),
+    spec.firing.Sliding(FOUR, ONE, eager=True),
+    spec.firing.Sliding(FOUR, spec.firing.ByCount(2)),
+    spec.firing.Sliding(DELTA, ONE, eager=True),
+    spec.firing.Sliding(FOUR, ONE, eager=True, skips=spec.firing.ByCount(2)),
+    spec.firing.Sliding(
+        FEW_SECONDS, ONE, eager=True, skips=spec.firing.ByTime(spec.Span(0, 2 * SECOND))
+    ),
+    spec.firing.Sliding(
+        FEW_SECONDS, spec.firing.ByTime(spec.Span(0, 2 * SECOND)), eager=True
+    ),
+    spec.firing.Tumbling(FOUR),
+    spec.firing.Tumbling(DELTA),
+    spec.firing.Tumbling(FEW_SECONDS),
+    spec.firing.Tumbling(spec.firing.FromFirst(spec.Span(0, 5 * SECOND))),
+    spec.firing.Tumbling(spec.firing.FromLast(spec.Span(0, 2 * SECOND))),
+    spec.firing.Tumbling(spec.firing.ByCalendar(1)),
+)
+LARGE = 1 << 62
+
+
+def value(chance, name):
+    """A value of a column, one that is hard to add among them."""
+    if name == "whole":
+        # A place for deltas: not every kernel knows what is far from nothing.
+        return chance.randrange(9)
+    if chance.random() < 0.2:
+        return None
+    match name:
+        case "long":
+            return chance.choice((0, 1, -3, LARGE, -LARGE))
+        case "part":
+            some = (0.1, 0.2, 0.3, 1e16, -1e16, 1e-300, 1e308, -1e308)
+            return chance.choice((*some, *some, *some, nan, inf, -inf))
+        case "small":
+            return chance.choice((0.5, -0.25, 3.0, nan))
+        case "exact":
+            return Decimal(chance.choice(("0.0001", "-3.5000", "9" * 34 + ".0000")))
+        case "text":
+            return chance.choice(("", "a", "Z", "é", "\U0001f600", "\uffff"))
+        case "moment":
+            return from_microseconds(chance.randrange(10**15))
+        case _:
+            return chance.random() < 0.5
+
+
+def stream(chance, unit):
+    """Rows that come, and time that passes without any, up to the end."""
+    now = 0
+    for _ in range(chance.randrange(4, 60)):
+        now += chance.choice((0, 0, 1, 2, 9)) * unit
+        if chance.random() < 0.15:
+            yield now, Passing.TIME
+            continue
+        row = {name: value(chance, name) for name in KINDS}
+        yield now, {"at": from_microseconds(now), "key": chance.choice("ab")} | row
+    yield now + 60 * unit, Passing.TIME
+    yield now + 60 * unit, Sign.END
+
+
+def told(found):
+    """What comes out, as texts: NaN does not equal itself. The end does by itself."""
+    return [
+        (
+            number,
+            str(one)
+            if isinstance(one, Sign)
+            else {name: str(it) for name, it in one.items()},
+        )
+        for number, one in found
+        if one is not Sign.END
+    ]
+
+
+@pytest.mark.parametrize("number", range(260))
+def test_the_kernel_gives_what_the_oracle_does(number):
+    chance = Random(number)
+    window = WINDOWS[number % len(WINDOWS)]
+    parts = chance.choice(((), ("key",)))
+    asked = Asked(GIVEN)
+    for fold, name, distinct in chance.sample(TOTALS, 6):
+        asked.total(fold, name, is_distinct=distinct)
+    for one in chance.choice(((), PLACED)):
+        asked.row(*one)
+    for one in chance.choice(((), ("text",))):
+        asked.values(one)
+    step = asked.windowed(
+        window,
+        groups=parts if isinstance(window, spec.firing.Tumbling) else (),
+        by=chance.choice(((), ("key",))),
+        counts=chance.choice(("", "counts")),
+    )
+    is_long = isinstance(window.fires, spec.firing.ByCalendar)
+    given = [*stream(chance, SECOND * (100_000 if is_long else 1))]
+    has_marks = chance.random() < 0.5
+    expected = fired(step, given, has_marks=has_marks)
+    found = fire(step, given, has_marks=has_marks)
+    if not has_marks:
+        # Nobody hears of them: whether there are any is the same to all.
+        expected = [it for it in expected if it[1] is not Sign.MARK]
+    assert told(found) == told(expected)
