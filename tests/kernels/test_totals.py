@@ -132,7 +132,7 @@ def test_the_kernel_gives_what_the_oracle_does(number):
     chance = Random(number)
     window = WINDOWS[number % len(WINDOWS)]
     parts = chance.choice(((), ("key",)))
-    asked = Asked(GIVEN)
+    asked = Asked()
     for fold, name, distinct in chance.sample(TOTALS, 6):
         asked.total(fold, name, is_distinct=distinct)
     for one in chance.choice(((), PLACED)):
@@ -140,6 +140,7 @@ def test_the_kernel_gives_what_the_oracle_does(number):
     for one in chance.choice(((), ("text",))):
         asked.values(one)
     step = asked.windowed(
+        GIVEN,
         window,
         groups=parts if isinstance(window, spec.firing.Tumbling) else (),
         by=chance.choice(((), ("key",))),

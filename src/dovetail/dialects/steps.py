@@ -37,9 +37,8 @@ def schema_of(rows: Schema, columns: Select) -> Schema:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a window over rows is asked for, by the columns that say it, each once."""
+    """What a window is asked for, by the columns that say it, each thing once."""
 
-    source: spec.InRowTime
     lists: dict[str, str] = field(default_factory=dict)
     totals: dict[tuple[spec.firing.Fold, str, bool], str] = field(default_factory=dict)
     placed: dict[tuple[str, int], str] = field(default_factory=dict)
@@ -61,6 +60,7 @@ class Asked:
 
     def windowed(
         self,
+        source: spec.Step,
         window: spec.firing.FiringWindow,
         *,
         groups: tuple[str, ...] = (),
@@ -68,12 +68,12 @@ class Asked:
         counts: str = "",
         moment: str = "",
     ) -> spec.Windowed:
-        """Returns what a window gives; of other columns each group's last value.
+        """Returns what a window over rows gives, with each group's last values.
 
         If they have names, `counts` says how many rows each group of the window has,
         and `moment` when it has fired.
         """
-        known, fold_type = self.source.schema, spec.firing.type_of
+        known, fold_type = source.schema, spec.firing.type_of
         lists = tuple(
             spec.firing.Listed(name, column) for column, name in self.lists.items()
         )
@@ -94,7 +94,7 @@ class Asked:
         gives = spec.firing.Lists(
             groups, lists, counts, known.names, moment, totals, placed
         )
-        return spec.Windowed(self.source, Schema(tuple(columns)), window, gives, by)
+        return spec.Windowed(source, Schema(tuple(columns)), window, gives, by)
 
 
 def numbered(source: spec.Step, name: str) -> spec.Coded:

@@ -211,7 +211,7 @@ class Groups:
 
     def windowed(self, source: spec.InRowTime, window: WindowBy) -> spec.Step:
         """Returns a row for each group of a window that is over."""
-        size, asked = window.lengths[0], steps.Asked(source)
+        size, asked = window.lengths[0], steps.Asked()
         time, end = steps.column_of(TIME).text, ""
         known = list[tuple[str, str]]()
         groups, by = self.names, tuple[str, ...]()
@@ -241,7 +241,7 @@ class Groups:
             for name, (value, function) in self.functions.items()
         ]
         moment = END if window.word == "HOP" else ""
-        fired = asked.windowed(firing, groups=groups, by=by, moment=moment)
+        fired = asked.windowed(source, firing, groups=groups, by=by, moment=moment)
         results = [(TIME, Expression(end))] if end else []
         results += [(name, Expression(text)) for name, text in known]
         results += [(name, steps.column_of(name)) for name in self.names]

@@ -15,6 +15,10 @@ from dovetail.dialects.spl.library import call, mathematics
 from dovetail.dialects.spl.values import Value
 from dovetail.errors import Place
 
+ADDED = frozenset[types.SplType]({types.FLOAT64, *types.SIGNED})
+"""Types whose sums are totals of a window: others are cut or rounded on the way."""
+COMPARED = call.ORDERED - {*types.FLOATS, types.TIMESTAMP}
+"""Types whose order is that of the values which stand for them."""
 Aggregate = Callable[[Sequence[Value], Place], Value]
 """A function of lists, each with as many values as there are tuples."""
 

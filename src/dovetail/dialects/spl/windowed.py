@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from dovetail import spec
+from dovetail.dialects import steps
 from dovetail.dialects.spl import aggregates, syntax, types, values
 from dovetail.dialects.spl.casts import converted
 from dovetail.dialects.spl.expressions import PortView, bind, need_boolean
@@ -41,9 +42,10 @@ from dovetail.dialects.spl.windows import (
 from dovetail.errors import Place
 from dovetail.expression import Expression
 from dovetail.expression.tree import Column
-from dovetail.schema import ArrayType, Schema
 from dovetail.schema import Column as SchemaColumn
+from dovetail.schema import Schema
 from dovetail.spec import code
+from dovetail.spec.firing import Fold
 
 # No attribute of SPL has a blank in its name: so these meet none.
 _BY, _GROUP, _SORT, _VALUE, _DELTA = "by {}", "group {}", "sort {}", "value {}", "delta"
@@ -181,54 +183,36 @@ def aggregate(operator: Operator) -> list[Stream]:
     made = _Aggregated(operator, columns)
     # While they are read they add the columns of which the step in front is made.
     select = spec.Columns(tuple(made.selected()))
-    source = columns.projected(operator)
-    step = spec.Windowed(
-        source,
-        made.schema(source.schema, select),
+    step = made.asked.windowed(
+        columns.projected(operator),
         window,
-        spec.firing.Lists(
-            tuple(groups),
-            tuple(spec.firing.Listed(it, it) for it in made.lists),
-            made.counts_in(select),
-        ),
-        tuple(by),
-        given.drops,
-        fires_dropped,
+        groups=tuple(groups),
+        by=tuple(by),
+        counts=made.counts_in(select),
     )
+    step = replace(step, drops=given.drops, fires_dropped=fires_dropped)
     out = operator.made[0]
     return [Stream(out.name, out.type, spec.Projected(step, out.schema, select))]
 
 
 @dataclass(frozen=True, slots=True)
 class _Aggregated:
-    """What an Aggregate puts out, while it is read: lists of values in front of it."""
+    """What an Aggregate puts out, while it is read, and what it asks of its window."""
 
     operator: Operator
     columns: _Columns
+    asked: steps.Asked = field(default_factory=steps.Asked)
 
     @property
     def port(self) -> PortView:
         """Returns the input port."""
         return self.operator.views()[0]
 
-    @property
-    def lists(self) -> tuple[str, ...]:
-        """Returns the columns in front of which all values are looked at."""
-        word = _VALUE.partition(" ")[0]
-        return tuple(it for it in self.columns.found if it.partition(" ")[0] == word)
-
     def counts_in(self, select: spec.Columns) -> str:
         """Returns the column of the counts of all groups, if anything is made of it."""
         every = (spec.references(text) for _, text in select.columns)
         is_read = any(one.column == _COUNTS for some in every for one in some)
         return _COUNTS if is_read else ""
-
-    def schema(self, source: Schema, select: spec.Columns) -> Schema:
-        """Returns lists of columns in front, and the counts of the groups if asked."""
-        lists = [SchemaColumn(it, ArrayType(source[it].type)) for it in self.lists]
-        kind = types.stored(aggregates.list_of(types.INT32))
-        counts = [SchemaColumn(it, kind) for it in [self.counts_in(select)] if it]
-        return Schema((*lists, *counts))
 
     def selected(self) -> Iterator[tuple[str, Expression]]:
         """Yields each output attribute with what is computed of lists."""
@@ -275,10 +259,7 @@ class _Aggregated:
                 tree = Column(ROW, _COUNTS, types.stored(counts))
                 return values.of_type(gives, template, node.place, x=tree)
             case syntax.Call(of=syntax.Name(text="Count"), arguments=()):
-                # How many tuples there are is how long a list of any column is.
-                one = values.literal(True, types.BOOLEAN, node.place)  # noqa: FBT003
-                whole = self._list(one, node.place)
-                return values.of_type(types.INT32, "size(x)", node.place, x=whole.tree)
+                return converted(self._all(node.place), types.INT32, node.place)
             case syntax.Call(of=syntax.Name(text="Custom")):
                 expected = f"one of {', '.join(aggregates.AGGREGATES)}"
                 raise refused(node.place, "Custom, code of the text's own", expected)
@@ -289,15 +270,56 @@ class _Aggregated:
                 return self._aggregated("Last", [own_value], node.place)
 
     def _aggregated(self, name: str, given: Sequence[Value], place: Place) -> Value:
-        """Returns a function of the lists of some values."""
-        _, function = aggregates.AGGREGATES[name]
-        return function([self._list(one, place) for one in given], place)
+        """Returns a function of some values of all tuples."""
+        kind = given[0].type
+        match name:
+            case "Last":
+                column = self.columns.add(_VALUE, given[0])
+                return Value(kind, _column(column, kind), place)
+            case "Max" | "Min" if kind in aggregates.COMPARED:
+                fold = Fold.GREATEST if name == "Max" else Fold.LEAST
+                return self._total(fold, given[0], kind)
+            case "Sum" | "Average" if kind in aggregates.ADDED:
+                total = self._sum(given[0])
+                if name == "Sum":
+                    return total
+                # The sum has wrapped before it is divided, as in C.
+                count = converted(self._all(place), kind, place)
+                return values.arithmetic("/", total, count, place)
+            case _:
+                _, function = aggregates.AGGREGATES[name]
+                return function([self._list(one, place) for one in given], place)
+
+    def _all(self, place: Place) -> Value:
+        """Returns how many tuples there are."""
+        one = values.literal(True, types.BOOLEAN, place)  # noqa: FBT003
+        return self._total(Fold.COUNT, one, types.INT64)
+
+    def _sum(self, value: Value) -> Value:
+        """Returns the sum of a value, which wraps at its width; none without each."""
+        kind, place = value.type, value.place
+        wide = types.FLOAT64 if kind in types.FLOATS else types.INT64
+        total = self._total(Fold.SUM, value, wide)
+        known = self._total(Fold.COUNT, value, types.INT64)
+        parts = {"x": total.tree, "y": known.tree, "z": self._all(place).tree}
+        whole = values.of_type(wide, "IF(y = z, x, NULL)", place, **parts)
+        return converted(whole, kind, place)
+
+    def _total(self, fold: Fold, value: Value, kind: types.SplType) -> Value:
+        """Returns what a fold makes of a value, in a type."""
+        column = self.columns.add(_VALUE, value)
+        return Value(kind, _column(self.asked.total(fold, column), kind), value.place)
 
     def _list(self, value: Value, place: Place) -> Value:
         """Returns the values that all tuples of a group have."""
         kind = aggregates.list_of(value.type)
-        column = self.columns.add(_VALUE, value)
-        return Value(kind, Column(ROW, column, types.stored(kind)), place)
+        column = self.asked.values(self.columns.add(_VALUE, value))
+        return Value(kind, _column(column, kind), place)
+
+
+def _column(name: str, kind: types.SplType) -> Column:
+    """Returns a column of what a window gives."""
+    return Column(ROW, name, types.stored(kind))
 
 
 def _refuse_inside(node: syntax.Node) -> None:

@@ -108,6 +108,7 @@ class Function:
 
     written: exp.Expr
     column: str
+    kind: Type
     asked: steps.Asked
     text: Text
 
@@ -115,11 +116,6 @@ class Function:
         """Returns what it is, over a row that the window gives."""
         tree: exp.Expr = exp.maybe_parse(self.in_text(), dialect="spark")
         return tree
-
-    @property
-    def kind(self) -> Type:
-        """Returns the type of the values."""
-        return self.asked.source.schema[self.column].type
 
     def in_text(self) -> str:
         """Returns it as a text of Spark SQL."""

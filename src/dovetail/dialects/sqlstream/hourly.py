@@ -137,9 +137,9 @@ class Hourly:
                 raise self.query.not_yet(self.written, told)
         until = spec.firing.Tumbling(spec.firing.ByTime(spec.Span(0, size)))
         source = spec.InRowTime(steps.projected(step, columns), ROWTIME)
-        asked = steps.Asked(source)
+        asked = steps.Asked()
         items = (_ITEMS, steps.column_of(asked.values(_ITEMS)))
-        fired = asked.windowed(until)
+        fired = asked.windowed(source, until)
         ended = (ROWTIME, Expression(steps.end_of(f"l.{ROWTIME}", size)))
         return steps.projected(fired, (ended, items))
 

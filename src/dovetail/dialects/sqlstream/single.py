@@ -29,6 +29,7 @@ from dovetail.dialects.sqlstream.windows import (
 )
 from dovetail.dialects.trees import conjuncts, own_column, sided
 from dovetail.expression import Expression, Scope
+from dovetail.schema import Schema
 
 _GROUP, _VALUE, _PART, _RESULT = "group", "value", "part", "result"
 """How columns of ours begin, while a query is made of steps; numbers follow."""
@@ -313,9 +314,19 @@ class Single:
         texts = ((name, Expression(text)) for name, text in columns.items())
         return spec.InRowTime(steps.projected(self.step, tuple(texts)), ROWTIME)
 
-    def _result(self, function: exp.Expr, column: str, asked: steps.Asked) -> exp.Expr:
-        """Returns what a function is of the values of a column in a window's rows."""
-        return Function(function, column, asked, self.streams.text).computed()
+    def _asked(
+        self, functions: Mapping[int, tuple[exp.Expr, str]], rows: Schema
+    ) -> tuple[steps.Asked, dict[int, exp.Expr]]:
+        """Returns what functions ask of a window, each of a column, and what they are.
+
+        That is an expression over a row which the window gives.
+        """
+        asked, text = steps.Asked(), self.streams.text
+        results = {
+            one: Function(written, column, rows[column].type, asked, text).computed()
+            for one, (written, column) in functions.items()
+        }
+        return asked, results
 
     def _text(self, node: exp.Expr, step: spec.Step) -> Expression:
         """Returns an expression over columns of ours as the spec writes it."""
@@ -341,10 +352,15 @@ class Single:
         # Of one whose nulls are ignored the whole counts, and is no part of itself.
         around = exp.IgnoreNulls | exp.RespectNulls
         functions = [it for it in found if not isinstance(it.parent, around)]
-        values = [(one, self._value_of_group(one)) for one in functions]
-        asked = steps.Asked(self._in_front((ROWTIME, self.time)))
-        results = {id(one): self._result(one, it, asked) for one, it in values}
-        fired, end = self._groups(group, tuple(groups.values()), asked)
+        values = {id(one): (one, self._value_of_group(one)) for one in functions}
+        source = self._in_front((ROWTIME, self.time))
+        asked, results = self._asked(values, source.schema)
+        window, end = self._window_of(group, asked)
+        names = tuple(groups.values())
+        # One that each group has for itself is a window of its own.
+        is_own = isinstance(window.until, spec.firing.FromFirst)
+        parts, alike = (names, ()) if is_own else ((), names)
+        fired = asked.windowed(source, window, by=parts, groups=alike)
 
         def of_group(node: exp.Expr) -> exp.Expr | None:
             kinds = map(type, keys)
@@ -373,10 +389,10 @@ class Single:
         ]
         return columns, end
 
-    def _groups(
-        self, group: exp.Group, keys: tuple[str, ...], asked: steps.Asked
-    ) -> tuple[spec.Windowed, str]:
-        """Returns a row for each group, and the time at which it comes out."""
+    def _window_of(
+        self, group: exp.Group, asked: steps.Asked
+    ) -> tuple[spec.firing.Tumbling, str]:
+        """Returns how long groups last, and the time at which they come out."""
         stagger: exp.Expr | None = group.args.get(syntax.STAGGER)
         is_moment = not any(map(self._stretch_of, group.expressions)) and any(
             map(self._is_row_time, group.expressions)
@@ -391,9 +407,9 @@ class Single:
             until = spec.firing.Tumbling(spec.firing.FromFirst(length))
             micros = length.microseconds if stagger else 0
             end = f"timestamp_micros(unix_micros(l.`{first}`) + {micros})"
-            return asked.windowed(until, by=keys), end
+            return until, end
         policy, end = self._ended(group)
-        return asked.windowed(spec.firing.Tumbling(policy), groups=keys), end
+        return spec.firing.Tumbling(policy), end
 
     def _ended(self, group: exp.Group) -> tuple[spec.firing.Policy, str]:
         """Returns what a group lasts, and when it ends as an expression over its row.
@@ -448,14 +464,12 @@ class Single:
         written = [(name, _rewritten(node, of_row)) for name, node in nodes]
         source = self._in_front((ROWTIME, self.time))
         for (window, by), some in apart.items():
-            asked = steps.Asked(source)
             columns = [(it, steps.column_of(it)) for it in source.schema.names]
-            computed = {
-                results[one]: self._result(*function, asked)
-                for one, function in some.items()
-            }
-            fired = asked.windowed(window, by=by)
-            columns += ((it, self._text(one, fired)) for it, one in computed.items())
+            asked, computed = self._asked(some, source.schema)
+            fired = asked.windowed(source, window, by=by)
+            columns += (
+                (results[it], self._text(one, fired)) for it, one in computed.items()
+            )
             behind = steps.projected(fired, tuple(columns))
             source = spec.InRowTime(behind, ROWTIME)
         # The windows have given rows in row time: nothing must sort them again.

@@ -43,7 +43,7 @@ def first_of_each(made: Made, by: tuple[str, ...], within: spec.Span) -> Made:
     before = spec.firing.Sliding(
         spec.firing.ByTime(within), spec.firing.ByCount(1), eager=True
     )
-    counted = Asked(source).windowed(before, by=by, counts="counts")
+    counted = Asked().windowed(source, before, by=by, counts="counts")
     is_first = Expression("element_at(l.counts, 1) = 1")
     first = spec.Filtered(counted, is_first)
     return Made(only(first, made.step.schema.names), made.shown)
