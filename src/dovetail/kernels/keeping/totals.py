@@ -10,11 +10,11 @@ rounded on the way: what has left leaves nothing behind.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Context, Decimal
 from math import inf, isfinite, nan
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -48,28 +48,26 @@ class Running(Protocol):
 
 
 class _Saved:
-    """What is known of values: all fields but those that say what kind a fold is."""
+    """What is known of values, by the names of attributes."""
 
     __slots__ = ()
+    names: ClassVar[tuple[str, ...]] = ()
 
     def saved(self) -> tuple[Any, ...]:
         """Returns what is known of the values, as plain values."""
-        return tuple(getattr(self, name) for name in self._known())
+        return tuple([getattr(self, name) for name in self.names])
 
     def restore(self, known: Sequence[Any]) -> None:
         """Takes what was saved."""
-        for name, value in zip(self._known(), known, strict=True):
+        for name, value in zip(self.names, known, strict=True):
             setattr(self, name, value)
-
-    def _known(self) -> Iterator[str]:
-        """Yields the names of what is known."""
-        return (it.name for it in fields(self) if not it.kw_only)  # type: ignore[arg-type]
 
 
 @dataclass(slots=True)
 class _Count(_Saved):
     """How many values there are."""
 
+    names = ("result",)
     result: int = 0
 
     def add(self, value: object) -> None:
@@ -87,6 +85,7 @@ class _Count(_Saved):
 class _Whole(_Saved):
     """A sum of whole numbers."""
 
+    names = ("sum", "count")
     sum: int = 0
     count: int = 0
 
@@ -110,16 +109,16 @@ class _Whole(_Saved):
 
 @dataclass(slots=True)
 class _Doubles(_Saved):
-    """Doubles, each a whole number of parts of 1: the sum of these, and of squares.
+    """A sum of doubles, each of which is a whole number of parts of 1.
 
-    What has no end is counted beside them: NaN, and infinity of both signs.
+    What has no end is counted beside it: NaN, and infinity of both signs.
     """
 
+    names: ClassVar[tuple[str, ...]] = ("parts", "sum", "count", "endless")
     parts: int = 1
     sum: int = 0
-    squares: int = 0
     count: int = 0
-    endless: Counter[str] = field(default_factory=Counter)
+    endless: dict[str, int] = field(default_factory=dict)
 
     def add(self, value: float | None) -> None:
         """Adds a number."""
@@ -131,36 +130,50 @@ class _Doubles(_Saved):
         if value is not None:
             self._move(value, -1)
 
-    def _move(self, value: float, sign: int) -> None:
-        """Adds a number, or takes it away."""
+    def _move(self, value: float, sign: int) -> int:
+        """Adds a number, or takes it away, and returns how many parts it is."""
         self.count += sign
         if not isfinite(value):
             # As it is written: NaN does not equal itself.
-            self.endless[str(value)] += sign
-            return
+            self.endless[str(value)] = self.endless.get(str(value), 0) + sign
+            return 0
         number, parts = value.as_integer_ratio()
         # Both are powers of two: the one is a multiple of the other.
         if parts > self.parts:
-            more, self.parts = parts // self.parts, parts
-            self.sum *= more
-            self.squares *= more * more
-        number *= self.parts // parts
-        self.sum += sign * number
-        self.squares += sign * number * number
+            self.sum *= parts // self.parts
+            self.parts = parts
+        elif parts < self.parts:
+            number *= self.parts // parts
+        self.sum += number if sign > 0 else -number
+        return number
 
     @property
     def result(self) -> float | None:
         """Returns the sum, rounded once."""
         if not self.count:
             return None
-        if known := {float(it) for it, count in self.endless.items() if count}:
-            return known.pop() if len(known) == 1 else nan
+        if self.endless and (known := {it for it, n in self.endless.items() if n}):
+            return float(known.pop()) if len(known) == 1 else nan
         return _quotient(self.sum, self.parts)
 
 
 @dataclass(slots=True)
 class _Squares(_Doubles):
-    """The squares of how far doubles are from their mean, as a sum."""
+    """How far doubles are from their mean, squared: a sum beside that of the squares.
+
+    Both are exact, so that nothing is lost where large numbers differ little.
+    """
+
+    names = (*_Doubles.names, "squares")
+    squares: int = 0
+
+    def _move(self, value: float, sign: int) -> int:
+        """Adds a number, or takes it away, and returns how many parts it is."""
+        before = self.parts
+        number = _Doubles._move(self, value, sign)  # noqa: SLF001 - super() of slots
+        self.squares *= (self.parts // before) ** 2
+        self.squares += sign * number * number
+        return number
 
     @property
     def result(self) -> float | None:
@@ -180,11 +193,11 @@ class _Chosen(_Saved):
     Behind it stand those that follow when it leaves, each with the number of its row.
     """
 
+    fold: Fold
+    drops: bool
     came: int = 0
     gone: int = 0
     values: deque[tuple[int, Any]] = field(default_factory=deque)
-    fold: Fold = field(default=Fold.FIRST, kw_only=True)
-    drops: bool = field(default=True, kw_only=True)
 
     def add(self, value: Any) -> None:  # noqa: ANN401 - whatever a column holds
         """Takes a value behind all that stay before it."""
@@ -219,12 +232,21 @@ class _Chosen(_Saved):
         """Returns the value."""
         return self.values[0][1] if self.values else None
 
+    def saved(self) -> tuple[Any, ...]:
+        """Returns what is known of the values, as plain values."""
+        return self.came, self.gone, [*self.values]
+
+    def restore(self, known: Sequence[Any]) -> None:
+        """Takes what was saved."""
+        self.came, self.gone, values = known
+        self.values = deque(values)
+
 
 @dataclass(slots=True)
 class _Distinct(_Saved):
     """A fold of values of which each counts once, however often it is there."""
 
-    fold: Running = field(kw_only=True)
+    fold: Running
     counts: Counter[Any] = field(default_factory=Counter)
 
     def add(self, value: Any) -> None:  # noqa: ANN401 - whatever a column holds
@@ -249,11 +271,12 @@ class _Distinct(_Saved):
 
     def saved(self) -> tuple[Any, ...]:
         """Returns what is known of the values, and by the fold."""
-        return self.counts, self.fold.saved()
+        return dict(self.counts), self.fold.saved()
 
     def restore(self, known: Sequence[Any]) -> None:
         """Takes what was saved."""
-        self.counts, own = known
+        counts, own = known
+        self.counts = Counter(counts)
         self.fold.restore(own)
 
 
@@ -266,13 +289,13 @@ def _key(value: Any) -> Any:  # noqa: ANN401 - whatever a column holds
 class Totals:
     """The totals that a window has, over the rows of a table, which have places.
 
-    Where rows leave a window one by one it `drops` them.
+    Where rows leave a window one by one totals must be able to drop them.
     """
 
     known: Sequence[Total]
     kinds: Sequence[pa.DataType]
     values: Sequence[Sequence[Any]]
-    drops: bool
+    makers: Sequence[Callable[[], Running]]
 
     @classmethod
     def over(
@@ -282,12 +305,16 @@ class Totals:
         columns = [table.column(one.column) for one in known]
         pairs = zip(known, columns, strict=True)
         values = [_values(one, column) for one, column in pairs]
-        return cls(known, [column.type for column in columns], values, drops)
+        kinds = [column.type for column in columns]
+        makers = [
+            _maker(one, kind, drops=drops)
+            for one, kind in zip(known, kinds, strict=True)
+        ]
+        return cls(known, kinds, values, makers)
 
     def begun(self) -> list[Running]:
         """Returns totals of no rows yet."""
-        pairs = zip(self.known, self.kinds, strict=True)
-        return [_begun(one, kind, drops=self.drops) for one, kind in pairs]
+        return [make() for make in self.makers]
 
     def add(self, running: Sequence[Running], place: int) -> None:
         """Adds a row to totals."""
@@ -315,20 +342,25 @@ class Totals:
         return columns
 
 
-def _begun(total: Total, kind: pa.DataType, *, drops: bool) -> Running:
-    """Returns a total of no values yet, of a type."""
+def saved(running: Sequence[Running]) -> list[tuple[Any, ...]]:
+    """Returns totals as plain values."""
+    return [one.saved() for one in running]
+
+
+def _maker(total: Total, kind: pa.DataType, *, drops: bool) -> Callable[[], Running]:
+    """Returns what makes a total of no values yet, of a type."""
     if total.distinct:
-        each = replace(total, distinct=False)
-        return _Distinct(fold=_begun(each, kind, drops=drops))
+        make = _maker(replace(total, distinct=False), kind, drops=drops)
+        return lambda: _Distinct(make())
     match total.fold:
         case Fold.COUNT:
-            return _Count()
+            return _Count
         case Fold.SQUARES:
-            return _Squares()
+            return _Squares
         case Fold.SUM:
-            return _Doubles() if pa.types.is_floating(kind) else _Whole()
-        case _:
-            return _Chosen(fold=total.fold, drops=drops)
+            return _Doubles if pa.types.is_floating(kind) else _Whole
+        case fold:
+            return lambda: _Chosen(fold, drops)
 
 
 def _values(total: Total, column: pa.Array) -> Sequence[Any]:

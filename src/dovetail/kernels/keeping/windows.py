@@ -11,7 +11,7 @@ it does at the same price however long it is.
 from __future__ import annotations
 
 from bisect import insort_right
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import total_ordering
@@ -32,7 +32,7 @@ from dovetail.kernels.keeping.lines import (
     keys_of,
     taken,
 )
-from dovetail.kernels.keeping.totals import Running, Totals
+from dovetail.kernels.keeping.totals import Running, Totals, saved
 from dovetail.spec.firing import (
     Arranged,
     ByCalendar,
@@ -91,12 +91,16 @@ class _Descending:
 
 @dataclass(slots=True)
 class _Group:
-    """Rows of one group, and the totals of them; `places` where they are asked for."""
+    """Rows of one group, and the totals of them; `places` where they are asked for.
 
-    totals: Sequence[Running]
+    Of a group of which no row has come, or leaves, totals stay as they were `saved`.
+    """
+
+    totals: Sequence[Running] = ()
     size: int = 0
     last: int = 0
-    places: list[int] = field(default_factory=list)
+    places: Sequence[int] = ()
+    saved: Sequence[Sequence[Any]] = ()
 
 
 @dataclass(slots=True)
@@ -175,8 +179,7 @@ class Windowed:
                 one.young = deque(young)
                 windows.count += one.size
                 for own, totals, size, last in groups:
-                    restored = windows.totals.restored(totals)
-                    one.groups[own] = _Group(restored, size, last)
+                    one.groups[own] = _Group((), size, last, (), totals)
         return windows
 
     def _look_ahead(self) -> None:
@@ -211,7 +214,7 @@ class Windowed:
                 for some in (one.rows, one.young)
             )
             groups = [
-                (own, [one.saved() for one in it.totals], it.size, numbers[it.last])
+                (own, it.saved or saved(it.totals), it.size, numbers[it.last])
                 for own, it in one.groups.items()
             ]
             known = one.used, one.since, one.triggered, one.has_been_full, one.rises
@@ -344,9 +347,10 @@ class Windowed:
             return
         if isinstance(window.keeps, ByTime):
             length = window.keeps.length.microseconds
-            every = self.parts if key is None else {key} & self.parts.keys()
-            for one_key in [*every]:
-                one = self.parts[one_key]
+            for one_key in [*self.parts] if key is None else (key,):
+                one = self.parts.get(one_key)
+                if one is None:
+                    continue
                 while one.rows and now - one.rows[0][1] > length:
                     self._leave(one)
                 while one.young and now - one.young[0][1] > length:
@@ -449,19 +453,24 @@ class Windowed:
         if self.goes_on:
             group = one.groups[()]
             group.size -= 1
-            self.totals.drop(group.totals, place)
+            self.totals.drop(self._running(group), place)
         return place
 
-    def _add(self, groups: dict[Key, _Group], place: int) -> _Group:
-        """Adds a row to its group, and returns that."""
+    def _add(self, groups: dict[Key, _Group], place: int) -> None:
+        """Adds a row to its group."""
         key = self.groups[place]
         group = groups.get(key)
         if group is None:
             group = groups[key] = _Group(self.totals.begun())
         group.size += 1
         group.last = place
-        self.totals.add(group.totals, place)
-        return group
+        self.totals.add(self._running(group), place)
+
+    def _running(self, group: _Group) -> Sequence[Running]:
+        """Returns the totals of a group, on which rows go on."""
+        if group.saved:
+            group.totals, group.saved = self.totals.restored(group.saved), ()
+        return group.totals
 
     def _make_room(self, one: _Window, evicts: Measure, place: int) -> None:
         """Drops the rows that are too far below one that comes."""
@@ -517,7 +526,7 @@ class Windowed:
                 # Where totals go on rows stand in the window alone, if anywhere.
                 if self.goes_on and gives.lists:
                     rows = [place for place, _ in one.rows]
-                totals = [it.result for it in group.totals]
+                totals = [it.result for it in self._running(group)]
                 placed = [self._at(it.number, one, group) for it in gives.placed]
                 yield Found(group.last, rows, counts, self.now, totals, placed)
         else:
@@ -535,8 +544,12 @@ class Windowed:
     def _grouped(self, one: _Window) -> dict[Key, _Group]:
         """Returns the groups of the rows of a window."""
         groups: dict[Key, _Group] = {}
+        places = defaultdict[Key, list[int]](list)
         for place, _ in one.rows:
-            self._add(groups, place).places.append(place)
+            self._add(groups, place)
+            places[self.groups[place]].append(place)
+        for key, group in groups.items():
+            group.places = places[key]
         return groups
 
     def _arranged(self, one: _Window) -> Iterator[Found]:

@@ -7,6 +7,7 @@ state    the rows that are kept, and what is known of them
 
 from __future__ import annotations
 
+import gc
 import json
 import pickle
 from collections.abc import Callable, Iterator
@@ -269,12 +270,17 @@ def _operated(stage: Stage, keeps: _Keeps, lines: pa.RecordBatch) -> pa.RecordBa
     shown = [name for name in lines.schema.names if name not in beside]
     kept = keeps.read(lines.select(shown).schema)
     own = lines.select([*shown, KIND, NOW])
-    if isinstance(keeps.known, Coding):
-        saved, found = carry_out(keeps.known, kept.saved, own)
-        kept = Kept(kept.rows, saved)
-    else:
-        kept, found = advance(keeps.known, kept, own)
-    keeps.write(kept)
+    # Rows make many objects and no rings, for which Python would look half of the time.
+    gc.disable()
+    try:
+        if isinstance(keeps.known, Coding):
+            saved, found = carry_out(keeps.known, kept.saved, own)
+            kept = Kept(kept.rows, saved)
+        else:
+            kept, found = advance(keeps.known, kept, own)
+        keeps.write(kept)
+    finally:
+        gc.enable()
     # What comes out are lines again: each stands behind the one that has let it out,
     # and those that have gone by stay where they were.
     kinds = lines.column(KIND)
