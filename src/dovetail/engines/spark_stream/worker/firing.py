@@ -268,11 +268,11 @@ def _operated(stage: Stage, keeps: _Keeps, lines: pa.RecordBatch) -> pa.RecordBa
     """Returns the lines that an operator makes of others."""
     beside = {*stage.riding, KIND, NOW}
     shown = [name for name in lines.schema.names if name not in beside]
-    kept = keeps.read(lines.select(shown).schema)
     own = lines.select([*shown, KIND, NOW])
     # Rows make many objects and no rings, for which Python would look half of the time.
     gc.disable()
     try:
+        kept = keeps.read(lines.select(shown).schema)
         if isinstance(keeps.known, Coding):
             saved, found = carry_out(keeps.known, kept.saved, own)
             kept = Kept(kept.rows, saved)
