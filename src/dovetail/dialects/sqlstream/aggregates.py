@@ -103,7 +103,7 @@ def argument_of(function: exp.Expr, text: Text) -> exp.Expr:
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class WindowFunction:
     """A function of the values of a column in a window's rows, as the text has it."""
 
     written: exp.Expr

@@ -19,7 +19,7 @@ from sqlglot import exp
 
 from dovetail import spec
 from dovetail.dialects.sqlstream import casts, steps, syntax
-from dovetail.dialects.sqlstream.aggregates import Function, argument_of
+from dovetail.dialects.sqlstream.aggregates import WindowFunction, argument_of
 from dovetail.dialects.sqlstream.parser import ROWTIME, Text
 from dovetail.dialects.sqlstream.query import Query
 from dovetail.dialects.sqlstream.rows import Pair, Rows
@@ -323,7 +323,9 @@ class Single:
         """
         asked, text = steps.Asked(), self.streams.text
         results = {
-            one: Function(written, column, rows[column].type, asked, text).computed()
+            one: WindowFunction(
+                written, column, rows[column].type, asked, text
+            ).computed()
             for one, (written, column) in functions.items()
         }
         return asked, results
@@ -348,11 +350,9 @@ class Single:
         # that the kernel has columns and no expression.
         having = self.query.query.args.get("having")
         every = [*(node for _, node in nodes), *([having] if having else [])]
-        found = (it for node in every for it in node.find_all(exp.AggFunc))
-        # Of one whose nulls are ignored the whole counts, and is no part of itself.
-        around = exp.IgnoreNulls | exp.RespectNulls
-        functions = [it for it in found if not isinstance(it.parent, around)]
-        values = {id(one): (one, self._value_of_group(one)) for one in functions}
+        values = {
+            id(one): (one, self._value_of_group(one)) for one in _functions_in(every)
+        }
         source = self._in_front((ROWTIME, self.time))
         asked, results = self._asked(values, source.schema)
         window, end = self._window_of(group, asked)
@@ -489,6 +489,14 @@ class Single:
         own = own_column(self._added(_GROUP, self.query.written(usual, self.pair)))
         lag.set("default", own)
         return new
+
+
+def _functions_in(nodes: Sequence[exp.Expr]) -> Iterator[exp.Expr]:
+    """Yields the functions of groups in some expressions."""
+    for one in (it for node in nodes for it in node.find_all(exp.AggFunc)):
+        # Of one whose nulls are ignored the whole counts, and is no part of itself.
+        if not isinstance(one.parent, exp.IgnoreNulls | exp.RespectNulls):
+            yield one
 
 
 def _rewritten(

@@ -9,7 +9,7 @@ import pyarrow as pa
 from dovetail.kernels.arrays.names import LineKind
 from dovetail.kernels.keeping.lines import CAUSE, KIND, NOW, Found, Keeper, Saved
 from dovetail.kernels.keeping.memory import Memory, Remembered
-from dovetail.kernels.keeping.queues import Queues, Waiting
+from dovetail.kernels.keeping.queues import Queues, Queued
 from dovetail.kernels.keeping.windows import Windowed, Windows
 
 
@@ -34,7 +34,7 @@ def advance(
         case Windows():
             keeper = Windowed.over(known, table, kept.saved)
         case Queues():
-            keeper = Waiting.over(known, table, kept.saved)
+            keeper = Queued.over(known, table, kept.saved)
         case Memory():
             keeper = Remembered.over(known, table, kept.saved)
     told = zip(*(lines.column(name).to_pylist() for name in (KIND, NOW)), strict=True)

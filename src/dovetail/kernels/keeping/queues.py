@@ -22,7 +22,7 @@ class Queues:
 
 
 @dataclass(slots=True)
-class Waiting:
+class Queued:
     """Rows that wait, by port, for each key."""
 
     known: Queues
@@ -32,7 +32,7 @@ class Waiting:
     waiting: dict[Key, list[deque[int]]] = field(default_factory=dict)
 
     @classmethod
-    def over(cls, known: Queues, table: pa.RecordBatch, saved: Saved) -> Waiting:
+    def over(cls, known: Queues, table: pa.RecordBatch, saved: Saved) -> Queued:
         """Returns the queues of what is kept and comes."""
         ports = table.column(known.port).to_pylist()
         queues = cls(known, table, keys_of(table, known.by), ports)
