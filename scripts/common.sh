@@ -52,3 +52,37 @@ path_java_home() {
   if [ -x /usr/libexec/java_home ]; then /usr/libexec/java_home 2>/dev/null; return 0; fi
   dirname "$(dirname "$(readlink -f "$program")")"
 }
+
+# Fetches something, said first, with the Ivy that PySpark ships, which gets the other words.
+ivy() {
+  local what=$1 jar log
+  shift
+  log=.cache/$(basename "$0")/fetch.log
+  say "fetching $what"
+  jar=$("$python" -c 'import pathlib, pyspark
+print(*pathlib.Path(pyspark.__file__).parent.glob("jars/ivy-*.jar"))')
+  find_java || die "Ivy needs Java 17 or newer: scripts/setup finds one"
+  "$JAVA_HOME/bin/java" -jar "$jar" "$@" > "$log" 2>&1 \
+    || { tail -n 5 "$log" >&2; die "$what cannot be had"; }
+}
+
+# Waits until what was just started in a folder listens on a port; else shows its log.
+await_port() {
+  local what=$1 folder=$2 port=$3 log=$4
+  for _ in $(seq 300); do
+    # It listens once it is ready; what it logs has no reader here.
+    (: < "/dev/tcp/127.0.0.1/$port") 2>/dev/null && { say "127.0.0.1:$port"; return; }
+    kill -0 "$(cat "$folder/pid")" 2>/dev/null || break
+    sleep 0.2
+  done
+  tail -n 5 "$log" >&2
+  die "$what does not start"
+}
+
+# Sends a signal to what was started in a folder, and waits for its end.
+end_by() {
+  local pid
+  pid=$(cat "$2/pid")
+  kill "-$1" "$pid" 2>/dev/null || return 0
+  while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
+}

@@ -56,6 +56,13 @@ Reason: Partitions Set(orders-0, orders-1) have been deleted. SQLSTATE: XXKST
 """
 
 
+def test_files_that_are_looked_for_elsewhere_are_told():
+    odd = "Wrong basePath /new/data for the root path: file:/old/data/1.csv"
+    told = sentence(RuntimeError(f"[STREAM_FAILED] Query terminated: {odd}"))
+    assert told.found.endswith("are not in the folder that is read now")
+    assert told.expected == "the folder with which the checkpoint was begun"
+
+
 def test_what_a_topic_has_let_go_is_told_with_its_partitions():
     told = sentence(RuntimeError(LOST))
     assert told.found.endswith("Partitions Set(orders-0, orders-1) have been deleted")

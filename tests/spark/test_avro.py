@@ -13,12 +13,9 @@ from pyspark import cloudpickle
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 import dovetail as dt
-from dovetail.bind.files.frames import misfits_told
 from dovetail.errors import SchemaError, SpecError
-from dovetail.schema import Schema
-from dovetail.spec.program import Given
 from tests.bind.registry_server import make_known, registry
-from tests.spark.topics import raw, read
+from tests.spark.topics import coming, decoded, raw, read
 
 REGISTRY = Path(__file__).parents[2] / "scripts/registry"
 AVRO = """{"type": "record", "name": "Row", "fields": [
@@ -221,24 +218,13 @@ def test_avro_of_other_types_is_fitted_or_misfits(spark, broker, ansi):
         spark.conf.set("spark.sql.ansi.enabled", before)
 
 
-def decoded(spark, *values, **how):
-    """The rows of a topic whose records have some bytes as values."""
-    topic = dt.kafka("t", servers="b", format="avro", **how)
-    given = Given("t", topic.columns(Schema(())))
-    (scan,) = topic.scans(given, streams=True)
-    kinds = "key binary, value binary, topic string, partition int, offset bigint"
-    records = [(None, one, "t", 2, 17 + at) for at, one in enumerate(values)]
-    rows = spark.createDataFrame(records, kinds).selectExpr(*scan.columns)
-    with misfits_told():
-        return [tuple(row)[: len(given.schema.columns)] for row in rows.collect()]
-
-
 WHOLE, TORN = b"\2\2\2n", (b"", b"\2", b"\2\2\x12n", b"\2\4", b"\xff" * 12)
 
 
 @pytest.mark.parametrize("avro", [AVRO, f'["null", {AVRO}]', f'[{AVRO}, "null"]'])
 def test_avro_that_is_torn_is_told_with_its_place_or_null(spark, avro):
     how = {"avro": avro, "columns": {"id": "bigint", "name": "string"}}
+    how["format"] = "avro"
     is_null = avro.endswith('"null"]')
     whole = (b"\0" if is_null else b"\2" if avro.startswith("[") else b"") + WHOLE
     values, nothing = [whole, None, whole, b"\2\0"], (None, None)
@@ -258,8 +244,18 @@ def test_avro_that_is_torn_is_told_with_its_place_or_null(spark, avro):
         assert caught.value.expected.startswith("a whole record of its schema of Avro")
 
 
+@pytest.mark.parametrize("misfits", ["fail", "null"])
+@pytest.mark.parametrize("written", ["avro", "json"])
+def test_a_record_is_read_once_and_not_once_a_column(spark, written, misfits):
+    """Else a plan grows with the square of its columns: with 300 it took a minute."""
+    how = {"columns": {"id": "bigint", "name": "string"}, "misfits": misfits}
+    how |= {"format": written, "avro": AVRO if written == "avro" else ""}
+    run = coming(spark, b"{}", **how)._jdf.queryExecution()  # noqa: SLF001 - to be read
+    assert run.optimizedPlan().toString().count(f"from_{written}(") == 1
+
+
 def test_a_null_among_values_of_avro_is_null(spark):
-    how = {"avro": '["null", "long"]', "columns": {"id": "bigint"}}
+    how = {"format": "avro", "avro": '["null", "long"]', "columns": {"id": "bigint"}}
     for misfits in ("fail", "null"):
         found = decoded(spark, b"\2\x0a", b"\0", b"\2\x0c", misfits=misfits, **how)
         assert found == [(5,), (None,), (6,)]

@@ -4,6 +4,7 @@ import json
 import signal
 import struct
 import subprocess
+from datetime import datetime
 from pathlib import Path
 from threading import Event
 
@@ -14,8 +15,9 @@ import dovetail as dt
 from dovetail.api import jobs
 from dovetail.bind.document import Document
 from dovetail.bind.jobs import read_document, read_job
+from dovetail.errors import SchemaError
 from tests.spark.processes import BROKER, SETTINGS, Process, ran, start_broker
-from tests.spark.topics import raw, read
+from tests.spark.topics import decoded, raw, read
 
 ROOT = Path(__file__).parents[2]
 KEY = {"id": "bigint"}
@@ -513,6 +515,48 @@ def test_a_time_alone_in_json_is_no_moment(spark, broker):
     assert {row.at and row.at.year for row in found} == {None, 2026}
     with pytest.raises(Exception, match='the topic "times" has '):
         read(spark, dt.kafka("times", **how))
+
+
+DAY = datetime.fromisoformat("2026-03-02")
+WITHIN = {
+    "struct<at:timestamp,x:int>": ('{"at":%s,"x":1}', lambda at: (at, 1)),
+    "array<struct<x:string,at:timestamp>>": (
+        '[{"x":"12:00","at":%s},{"at":"2026-03-02"}]',
+        lambda at: [("12:00", at), (None, DAY)],
+    ),
+    "map<string,struct<at:array<timestamp>>>": (
+        '{"a":{"at":["2026-03-02",%s]},"b":null}',
+        lambda at: {"a": ([DAY, at],), "b": None},
+    ),
+}
+NO_MOMENTS = ['"12:00"', '"T1:02:03.5Z"', r'"\u00312:00"', "1772452805000"]
+
+
+@pytest.mark.parametrize("text", NO_MOMENTS)
+@pytest.mark.parametrize("kind", WITHIN)
+def test_what_is_no_moment_within_a_value_of_json_does_not_fit(spark, kind, text):
+    """Whether it is in a record, a list or a map, as where it is a field by itself."""
+    given, value = WITHIN[kind]
+    how = {"columns": {"k": "int", "a": kind}}
+    fit, misfit = (f'{{"a":{given % it},"k":1}}'.encode() for it in (f'"{DAY}"', text))
+    found = decoded(spark, fit, None, misfit, misfits="null", **how)
+    assert found == [(1, value(DAY)), (None, None), (1, value(None))]
+    with pytest.raises(SchemaError) as told:
+        decoded(spark, fit, None, misfit, **how)
+    assert told.value.found == f'the topic "t" has "{misfit.decode()[:60]}"'
+
+
+def test_moments_and_small_numbers_within_a_value_of_json_have_its_rules(spark):
+    """Each moment is a number of the unit, and 200 is not the tinyint -56."""
+    kind = "array<struct<at:timestamp,x:tinyint>>"
+    how = {"columns": {"a": kind}, "epoch": "milliseconds", "misfits": "null"}
+    moment = datetime.fromisoformat("2026-03-02T12:00:05")
+    record = b'{"a":[{"at":1772452805000,"x":-128},{"at":"12:00","x":200}]}'
+    assert decoded(spark, record, **how) == [([(moment, -128), (None, None)],)]
+    rows = spark.createDataFrame([([(moment, 5)],)], f"a {kind}")
+    part = dt.kafka("t", servers="b", **how).value
+    ((found,),) = rows.selectExpr(f"CAST({part.written()} AS STRING)").collect()
+    assert found == '{"a":[{"at":1772452805000,"x":5}]}'
 
 
 @pytest.mark.parametrize("unit", ["seconds", "milliseconds", "microseconds"])

@@ -16,6 +16,7 @@ PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 EPOCH = datetime(2026, 3, 2, tzinfo=UTC)
 DDL = "k bigint, at timestamp, n bigint"
 HOUR = dt.range(preceding="1 hour")
+LR = "l/[0].json", "r/[0].json"
 
 
 def put(folder, *files):
@@ -236,13 +237,14 @@ def test_state_that_cannot_be_kept_is_named(streams, tmp_path):
     assert refusal.value.hint == 'write for example checkpoint="out/checkpoint"'
 
 
+EMPTIED = "offsets/*", "commits/*"
 BROKEN = {
     "offsets gone": (["offsets"], "its folder offsets is missing"),
     "commits gone": (["commits"], "the newest batch in offsets is 1, in commits -1"),
     "logs gone": (["offsets", "commits"], "its folder offsets is missing"),
     "logs empty": (
         ["offsets/*", "commits"],
-        "it has state and says of no batch that it has begun",
+        "its folder offsets is empty, and a batch has begun",
     ),
     "sources gone": (["sources"], "its folder sources is missing"),
     "metadata gone": (["metadata"], "its file metadata is missing or not whole"),
@@ -273,10 +275,8 @@ def test_a_checkpoint_of_which_a_part_is_missing_is_refused(spark, streams, tmp_
         refused(
             joined, torn, f'the checkpoint "{torn}" is incomplete: its file {name} '
         )
-    stateless = tmp_path / "stateless"
-    shutil.copytree(whole, stateless)
-    shutil.rmtree(stateless / "state")
-    refused(joined, stateless, f'the checkpoint "{stateless}" has no state of a join')
+    shutil.rmtree(whole / "state")
+    refused(joined, whole, f'the checkpoint "{whole}" has no state of a join')
 
 
 def remove(folder, *names):
@@ -284,7 +284,7 @@ def remove(folder, *names):
         shutil.rmtree(one) if one.is_dir() else one.unlink()
 
 
-@pytest.mark.parametrize("gone", ["offsets", "sources", "commits"])
+@pytest.mark.parametrize("gone", ["offsets", "sources", "commits", "offsets empty"])
 def test_rows_that_go_one_by_one_look_at_their_checkpoint_too(streams, tmp_path, gone):
     rows = dt.stream(streams[0], time="at")
     flow = dt.sql("SELECT STREAM l.ROWTIME, k, n FROM L AS l WHERE n > 0", {"L": rows})
@@ -295,13 +295,43 @@ def test_rows_that_go_one_by_one_look_at_their_checkpoint_too(streams, tmp_path,
     (kept,) = (tmp_path / "c").iterdir()
     # As one leaves it that dies before its first batch has begun.
     shutil.copytree(kept, tmp_path / "d" / kept.name)
-    remove(tmp_path / "d" / kept.name, "offsets/*", "commits/*")
+    remove(tmp_path / "d" / kept.name, *EMPTIED, "begun")
     flow.write(take, **{**how, "checkpoint": tmp_path / "d"})[0].awaitTermination()
     assert len(came) == 6
-    remove(kept, gone)
-    with pytest.raises(dt.EngineError, match=f'"{kept}" is incomplete: .*{gone}'):
+    remove(kept, *(EMPTIED if gone.endswith("empty") else [gone]))
+    told = f'"{kept}" is incomplete: .*{gone.replace(" ", ".*")}'
+    with pytest.raises(dt.EngineError, match=told):
         flow.write(take, **how)
     assert len(came) == 6
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_a_folder_that_was_moved_with_its_checkpoint_is_refused(spark, tmp_path, keeps):
+    """Its files would be read as new ones; by a link at its old place it goes on."""
+    before, now, came = tmp_path / "before", tmp_path / "now", []
+
+    def run(folder):
+        left, right = (spark.readStream.schema(DDL).json(str(folder / it)) for it in LR)
+        text = "SELECT STREAM l.ROWTIME, k, n FROM L AS l"
+        flow = dt.sql(text, {"L": dt.stream(left, time="at")})
+        name, joined = ("matched", join(left, right)) if keeps else ("result", flow)
+        take = {name: lambda batch, _: came.extend(batch.collect())}
+        how = {"checkpoint": folder / "c", "trigger": NOW}
+        (query,) = [joined.write(**take, **how)] if keeps else flow.write(take, **how)
+        query.awaitTermination()
+
+    before.mkdir()
+    for name in ("l", "r"):
+        put(before / name, [(1, 0, 10), (2, 1, 20)])
+    run(before)
+    assert len(came) == 2
+    before.rename(now)
+    with pytest.raises(dt.EngineError, match=r'was begun at ".*/before/c') as caught:
+        run(now)
+    assert caught.value.hint.startswith("put the folder back, or start anew")
+    before.symlink_to(now)
+    run(before)
+    assert len(came) == 2
 
 
 def refused(joined, folder, sentence):

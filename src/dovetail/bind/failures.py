@@ -58,6 +58,11 @@ _KNOWN = {
         ),
     ),
     "No usable value for logOffset": OTHER_SOURCE,
+    "Wrong basePath": (
+        "the files that the checkpoint has read are not in the folder that is read now",
+        "the folder with which the checkpoint was begun",
+        "put it back, or start anew: new folders for state and for rows",
+    ),
 }
 """What others say in words that name nothing: what it is, and what helps."""
 _REASON = re.compile(r"^Reason: (.+?)\.?(?: SQLSTATE: .*)?$", re.MULTILINE)

@@ -189,7 +189,10 @@ class Topic:
             # Who reads once all that is there has no use for what is gone.
             conditions = ("value IS NOT NULL",)
         told = tuple({**options, **self.options}.items())
-        return (Scan("kafka", told, "", "", conditions, tuple(found)),)
+        wholes = [
+            text for it in (self.key, value) for text in it.wholes(where, fails=fails)
+        ]
+        return (Scan("kafka", told, "", "", conditions, tuple(found), tuple(wholes)),)
 
     def frame(self, spark: SparkSession) -> DataFrame:
         """Returns the rows as a stream, with what goes along."""

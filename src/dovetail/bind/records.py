@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 
 from dovetail.bind.avro import (
     fields_of,
@@ -29,6 +30,7 @@ from dovetail.bind.registry import Subject, head, subject
 from dovetail.bind.sinks import JSON
 from dovetail.errors import SchemaError, SpecError
 from dovetail.expression.sql import text_of
+from dovetail.kernels.arrays.names import reserved
 from dovetail.schema import (
     DATES,
     FRACTIONS,
@@ -96,7 +98,11 @@ _WRITTEN: set[Type | None] = {
     *(AtomicType.STRING, AtomicType.BINARY),
 }
 """What Spark writes into fields of Avro of these types alone."""
-_TIME_ALONE = '" *T?[0-9]{1,2}:[0-9]'
+_TIME_ALONE = "^[^0-9A-Za-z]*T?[0-9]+:"
+"""Texts of which Spark makes a moment of the day on which it reads them."""
+_HAS_TIME_ALONE = r'"[^"0-9A-Za-z]*T?([0-9]+:|[0-9]*\\)'
+"""JSON in which one may stand; its letters may be escaped."""
+_AS_TEXTS: Mapping[Type, Type] = {AtomicType.TIMESTAMP: AtomicType.STRING}
 _MOMENTS = (AtomicType.BIGINT, AtomicType.TIMESTAMP)
 _OUTER = """\
 {"type": "record", "name": "Dovetail", "fields": [{"name": "own", "type": OWN}]}"""
@@ -104,6 +110,7 @@ _OUTER = """\
 _WHOLE = 'a whole record of its schema of Avro, or misfits="null"'
 _AT = "' in partition ', partition, ', offset ', offset"
 """Where a record stands, as parts of a text in SQL."""
+_Making = Callable[[str, Type, str], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,8 +287,25 @@ class Part:
         is_text = self.format is Encoding.STRING and own is AtomicType.STRING
         return kind == own or is_text
 
+    def _own_column(self, word: str = "") -> str:
+        """Returns a column of ours with something of whole records, if it is a word."""
+        record = "value" if self.column == "value" else "key"
+        return quoted(reserved(f"{record} {word}".rstrip()))
+
+    def wholes(self, where: str, *, fails: bool) -> Iterator[str]:
+        """Yields columns as SQL over Spark's own of a topic, and over those before.
+
+        `read` takes fields of them: Spark makes each once a record, not once a field.
+        """
+        if self.window is not KeyWindow.NOT:
+            yield from self._inner.wholes(where, fails=fails)
+        elif self.format is Encoding.AVRO:
+            yield f"{self._of_avro(where, fails=fails)} AS {self._own_column()}"
+        elif self.format is Encoding.JSON and self.schema.columns:
+            yield from self._objects(where, fails=fails)
+
     def read(self, where: str, *, fails: bool) -> Iterator[str]:
-        """Yields the columns as SQL over Spark's own columns of a topic.
+        """Yields the columns as SQL over Spark's own of a topic, and the `wholes`.
 
         What does not fit fails the query, saying where it is, or is null.
         """
@@ -295,19 +319,9 @@ class Part:
             return
         match self.format:
             case Encoding.JSON:
-                yield from self._objects(where, fails=fails)
+                yield from self._of_objects(where, fails=fails)
             case Encoding.AVRO:
-                whole = self._of_avro(where, fails=fails)
-                told = f"hex({raw})", "Avro that fits the columns"
-                stop = refusal(where, *told, at=_AT)
-                for it in kinds:
-                    own = f"({whole}).{_quoted(it)}" if self._has_fields else whole
-                    if (found := self._own(it)) != it.type:
-                        fitting = f"try_cast({_by_name(own, it.type)} AS {it.type})"
-                        if _loses(found, it.type):
-                            fitting = f"IF({fitting} = {own}, {fitting}, NULL)"
-                        own = _else_stopped(fitting, own, stop) if fails else fitting
-                    yield _named(own, it)
+                yield from self._of_values(where, fails=fails)
             case _:
                 for one in kinds:
                     sql, shown, expected = self._plain(one)
@@ -318,69 +332,77 @@ class Part:
                         sql = _else_stopped(sql, raw, stop)
                     yield _named(sql, one)
 
-    def _objects(self, where: str, *, fails: bool) -> Iterator[str]:
-        """Yields the columns of JSON, of which each record is one object."""
-        raw, text = self.column, f"CAST({self.column} AS STRING)"
-        read = Schema(tuple(map(self._read_as, self.schema.columns)))
-        kind = f"own struct<{read.to_sql()}>, odd string"
-        # Of no format for timestamps Spark reads those with and without a fraction.
-        how = {
-            "timeZone": "UTC",
-            "mode": "PERMISSIVE",
-            "columnNameOfCorruptRecord": "odd",
-        }
-        # Spark reads the first object of a text, and no further; one that is a field
-        # of another it reads to its end.
-        whole = (
-            f"from_json('{{\"own\":' || {text} || '}}', {text_of(kind)}, {_map(how)})"
+    def _of_values(self, where: str, *, fails: bool) -> Iterator[str]:
+        """Yields the columns of Avro: the fields of a record, or all that there is."""
+        stop = refusal(
+            where, f"hex({self.column})", "Avro that fits the columns", at=_AT
         )
-        own = f"{whole}.own"
-        stop = refusal(where, text, "one object of JSON whose fields fit the columns")
-        if fails:
-            # In these words Spark reads each text once for all columns.
-            own = (
-                f"CASE WHEN {whole}.odd IS NULL AND {own} IS NOT NULL THEN {own} "
-                f"WHEN {raw} IS NOT NULL THEN {stop} END"
-            )
+        whole = self._own_column()
         for it in self.schema.columns:
-            value = f"({own}).{_quoted(it)}"
-            fitting = self._fitting(it, value)
-            if it.type is AtomicType.TIMESTAMP and not self.epoch:
-                # Of a time alone Spark makes one of today. The record is read again
-                # only where one of its texts is such a time.
-                own_text = f"get_json_object({text}, {text_of(f'$[{it.name!r}]')})"
-                fitting = (
-                    f"IF({text} RLIKE {text_of(_TIME_ALONE)} AND {own_text} RLIKE "
-                    f"'^ *T?[0-9]+:', NULL, {fitting})"
-                )
-            if fitting is not None:
-                value = _else_stopped(fitting, value, stop) if fails else fitting
+            own = f"{whole}.{_quoted(it)}" if self._has_fields else whole
+            if (found := self._own(it)) != it.type:
+                same = _by_part(own, it.type, lambda sql, *_: sql)
+                fitting = f"try_cast({same} AS {it.type})"
+                if _loses(found, it.type):
+                    fitting = f"IF({fitting} = {own}, {fitting}, NULL)"
+                own = _else_stopped(fitting, own, stop) if fails else fitting
+            yield _named(own, it)
+
+    @property
+    def _kinds(self) -> Mapping[Type, Type]:
+        """Returns as what else Spark reads some types in JSON."""
+        # Its reader makes a tinyint -56 out of 200.
+        kinds: dict[Type, Type] = {AtomicType.TINYINT: AtomicType.SMALLINT}
+        if self.epoch:
+            kinds[AtomicType.TIMESTAMP] = AtomicType.BIGINT
+        return kinds
+
+    def _objects(self, where: str, *, fails: bool) -> Iterator[str]:
+        """Yields what Spark reads of JSON, of which each record is one object."""
+        text, columns = f"CAST({self.column} AS STRING)", self.schema.columns
+        read, whole = self._own_column("read"), f"{self._own_column('read')}.own"
+        yield f"{_object(text, columns, self._kinds)} AS {read}"
+        if fails:
+            stop = f"IF({self.column} IS NULL, NULL, {self._no_object(where)})"
+            whole = f"IF({read}.odd IS NULL AND {whole} IS NOT NULL, {whole}, {stop})"
+        yield f"{whole} AS {self._own_column()}"
+        timed = [it for it in columns if _mapped(it.type, _AS_TEXTS) != it.type]
+        if timed and not self.epoch:
+            may = f"{text} RLIKE {text_of(_HAS_TIME_ALONE)}"
+            texts = f"IF({may}, {_object(text, timed, _AS_TEXTS)}.own, NULL)"
+            yield f"{texts} AS {self._own_column('texts')}"
+
+    def _of_objects(self, where: str, *, fails: bool) -> Iterator[str]:
+        """Yields the columns of JSON: the fields of an object."""
+        whole, texts = self._own_column(), self._own_column("texts")
+        make = partial(self._fitting, stop=self._no_object(where) if fails else "")
+        kinds = {**self._kinds, **_AS_TEXTS}
+        for it in self.schema.columns:
+            value, text = (f"{own}.{_quoted(it)}" for own in (whole, texts))
+            if _mapped(it.type, kinds) != it.type:
+                value = _by_part(value, it.type, make, beside=text)
             yield _named(value, it)
 
-    def _read_as(self, column: SchemaColumn) -> SchemaColumn:
-        """Returns a column as Spark reads it in JSON."""
-        kind = column.type
-        if kind is AtomicType.TINYINT:
-            # Spark's reader makes -56 out of 200.
-            kind = AtomicType.SMALLINT
-        elif kind is AtomicType.TIMESTAMP and self.epoch:
-            kind = AtomicType.BIGINT
-        return replace(column, type=kind)
+    def _no_object(self, where: str) -> str:
+        """Returns what stops the query for a record that is no object, in SQL."""
+        text = f"CAST({self.column} AS STRING)"
+        return refusal(where, text, "one object of JSON whose fields fit the columns")
 
-    def _fitting(self, column: SchemaColumn, value: str) -> str | None:
-        """Returns what Spark has read as a column's own value, or null."""
-        if column.type is AtomicType.TINYINT:
-            return f"try_cast({value} AS tinyint)"
-        if column.type is not AtomicType.TIMESTAMP:
-            return None
-        moment = value
-        if self.epoch:
+    def _fitting(self, value: str, kind: Type, text: str, *, stop: str) -> str:
+        """Returns what Spark has read as a plain value; else null, or a `stop`."""
+        if kind is AtomicType.TINYINT:
+            fitting = f"try_cast({value} AS tinyint)"
+        elif kind is not AtomicType.TIMESTAMP:
+            return value
+        elif self.epoch:
             scale, unit = EPOCHS[self.epoch]
             most = _LAST_SECOND * scale
             is_near = f"{value} BETWEEN -{most}L AND {most}L"
-            moment = f"IF({is_near}, timestamp_{unit}({value}), NULL)"
-        # Milliseconds that are taken for seconds are far behind.
-        return f"IF(year({moment}) BETWEEN 1 AND 9999, {moment}, NULL)"
+            fitting = _of_year(f"IF({is_near}, timestamp_{unit}({value}), NULL)")
+        else:
+            is_alone = f"{text} RLIKE {text_of(_TIME_ALONE)}"
+            fitting = f"IF({is_alone}, NULL, {_of_year(value)})"
+        return _else_stopped(fitting, value, stop) if stop else fitting
 
     def _of_avro(self, where: str, *, fails: bool) -> str:
         """Returns the record of Avro, in the newest of the schemas that it may have."""
@@ -460,10 +482,15 @@ class Part:
 
     def _in_json(self, column: SchemaColumn) -> str:
         """Returns a column of a row that leaves as it is in JSON."""
-        name = _quoted(column)
-        if column.type is not AtomicType.TIMESTAMP or not self.epoch:
+        name, kind = _quoted(column), column.type
+        if not self.epoch or _mapped(kind, _AS_TEXTS) == kind:
             return name
-        return f"unix_{EPOCHS[self.epoch][1]}({name}) AS {name}"
+        unit = EPOCHS[self.epoch][1]
+
+        def number(sql: str, kind: Type, _: str) -> str:
+            return f"unix_{unit}({sql})" if kind is AtomicType.TIMESTAMP else sql
+
+        return f"{_by_part(name, kind, number)} AS {name}"
 
 
 def _quoted(column: SchemaColumn) -> str:
@@ -499,28 +526,74 @@ def _loses(found: Type | None, kind: Type) -> bool:
     return is_rounded or (has_digits and kind in WHOLE)
 
 
-def _by_name(sql: str, kind: Type, depth: int = 0) -> str:
-    """Returns a value in SQL whose records have the fields of a type, by their names.
-
-    Spark would take them by their places.
-    """
-    one = f"it{depth}"
+def _mapped(kind: Type, kinds: Mapping[Type, Type]) -> Type:
+    """Returns a type in which plain types are others, wherever they stand in it."""
     match kind:
         case StructType(fields):
-            parts = ", ".join(
-                f"{text_of(name)}, {_by_name(f'({sql}).{quoted(name)}', part, depth)}"
-                for name, part in fields
-            )
-            return f"IF({sql} IS NULL, NULL, named_struct({parts}))"
+            return StructType(tuple((it, _mapped(one, kinds)) for it, one in fields))
         case ArrayType(element):
-            inner = _by_name(one, element, depth + 1)
-            return sql if inner == one else f"transform({sql}, {one} -> {inner})"
+            return ArrayType(_mapped(element, kinds))
+        case MapType(key, value):
+            return MapType(key, _mapped(value, kinds))
+        case _:
+            return kinds.get(kind, kind)
+
+
+def _by_part(
+    sql: str, kind: Type, make: _Making, *, beside: str = "", depth: int = 0
+) -> str:
+    """Returns a value in SQL whose plain values, wherever they stand, are made anew.
+
+    `make` gets each, its type, and what stands at its place in a value `beside`. Fields
+    of records are found by their names: Spark would take them by their places.
+    """
+    one, key, place = f"it{depth}", f"key{depth}", f"at{depth}"
+    match kind:
+        case StructType(fields):
+            parts = []
+            for name, part in fields:
+                own, other = (f"{it}.{quoted(name)}" for it in (sql, beside))
+                made = _by_part(own, part, make, beside=other, depth=depth)
+                parts += [text_of(name), made]
+            return f"IF({sql} IS NULL, NULL, named_struct({', '.join(parts)}))"
+        case ArrayType(element):
+            other = f"get({beside}, {place})"
+            inner = _by_part(one, element, make, beside=other, depth=depth + 1)
+            each = f"transform({sql}, ({one}, {place}) -> {inner})"
+            return sql if inner == one else each
         case MapType(_, value):
-            inner = _by_name(one, value, depth + 1)
-            each = f"transform_values({sql}, (key{depth}, {one}) -> {inner})"
+            other = f"try_element_at({beside}, {key})"
+            inner = _by_part(one, value, make, beside=other, depth=depth + 1)
+            each = f"transform_values({sql}, ({key}, {one}) -> {inner})"
             return sql if inner == one else each
         case _:
-            return sql
+            return make(sql, kind, beside)
+
+
+def _object(
+    text: str, columns: Iterable[SchemaColumn], kinds: Mapping[Type, Type]
+) -> str:
+    """Returns a text in SQL as `own`, its object of JSON, and `odd`, where it is none.
+
+    Some types of the columns are read as others.
+    """
+    own = Schema(tuple(replace(it, type=_mapped(it.type, kinds)) for it in columns))
+    kind = f"own struct<{own.to_sql()}>, odd string"
+    # Of no format for timestamps Spark reads those with and without a fraction.
+    how = {
+        "timeZone": "UTC",
+        "mode": "PERMISSIVE",
+        "columnNameOfCorruptRecord": "odd",
+    }
+    # Spark reads the first object of a text, and no further; one that is a field of
+    # another it reads to its end.
+    return f"from_json('{{\"own\":' || {text} || '}}', {text_of(kind)}, {_map(how)})"
+
+
+def _of_year(moment: str) -> str:
+    """Returns a moment in SQL, or null where it is of no year with four digits."""
+    # Milliseconds that are taken for seconds are far behind.
+    return f"IF(year({moment}) BETWEEN 1 AND 9999, {moment}, NULL)"
 
 
 def _decoded(raw: str, schema: str, newest: str, *, stop: str) -> str:

@@ -413,6 +413,29 @@ def path_exists(spark: SparkSession, path: str, within: str = "") -> bool:
     return _seen(_is_there, spark, f"{pattern_of(path)}{within}")
 
 
+def place_of(spark: SparkSession, path: str) -> str:
+    """Returns a path whole, as Spark has it; that of a client as the client has it."""
+    java = getattr(spark, "_jvm", None)
+    if java is None:  # Spark Connect
+        return path
+    place = java.org.apache.hadoop.fs.Path(path)
+    return str(_file_system(spark, place).makeQualified(place).toString())
+
+
+def write_line(spark: SparkSession, line: str, path: str) -> None:
+    """Writes a file of one line; of a client's session a folder that has it."""
+    java = getattr(spark, "_jvm", None)
+    if java is None:  # Spark Connect
+        lines = spark.range(1).select(F.lit(line).alias("value")).coalesce(1)
+        lines.write.mode("overwrite").text(path)
+        return
+    place = java.org.apache.hadoop.fs.Path(path)
+    # One who has begun before, and died, may have left it there.
+    file = _file_system(spark, place).create(place, True)  # noqa: FBT003 - Java's own
+    file.write(line.encode())
+    file.close()
+
+
 def is_on_disk(spark: SparkSession, path: str) -> bool:
     """Tells whether a path is surely one of a local file system."""
     return _seen(_is_local, spark, path)

@@ -47,7 +47,8 @@ _UNREAD = re.compile(r"\[FAILED_READ_FILE[^\]]*\].*?file (?P<file>\S+?)\.(?:\s|$
 class Scan:
     """How Spark reads one part of a file: everything that it is told.
 
-    Rows that come from elsewhere have no path.
+    Rows that come from elsewhere have no path. `wholes` are columns beside those that
+    come, each made once a row: those behind it, and `columns`, take parts of it.
     """
 
     format: str
@@ -56,6 +57,7 @@ class Scan:
     path: str
     conditions: tuple[str, ...]
     columns: tuple[str, ...]
+    wholes: tuple[str, ...] = ()
 
     def frame(self, spark: SparkSession, *, streams: bool = False) -> DataFrame:
         """Returns the rows of the part, or a stream of what comes there."""
@@ -66,6 +68,12 @@ class Scan:
         found = reader.load(self.path) if self.path else reader.load()
         for condition in self.conditions:
             found = found.where(condition)
+        return self.of(found)
+
+    def of(self, found: DataFrame) -> DataFrame:
+        """Returns the columns of rows as they come."""
+        for whole in self.wholes:
+            found = found.selectExpr("*", whole)
         return found.selectExpr(*self.columns)
 
     def calls(self, reader: str) -> Iterator[str]:
@@ -78,9 +86,10 @@ class Scan:
         yield f".load({self.path!r})" if self.path else ".load()"
         for condition in self.conditions:
             yield f".where({condition!r})"
-        yield ".selectExpr("
-        yield from (f"{_STEP}{text!r}," for text in self.columns)
-        yield ")"
+        for texts in (*(("*", whole) for whole in self.wholes), self.columns):
+            yield ".selectExpr("
+            yield from (f"{_STEP}{text!r}," for text in texts)
+            yield ")"
 
 
 def said(name: str, value: str) -> str:

@@ -2,6 +2,7 @@
 
     offsets/7    batch 7 has begun, and what it reads, of the heartbeat last
     commits/6    batch 6 is through: batch 7 comes again
+    begun        batch 0 has begun, so offsets has it; and where this folder was then
     state        every bucket's directory: the fingerprint of the join that wrote it,
                  and the buckets among which keys are spread
 
@@ -21,7 +22,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from dovetail.bind.failures import cause
-from dovetail.bind.sinks import files_in, path_exists, pattern_of
+from dovetail.bind.sinks import files_in, path_exists, pattern_of, place_of
 from dovetail.bind.tick import ENDED, TICK
 from dovetail.engines.spark_stream.fingerprint import differences, read_identity
 from dovetail.engines.spark_stream.tables import Pin, read_pin
@@ -29,6 +30,8 @@ from dovetail.errors import EngineError
 from dovetail.kernels.settings import FORMAT
 from dovetail.plan.words import title
 
+BEGUN = "begun"
+"""The file that a query leaves when its first batch begins."""
 _NOTHING_YET = "STDS_COMMITTED_BATCH_UNAVAILABLE"
 _NO_OFFSET = "-"
 _OF_FILES = '"logOffset"'
@@ -58,7 +61,8 @@ class Checkpoint:
     `batch` is -1 before the first one. Spark lets no source be added later, so a query
     has a heartbeat from its first start on or never. The state lies in so many
     `partitions`; `kept` is that of each join, nothing before the first batch is
-    through. Of a join with a table the `pin` says who joins.
+    through. Of a join with a table the `pin` says who joins. `moved_from`: where it was
+    begun, if it is elsewhere now and what lies in it says where.
     """
 
     path: str
@@ -69,6 +73,7 @@ class Checkpoint:
     partitions: int = 0
     kept: tuple[Kept, ...] = ()
     pin: Pin | None = None
+    moved_from: str = ""
 
     @property
     def is_new(self) -> bool:
@@ -92,6 +97,17 @@ class Checkpoint:
                 f'the query of the checkpoint "{self.path}" has no heartbeat',
                 "idle=... or finish=... from its first start on",
                 "start with a new checkpoint folder; finish=False says: not yet",
+            )
+
+    def refuse_moved(self) -> None:
+        """Refuses to go on elsewhere: files that were read would be new ones there."""
+        if self.moved_from:
+            raise EngineError(
+                f'the checkpoint "{self.path}" was begun at "{self.moved_from}"',
+                "that place, which its state and the names of the files read have in "
+                "them",
+                "put the folder back, or start anew: new folders for state and for "
+                "rows",
             )
 
     def refuse_ended(self) -> None:
@@ -195,11 +211,18 @@ NO_CHECKPOINT = Checkpoint("")
 """Where nothing is kept yet."""
 
 
-def read_checkpoint(spark: SparkSession, path: str) -> Checkpoint:
-    """Returns what a folder says of its query, or refuses what no query left so."""
+def read_checkpoint(
+    spark: SparkSession, path: str, *, may_be_copy: bool = False
+) -> Checkpoint:
+    """Returns what a folder says of its query, or refuses what no query left so.
+
+    Who only looks at it may look at a copy of it.
+    """
     known = read_log(spark, path)
     if known.is_new:
         return known
+    if not may_be_copy:
+        known.refuse_moved()
     pin = read_pin(spark, path)
     if pin and pin.is_native:
         return replace(known, kept=(Kept(pin.format, pin.identity),), pin=pin)
@@ -224,9 +247,9 @@ def read_log(spark: SparkSession, path: str) -> Checkpoint:
     has_others = begun < 0 and path_exists(spark, path, "/{commits,metadata,sources}")
     if has_others and not path_exists(spark, f"{path}/offsets"):
         raise _incomplete(path, "its folder offsets is missing")
-    # Else the first batch of another query would take up what lies there as its own.
-    if begun < 0 and through < 0 and path_exists(spark, f"{path}/state"):
-        raise _incomplete(path, "it has state and says of no batch that it has begun")
+    # Else rows would be read once more, and state taken up by another query's batch.
+    if begun < 0 and through < 0 and path_exists(spark, path, f"/{{state,{BEGUN}}}"):
+        raise _incomplete(path, "its folder offsets is empty, and a batch has begun")
     # Spark begins no batch before the one in front of it is through.
     if begun - through not in {0, 1}:
         raise _incomplete(
@@ -234,7 +257,10 @@ def read_log(spark: SparkSession, path: str) -> Checkpoint:
         )
     if begun < 0:
         return Checkpoint(path)
-    partitions, beat = _begun(spark, path, begun)
+    place = _elsewhere(spark, path)
+    partitions, beat, has_files = _begun(spark, path, begun)
+    # State says where its schema is, and a file elsewhere is one that was not read yet.
+    is_bound = place and (has_files or path_exists(spark, f"{path}/state"))
     return Checkpoint(
         path,
         begun,
@@ -242,6 +268,7 @@ def read_log(spark: SparkSession, path: str) -> Checkpoint:
         has_heartbeat=TICK in beat,
         is_last=bool(beat.get(ENDED)),
         partitions=partitions,
+        moved_from=place if is_bound else "",
     )
 
 
@@ -287,19 +314,30 @@ def kept_by(directory: bytes) -> Kept:
     return Kept(FORMAT, known["identity"], known["buckets"], known["fingerprint"])
 
 
-def _begun(spark: SparkSession, path: str, batch: int) -> tuple[int, Mapping[str, int]]:
-    """Returns a batch's partitions, and how far it reads the heartbeat.
+def _elsewhere(spark: SparkSession, path: str) -> str:
+    """Returns where a query was begun, if its folder is elsewhere now.
 
-    Nothing where it has no heartbeat. Refuses a folder of which the query's own name,
-    its file `metadata`, the batch, or the lists of files read is not there as a whole.
+    Refuses a folder of which the query's own name, its file `metadata`, is not whole.
     """
     try:
-        named = spark.read.text(pattern_of(f"{path}/metadata")).collect()
-        is_named = "id" in json.loads("".join(row.value for row in named))
-    except (PySparkException, json.JSONDecodeError):
-        is_named = False
-    if not is_named:
-        raise _incomplete(path, "its file metadata is missing or not whole")
+        rows = spark.read.text(f"{pattern_of(path)}/{{metadata,{BEGUN}}}").collect()
+        lines = {row.value for row in rows}
+        own = {line for line in lines if line.startswith("{")}
+        _ = json.loads("".join(own))["id"]
+    except (PySparkException, json.JSONDecodeError, KeyError) as error:
+        found = "its file metadata is missing or not whole"
+        raise _incomplete(path, found) from error
+    return min(lines - {*own, place_of(spark, path)}, default="")
+
+
+def _begun(
+    spark: SparkSession, path: str, batch: int
+) -> tuple[int, Mapping[str, int], bool]:
+    """Returns a batch's partitions, how far it reads the heartbeat, if it has files.
+
+    Nothing where it has no heartbeat. Refuses a folder of which the batch, or the lists
+    of files read, is not there as a whole.
+    """
     # The log's version, the batch's settings, then a line for each source: the
     # heartbeat has been added behind all others.
     try:
@@ -315,7 +353,7 @@ def _begun(spark: SparkSession, path: str, batch: int) -> tuple[int, Mapping[str
     if has_files and not path_exists(spark, path, "/sources/*"):
         raise _incomplete(path, "its folder sources is missing")
     is_beat = isinstance(last, dict) and isinstance(last.get(TICK), int)
-    return partitions, last if is_beat else {}
+    return partitions, last if is_beat else {}, has_files
 
 
 def _incomplete(path: str, found: str) -> EngineError:

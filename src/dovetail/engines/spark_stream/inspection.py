@@ -128,7 +128,7 @@ def kept_by_joins(
     """Returns what each join of a query keeps, the outermost first."""
     with plain_rules(spark, **STORE):
         # With the settings by which a query keeps its state.
-        checkpoint = checkpoints.read_checkpoint(spark, path)
+        checkpoint = checkpoints.read_checkpoint(spark, path, may_be_copy=True)
         _refuse_without_state(checkpoint)
         travel_by_value()
         joins = [

@@ -16,16 +16,16 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.streaming.query import StreamingQuery
-from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from dovetail.bind.failures import cause, sentence
-from dovetail.bind.sinks import Sink, path_exists, refuse_shared
+from dovetail.bind.sinks import Sink, path_exists, place_of, refuse_shared, write_line
 from dovetail.bind.tick import ENDED, NO_BEAT, SECONDS, ticks
 from dovetail.bind.travel import travel_by_value
 from dovetail.engines.kernel_settings import stream_settings
 from dovetail.engines.spark.rules import pinned, plain_rules
 from dovetail.engines.spark_session import cores
 from dovetail.engines.spark_stream.checkpoint import (
+    BEGUN,
     NO_CHECKPOINT,
     Checkpoint,
     read_checkpoint,
@@ -376,7 +376,9 @@ def _starting(spark: SparkSession, how: Start, partitions: int) -> Iterator[bool
     travel_by_value()
     confs = {**settings_of_query(spark, how.checkpoint), PARTITIONS: str(partitions)}
     with plain_rules(spark, **confs):
-        yield read_log(spark, how.checkpoint).is_new
+        checkpoint = read_log(spark, how.checkpoint)
+        checkpoint.refuse_moved()
+        yield checkpoint.is_new
 
 
 Begin = Callable[[Checkpoint, Start], StreamingQuery]
@@ -520,8 +522,7 @@ def start_plain(
                 where = f"{sink.place} failed in batch {number}"
                 raise not_written("rows are", where, error) from error
 
-        writer = frame.writeStream.foreachBatch(write)
-        return _begun(writer, how)
+        return _begun(frame, write, how)
 
 
 def start_outlets(
@@ -541,11 +542,23 @@ def start_outlets(
         for outlet, sink in sinks.items():
             sink.prepare(batches.frame(frame, outlet), is_new=is_new)
         write = Writing(batches, sinks).write
-        return _begun(frame.writeStream.foreachBatch(write), how)
+        return _begun(frame, write, how)
 
 
-def _begun(writer: DataStreamWriter, how: Start) -> StreamingQuery:
-    """Returns a query that begins as it is said."""
+def _begun(
+    frame: DataFrame, write: Callable[[DataFrame, int], None], how: Start
+) -> StreamingQuery:
+    """Returns a query that begins as it is said, and writes batch after batch."""
+    mark = f"{how.checkpoint}/{BEGUN}"
+
+    # A function: Spark takes no other object that can be called.
+    def marked(batch: DataFrame, number: int) -> None:
+        if number == 0:
+            spark = batch.sparkSession
+            write_line(spark, place_of(spark, how.checkpoint), mark)
+        write(batch, number)
+
+    writer = frame.writeStream.foreachBatch(marked)
     writer = writer.option("checkpointLocation", how.checkpoint)
     if how.trigger:
         writer = writer.trigger(**how.trigger)  # type: ignore[call-overload]
@@ -596,9 +609,8 @@ def _started(
             if len(sinks) == 1:
                 # Its plan is made once, and no line is kept for who else reads it.
                 frame, batches = rows, RowsOfOne(outlet)
-        # A function: Spark takes no other object that can be called.
         write = Writing(batches, sinks).write
-        return _begun(frame.writeStream.foreachBatch(write), how)
+        return _begun(frame, write, how)
 
 
 def _with_table(streaming: Streaming, checkpoint: Checkpoint) -> Checkpoint:
