@@ -418,7 +418,10 @@ REFUSALS = {
         'where="l.price > 1": there is no column "price"; expected one of k',
     ),
     "bare where": (lambda: join(where="n > 1"), 'no column "n"; expected one of l.k'),
-    "broken where": (lambda: join(where="l.n > "), '"l.n > " is no expression'),
+    "broken where": (
+        lambda: join(where="l.n > "),
+        '"l.n > " in where is no expression',
+    ),
     "where of numbers": (
         lambda: join(where="l.n + 1"),
         'where="l.n + 1" is bigint; expected a condition that is true or false',

@@ -166,8 +166,8 @@ def test_random_joins_are_what_the_definition_says(spark, request):
 
 
 def test_what_has_no_value_stops_the_run(sides, tmp_path):
-    flow = dt.spl(JOIN.replace("R.w * 2l", "10l / (R.w - 10l)"), sides)
-    told = r"line 7, column 29 .* a division by 0"
+    flow = dt.spl(JOIN.replace("R.w * 2l", "[R.w][5]"), sides)
+    told = r"line 7, column \d+ .* an element that is not there"
     with pytest.raises(StreamingQueryException, match=told):
         written(flow, tmp_path / "checkpoint")
 

@@ -20,9 +20,7 @@ def sides(spark):
 WRONG = {
     "unknown function": ({"select": {"x": "nofun(l.n)"}}, "nofun", 'select["x"]'),
     "bare name": ({"where": "n > 1 AND bare(n)"}, "", "where"),
-    "half an expression": ({"where": "l.n > "}, "Syntax error", "where"),
-    # Spark takes a word behind an expression for its alias, an AND too.
-    "half a condition": ({"where": "l.n > 1 AND"}, "Syntax error", "where"),
+    # Spark takes a word behind an expression for its alias.
     "a word behind": ({"where": "l.n > 1 rows", "keep": 1}, "Syntax error", "where"),
 }
 
@@ -38,13 +36,21 @@ def test_an_expression_that_spark_refuses_is_told(sides, name):
     assert argument in refusal.value.hint
 
 
+@pytest.mark.parametrize("where", ["l.n > ", "l.n > 1 AND", "l.n) or (l.n"])
+def test_a_condition_that_is_none_is_told_before_spark_is_asked(sides, where):
+    left, right = (dt.dataset(one) for one in sides)
+    with pytest.raises(dt.SpecError, match="in where is no expression"):
+        _ = left.join(right, on="id", where=where).matched
+
+
 @pytest.mark.parametrize("name", ["skip_when", "left_condition"])
 def test_a_condition_of_a_pick_that_spark_refuses_is_told(sides, name):
     left, right = (dt.dataset(one) for one in sides)
     joined = left.join(right, on="id", select={"n": "l.n"})
-    for text in ("l.n > 1 OR", "bare(n) > 1"):
-        with pytest.raises(dt.SpecError, match=f"(?s)Spark refuses.*hint: .*{name}"):
-            _ = joined.pick(**{name: text}).matched
+    with pytest.raises(dt.SpecError, match=f"(?s)Spark refuses.*hint: .*{name}"):
+        _ = joined.pick(**{name: "bare(n) > 1"}).matched
+    with pytest.raises(dt.SpecError, match=f"in {name} is no expression"):
+        _ = joined.pick(**{name: "l.n > 1 OR"}).matched
 
 
 def test_a_condition_of_sets_that_spark_refuses_is_told(sides):

@@ -345,6 +345,7 @@ _WORDS = {
     '" in stepped ': '" in on ',
     '" in sorted ': '" in order ',
     " for soft": " for where",
+    '" in soft is no expression': '" in where is no expression',
     " of default_left": " of fill(left=..)",
     " of default_right": " of fill(right=..)",
 }

@@ -52,6 +52,28 @@ def test_outputs_are_what_nothing_takes_and_what_goes_into_a_sink():
     assert [one.name for one in translate(text, {}).program.outputs] == ["B", "C"]
 
 
+@pytest.mark.parametrize(
+    ("value", "names"),
+    [
+        ("1 / k", ["B", "failed"]),
+        ("1 / 2", ["B"]),
+        ("k != 0 ? 1 / k : 0", ["B"]),
+        ("k == 0 ? 0 : k > 3 ? 1 % k : 1 / k", ["B"]),
+        ("k < 5 && k > 0 ? 1 / k : 0", ["B"]),
+        ("k == 0 || n < 2 ? 0 : 1 / k", ["B"]),
+        ("k == 0 || n < 2 ? 1 / k : 0", ["B", "failed"]),
+        ("k >= 0 ? 1 / k : 0", ["B", "failed"]),
+        ("n != 0 ? 1 / k : 0", ["B", "failed"]),
+        ("k - 1 > 0 ? 1 / (k - 1) : 0", ["B"]),
+        ("1 / k > 0 ? k : 0", ["B", "failed"]),
+    ],
+)
+def test_nothing_fails_where_a_condition_keeps_a_divisor_from_0(value, names):
+    text = f"""stream<int32 k, int32 n> A = Beacon() {{}}
+    stream<int32 v> B = Functor(A) {{ output B: v = {value}; }}"""
+    assert [one.name for one in translate(text, {}).program.outputs] == names
+
+
 def test_types_are_those_of_the_columns():
     text = """composite Main { type T = int8 a, uint8 b, uint64 c, decimal64 d; graph
     stream<T, tuple<list<float32> e, map<rstring, boolean> f>> A = Beacon() {}

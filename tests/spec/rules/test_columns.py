@@ -72,6 +72,15 @@ LAWS = [
         for place in ("soft", "skip_when", "left_condition")
         for text in ("l.v > 1", "null", "unknown_here(l.v)")
     ),
+    *(
+        (
+            "condition_text",
+            changed(BATCH, **{place: text}),
+            changed(BATCH, **{place: "unknown_here(l.v) > 1"}),
+        )
+        for place in ("soft", "skip_when", "left_condition")
+        for text in ("l.v >", "l.v > 1) or (l.v > 2", "l.v > 'a")
+    ),
     (
         "known_columns",
         changed(EVENT, left={"from": NESTED, "window": "forever"}),

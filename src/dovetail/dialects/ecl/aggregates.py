@@ -396,10 +396,23 @@ def _extreme(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
 def _sum(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
     """Returns SUM, or AVE, which is REAL; of no rows each is 0."""
     value, rows = _over(context, node, rows), _valued(context, node, rows)
-    found = added(node, value, lambda tree: listed(rows, tree))
     if node.word == "sum":
-        return found
-    return _mean(as_type(node, found, types.REAL).tree, counted(rows))
+        return added(node, value, lambda tree: listed(rows, tree))
+    return _average(node, value, lambda tree: listed(rows, tree), count=counted(rows))
+
+
+def _average(
+    node: Node, value: types.Scalar, listing: Callable[[Tree], Tree], *, count: Tree
+) -> types.Scalar:
+    """Returns AVE of a value, which is REAL."""
+    total = as_type(node, added(node, value, listing), types.REAL).tree
+    if isinstance(value.type, types.Exact):
+        # Of a sum with more than 38 digits the REAL is as near.
+        wide = types.sum_of(value.type)
+        exact = _total(listing(as_type(node, value, wide).tree), wide)
+        real = _total(listing(as_type(node, value, types.REAL).tree), types.REAL)
+        total = sql("coalesce(CAST(x AS DOUBLE), y)", x=exact, y=real)
+    return _mean(total, count)
 
 
 def added(
@@ -518,10 +531,10 @@ def of_set(node: Call, items: types.Scalar) -> types.Scalar:
                 function = trees.function(tree, item)
                 return sql("transform(x, y)", x=items.tree, y=function)
 
-            total = added(node, types.Scalar(item, element), each)
+            value = types.Scalar(item, element)
             if node.word == "sum":
-                return total
-            return _mean(as_type(node, total, types.REAL).tree, count)
+                return added(node, value, each)
+            return _average(node, value, each, count=count)
         case word:
             raise refusal(
                 node, f"{word.upper()} of a set", "COUNT, EXISTS, MAX, MIN, SUM or AVE"

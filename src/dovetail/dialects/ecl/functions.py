@@ -28,6 +28,7 @@ from dovetail.dialects.ecl.values import Made, RowValue
 from dovetail.errors import DovetailError
 from dovetail.expression.functions.patterns import regular
 from dovetail.expression.tables import entered
+from dovetail.schema import DecimalType
 
 _MANY = 1 << 30
 _ONE = dict.fromkeys(
@@ -326,6 +327,8 @@ def _absolute(context: Context, node: syntax.Call) -> types.Scalar:
     value = context.scalar(argument)
     if isinstance(value.type, types.Whole):
         return types.whole(sql("abs(x)", x=types.signed(value)))
+    if isinstance(value.type, types.Exact):
+        return _of_decimal("abs(x)", value)
     found = sql("abs(x)", x=context.typed(argument, types.REAL).tree)
     return types.Scalar(found, types.REAL)
 
@@ -336,9 +339,38 @@ def _round(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns ROUND: to a whole number, or to so many places."""
     first, *rest = node.arguments
     places = context.count(rest[0]) if rest else 0
-    number = context.typed(first, types.REAL).tree
+    value = context.scalar(first)
+    if isinstance(value.type, types.Exact):
+        return _of_decimal(f"round(x, {places})", value)
+    number = as_type(first, value, types.REAL).tree
     rounded = types.Scalar(sql(f"round(x, {places})", x=number), types.REAL)
     return rounded if rest else as_type(node, rounded, types.INTEGER)
+
+
+# ROUNDUP goes away from zero, on both sides of it, TRUNCATE towards it.
+_WHOLE_STEPS = {
+    "roundup": "IF(x < 0, floor(x), ceil(x))",
+    "truncate": "IF(x < 0, ceil(x), floor(x))",
+}
+
+
+@_named(*_WHOLE_STEPS)
+def _whole_step(context: Context, node: syntax.Call) -> types.Scalar:
+    """Returns ROUNDUP or TRUNCATE: a whole number, of a decimal a decimal."""
+    (argument,) = node.arguments
+    value, text = context.scalar(argument), _WHOLE_STEPS[node.word]
+    if isinstance(value.type, types.Exact):
+        return _of_decimal(text, value)
+    number = as_type(argument, value, types.REAL).tree
+    return types.whole(sql(f"CAST({text} AS BIGINT)", x=number))
+
+
+def _of_decimal(text: str, value: types.Scalar) -> types.Scalar:
+    """Returns what a function of Spark gives of a decimal, with all its digits."""
+    found = sql(text, x=value.tree)
+    assert isinstance(found.type, DecimalType)  # noqa: S101 - so are its functions
+    kind = types.Exact(found.type.precision, found.type.scale)
+    return types.Scalar(sql("coalesce(x, y)", x=found, y=types.blank(kind)), kind)
 
 
 EXTREMES: Mapping[str, str] = {"max": "greatest", "min": "least"}
@@ -482,12 +514,6 @@ def _row(context: Context, node: syntax.Call) -> types.Scalar:
 FUNCTIONS |= {
     # Blanks at the end of a STRINGn count.
     "length": spark(types.STRING, types.INTEGER, "CAST(length(x) AS BIGINT)"),
-    # Away from zero, on both sides of it.
-    "roundup": spark(
-        types.REAL, types.INTEGER, "CAST(IF(x < 0, floor(x), ceil(x)) AS BIGINT)"
-    ),
-    # Spark casts towards zero, as TRUNCATE does.
-    "truncate": spark(types.REAL, types.INTEGER, "CAST(x AS BIGINT)"),
     **{
         name: spark(types.REAL, types.REAL, f"coalesce({text}, 0D)", count)
         for name, text, count in (

@@ -204,6 +204,8 @@ def _by_index(
 ) -> values.DatasetValue:
     """Returns the right rows in the order of the index that KEYED names."""
     for call in given.calls("keyed"):
+        if not call.arguments:
+            raise refusal(call, "KEYED of nothing", "the name of an INDEX")
         index = context.dataset(call.arguments[0]).index
         if not isinstance(index, values.Index):
             raise refusal(call, "KEYED with no INDEX", "the name of an INDEX")

@@ -24,6 +24,7 @@ from dovetail.dialects.ecl.context import (
 )
 from dovetail.dialects.ecl.library import follow, leads
 from dovetail.dialects.ecl.names import bound, defined, head_of, is_exported
+from dovetail.errors import DialectError, Place
 from dovetail.schema import Schema
 
 # The options of #OPTION that are honoured, as they are where a text says nothing.
@@ -87,6 +88,21 @@ def translate(
 
     `modules` are the texts that it may import.
     """
+    try:
+        return _translated(text, inputs, modules)
+    except RecursionError as error:
+        raise DialectError(
+            "too many parts inside of each other",
+            "fewer, and no definition inside of its own",
+            "a name for a part of it",
+            place=Place(text, 1, 1),
+        ) from error
+
+
+def _translated(
+    text: str, inputs: Mapping[str, Schema] | Catalog, modules: Modules
+) -> spec.Program:
+    """Returns the program of a text whose parts do not fill Python's stack."""
     catalog = Listed(inputs) if isinstance(inputs, Mapping) else inputs
     statements = tuple(one for it in parser.read(text) for one in _parted(it))
     world = World(catalog, defined, follow, modules=modules, options=dict(_OPTIONS))

@@ -88,7 +88,7 @@ def read_braces(context: Context, node: syntax.Braces) -> types.RecordType:
 def record_with(
     context: Context, base: Iterable[types.Field], nodes: Iterable[syntax.Node]
 ) -> types.RecordType:
-    """Returns a record; a field that is there already stays as it is."""
+    """Returns a record; a field of the one below that is there stays as it is."""
     found, declared = list(base), set[str]()
     # Here a field of a data set is meant as it is declared: there is no row yet.
     context = replace(context, in_record=True)
@@ -99,13 +99,25 @@ def record_with(
             continue
         known = {one.word for one in found}
         for one in _fields(context, node):
-            head = node.head if isinstance(node, syntax.Definition) else node
-            if isinstance(head, syntax.Sequence) and one.word in declared:
+            # Of another record that stands for its fields those are left that are new.
+            if one.word in declared and _is_alone(context, node):
                 raise refusal(node, f'a second field "{one.name}"', "another name")
-            declared |= {one.word} if isinstance(head, syntax.Sequence) else set()
+            declared |= {one.word} if one.name != _UNNAMED else set()
             name = f"_unnamed_{len(found) + 1}" if one.name == _UNNAMED else one.name
             found += [replace(one, name=name)] if one.word not in known else []
     return types.RecordType(tuple(found))
+
+
+def _is_alone(context: Context, node: syntax.Node) -> bool:
+    """Tells whether an entry of a record is one field by its name, and no record."""
+    match node:
+        case syntax.Definition() | syntax.Sequence():
+            return True
+        case syntax.Name() | syntax.Member():
+            found = context.value(node)
+            return not isinstance(found, types.RecordType | values.DatasetValue)
+        case _:
+            return False
 
 
 def unarrowed(nodes: Iterable[syntax.Node]) -> Iterator[syntax.Node]:

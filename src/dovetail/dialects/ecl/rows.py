@@ -355,6 +355,10 @@ def _record_of(node: syntax.Node, row: types.Scalar) -> types.RecordType:
     raise refusal(node, "this as a row", "ROW({values}, record)")
 
 
+_MOST_ROWS = 1_000_000
+"""So many rows a text may count by itself: they are kept where it is read."""
+
+
 def _of_value(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns the rows of a file with a computed name, of a set, or so many rows."""
     first, second, *rest = node.arguments
@@ -375,7 +379,11 @@ def _of_value(context: Context, node: syntax.Call) -> values.DatasetValue:
         case _:
             datasets.refuse_others(rest, {"distributed"})
             record = types.RecordType((types.Field("counter", types.INTEGER),))
-            rows = tuple((number,) for number in range(1, context.count(first) + 1))
+            count = context.count(first)
+            if count > _MOST_ROWS:
+                found, hint = f"DATASET of {count} rows", "give the rows as an input"
+                raise refusal(first, found, f"at most {_MOST_ROWS}", hint)
+            rows = tuple((number,) for number in range(1, count + 1))
             source = values.DatasetValue(spec.Inline(record.schema, rows), record)
             inside = replace(context, sides={"counter": datasets.COUNTER})
             return datasets.projected(source, inside.made(second))

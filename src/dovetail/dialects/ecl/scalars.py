@@ -25,6 +25,7 @@ from dovetail.dialects.ecl.records import declared_type
 from dovetail.dialects.ecl.trees import Node, sql
 from dovetail.dialects.ecl.values import TypeValue
 from dovetail.errors import DialectError
+from dovetail.expression.kinds import LEAST_SCALE
 from dovetail.schema import AtomicType
 
 _MOST = 1 << 64
@@ -173,9 +174,24 @@ def _first_of(
             # A divisor counts as it is, not rounded.
             right = f"IF({right} = y, {right}, NULL)"
         ways.append(f"CAST({left} {node.sign} {right} AS {kind})")
+    if node.sign == "/" and computed.kind.places < LEAST_SCALE:
+        ways.append(_long_quotient(computed.kind))
     # By 0 Spark divides to null.
     text = f"coalesce({', '.join(ways)}, zero)"
     return sql(text, **sides, zero=types.blank(computed.kind))
+
+
+def _long_quotient(kind: types.Exact) -> str:
+    """Returns the quotient of x and y that has more digits before its point.
+
+    Spark keeps six places of each: so much less is divided, and comes back in halves.
+    """
+    move = LEAST_SCALE - kind.places
+    part = f"CAST((it - floor(it)) * 1{'0' * move} AS DECIMAL(7,{kind.places}))"
+    whole = f"floor(it) * 1{'0' * move} + {part}"
+    quotient = f"array(x * 0.{'0' * (move - 1)}1BD / y)"
+    found = f"get(transform({quotient}, it -> {whole}), 0)"
+    return f"CAST({found} AS {types.spark_type(kind)})"
 
 
 def _whole_divided(node: syntax.Operation, values: list[types.Scalar]) -> types.Scalar:

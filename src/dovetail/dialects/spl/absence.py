@@ -19,11 +19,12 @@ from collections.abc import Iterator
 from dovetail.errors import Place
 from dovetail.expression.evaluation import folded
 from dovetail.expression.functions import build
+from dovetail.expression.functions.casts import cast
 from dovetail.expression.functions.logic import REQUIRED
 from dovetail.expression.functions.significant import OF_DIGITS
 from dovetail.expression.reader import compose
-from dovetail.expression.tree import Call, Literal, Node, walk
-from dovetail.schema import FRACTIONS, AtomicType, DecimalType
+from dovetail.expression.tree import Call, Lambda, Literal, Node, walk, with_parts
+from dovetail.schema import FRACTIONS, WHOLE, AtomicType, DecimalType
 
 TEXT = AtomicType.STRING
 BY_ZERO = "a division by 0"
@@ -39,18 +40,72 @@ _NO_FLOAT = "a float that is no number"
 
 def failures(node: Node) -> list[str]:
     """Returns why a tree may have no value where all its columns have one."""
-    return sorted({reason for one in _open_parts(node) if (reason := _failure(one))})
+    return sorted({*_failures(node, ())})
 
 
-def _open_parts(node: Node) -> Iterator[Node]:
-    """Yields a tree and its parts; what stops a tuple itself hides its own."""
-    if isinstance(node, Call):
-        yield node
+_Facts = tuple[tuple[Node, bool], ...]
+"""Conditions of which it is known whether they hold."""
+
+
+def _failures(node: Node, known: _Facts) -> Iterator[str]:
+    """Yields the reasons of a tree and its parts; what stops a tuple hides its own."""
+    match node:
+        case Call("and" | "or" as word, (first, second)):
+            yield from _failures(first, known)
+            # The second decides only where the first does not.
+            yield from _failures(second, known + _facts(first, holds=word == "and"))
+        case Call("case", arguments):
+            for condition, value in zip(arguments[::2], arguments[1::2], strict=False):
+                yield from _failures(condition, known)
+                yield from _failures(value, known + _facts(condition, holds=True))
+                known += _facts(condition, holds=False)
+            if len(arguments) % 2:
+                yield from _failures(arguments[-1], known)
         # Whether a value is null can be asked of any: that has an answer itself.
-        for one in () if node.function in {REQUIRED, "isnull"} else node.arguments:
-            yield from _open_parts(one)
-    else:
-        yield from walk(node)
+        case Call(function) if function in {REQUIRED, "isnull"}:
+            pass
+        case Call(_, arguments):
+            reason = _failure(node)
+            if reason and not (reason == BY_ZERO and _is_guarded(arguments[1], known)):
+                yield reason
+            for one in arguments:
+                yield from _failures(one, known)
+        case Lambda(body=body):
+            yield from _failures(body, known)
+        case _:
+            pass
+
+
+def _facts(condition: Node, *, holds: bool) -> _Facts:
+    """Returns the parts of a condition of which is known whether they hold."""
+    match condition:
+        case Call("not", (one,)):
+            return _facts(one, holds=not holds)
+        case Call("and" | "or" as word, (one, other)) if holds == (word == "and"):
+            return _facts(one, holds=holds) + _facts(other, holds=holds)
+        # What is so written that it stays null where a part is has not lost its reason.
+        case Call("isnull"):
+            return ()
+        case _:
+            return ((condition, holds),)
+
+
+def _is_guarded(divisor: Node, known: _Facts) -> bool:
+    """Tells whether a divisor cannot be 0: some condition would not be as it is."""
+    match divisor:
+        # Made wider for the division: a number is 0 just where it was before.
+        case Call("cast", (one,), AtomicType.BIGINT) if one.type in WHOLE:
+            divisor = one
+    zero = cast(Literal(0, AtomicType.INT), divisor.type)
+
+    def at_zero(node: Node) -> Node:
+        return zero if node == divisor else with_parts(node, at_zero)
+
+    opposites = ((folded(at_zero(one)), not holds) for one, holds in known)
+    return any(
+        isinstance(found, Literal) and found.value is opposite
+        for found, opposite in opposites
+    )
 
 
 def _failure(node: Node) -> str:

@@ -5,10 +5,11 @@ What the compiler of SPL refuses is refused here, with its code, where it stands
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import starmap
 
-from dovetail import spec
+from dovetail import schema, spec
 from dovetail.dialects.spl import syntax, values
 from dovetail.dialects.spl.absence import may_stop
 from dovetail.dialects.spl.expressions import (
@@ -25,10 +26,12 @@ from dovetail.dialects.spl.operators import (
     columns_of,
     given_by,
     judged,
-    lacking_of,
+    leaving,
     refuse_unordered,
+    shown_tuple,
 )
 from dovetail.dialects.spl.types import (
+    BOOLEAN,
     FLOATS,
     Holder,
     SplType,
@@ -40,7 +43,16 @@ from dovetail.dialects.spl.types import (
 from dovetail.dialects.spl.values import Value
 from dovetail.dialects.spl.windows import PortWindow, window_of
 from dovetail.errors import Place
-from dovetail.expression.tree import on_side
+from dovetail.expression.reader import compose
+from dovetail.expression.tree import (
+    BARE,
+    Column,
+    Expression,
+    Node,
+    on_side,
+    with_parts,
+)
+from dovetail.schema import AtomicType, Schema
 
 _PARAMS = (
     *("algorithm", "defaultTupleLHS", "defaultTupleRHS", "equalityLHS"),
@@ -88,48 +100,50 @@ class _Join:
 
     def streams(self) -> list[Stream]:
         """Returns a stream for each output port."""
-        kind, heads = _KINDS[self._algorithm()], self.operator.call.heads
+        kind, call = _KINDS[self._algorithm()], self.operator.call
+        heads = call.heads
         # Tuples without a partner come out by the first port, or each by its own.
         preserved = [hand for hand in spec.HANDS if kind.preserves(hand)]
         # One port for all rows, or one more for each side that may stay alone.
         if len(heads) not in {1, 1 + len(preserved)}:
             counts = dict.fromkeys(("1", str(1 + len(preserved))))
             raise refused(
-                self.operator.call.place,
+                call.place,
                 f"CDISP9068E {len(heads)} output ports of a join {self._algorithm()}",
                 " or ".join(counts),
             )
         self._check_own_ports(preserved)
         windows = self._windows()
         hard, soft = self._conditions()
-        given = given_by(self.operator, 0, self.sides)
-        if self.operator.call.catches:
-            self._check_pairs(given.values())
+        pairs = _Pairs(
+            self.operator,
+            self.sides,
+            all_of(soft) if soft else Value(BOOLEAN, values.TRUE, call.place),
+            given_by(self.operator, 0, self.sides),
+        )
         made = spec.JoinSpec(
             self._side(spec.Hand.LEFT, windows[0]),
             self._side(spec.Hand.RIGHT, windows[1]),
             kind,
             spec.Clock.ARRIVAL,
             hard,
-            all_of(soft).expression if soft else values.expressed(values.TRUE),
-            columns_of(given),
+            pairs.condition,
+            columns_of(pairs.columns),
             len(heads),
             self._absent(spec.Hand.LEFT, kind),
             self._absent(spec.Hand.RIGHT, kind),
         )
-        outlets = [spec.Outlet.MATCHED]
-        if len(heads) > 1:
-            outlets += [spec.UNMATCHED[hand] for hand in preserved]
         left, right = (self._judged(hand) for hand in spec.HANDS)
+        parts = left, right, made
         told = self._told()
-        return [
-            Stream(
-                it.name,
-                it.type,
-                spec.Joined(left, right, made, it.schema, told, outlet=outlet),
-            )
-            for it, outlet in zip(self.operator.made, outlets, strict=True)
-        ]
+        first, *own = self.operator.made
+        matched = pairs.judged(lambda columns: spec.Joined(*parts, columns, told))
+        streams = [Stream(first.name, first.type, matched)]
+        for it, hand in zip(own, preserved, strict=False):
+            outlet = spec.UNMATCHED[hand]
+            step = spec.Joined(*parts, it.schema, told, outlet=outlet)
+            streams.append(Stream(it.name, it.type, step))
+        return streams
 
     def _algorithm(self) -> str:
         """Returns the word of the algorithm."""
@@ -217,16 +231,6 @@ class _Join:
             window.evict,
         )
 
-    def _check_pairs(self, given: Iterable[Value]) -> None:
-        """Refuses what two tuples together may lack: neither of them is the one."""
-        match = self.params.get("match")
-        whole = [bind(one, self.scope) for one in match.values] if match else []
-        for value in lacking_of([*whole, *given]):
-            told = "@catch where a pair of tuples may have no value"
-            expected = "equality.. and partitionBy.. alone that may have none"
-            hint = "compute it in a Functor before the Join, or behind it"
-            raise refused(value.place, told, expected, hint)
-
     def _judged(self, hand: spec.Hand) -> spec.Step:
         """Returns the tuples of a side; of a `@catch` those whose keys have values.
 
@@ -238,9 +242,8 @@ class _Join:
         step = self.operator.feeds[at].step
         # Where it stands alone a tuple is the one of its step.
         alone = [replace(it, tree=on_side(it.tree, ROW)) for it in keys]
-        return judged(
-            self.operator, step, alone, view=replace(self.sides[at], side=ROW)
-        )
+        view, place = replace(self.sides[at], side=ROW), self.operator.call.place
+        return judged(self.operator, step, alone, shown=shown_tuple(view, place))
 
     def _of_side(self, name: str, hand: spec.Hand) -> list[Value]:
         """Returns the values of a parameter, each of one port alone."""
@@ -354,6 +357,92 @@ class _Join:
                 options.append((setting.name, shown))
         names = ", ".join(head.name for head in call.heads)
         return spec.Told(f"{names}, line {call.place.line}", tuple(options))
+
+
+_MEET, _THERE = "they meet", ("matched_left", "matched_right")
+
+
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """What a join gives of two tuples: where that may fail, a step behind it says it.
+
+    A pair of which nobody can say whether it matches comes out of the join, and leaves
+    by `failed`. So the two have met, and neither of them is alone any more.
+    """
+
+    operator: Operator
+    sides: tuple[PortView, ...]
+    matches: Value
+    given: Mapping[str, Value]
+
+    @property
+    def condition(self) -> Expression:
+        """Returns when two tuples come out of the join together."""
+        if leaving(self.operator, [self.matches]):
+            tree = compose("coalesce(x, true)", x=self.matches.tree)
+            return values.expressed(tree)
+        return self.matches.expression
+
+    @property
+    def columns(self) -> Mapping[str, Value]:
+        """Returns what comes out of the join: both tuples, if they are yet to judge."""
+        if not self._may_fail:
+            return self.given
+        place = self.operator.call.place
+        there = (Column(BARE, name, AtomicType.BOOLEAN) for name in _THERE)
+        meet = compose("x AND y", **dict(zip("xy", there, strict=True)))
+        return {
+            _MEET: Value(BOOLEAN, meet, place),
+            **{
+                _in_pair(view.side, name): view.attribute(name, place)
+                for view in self.sides
+                for name in view.type.names
+            },
+        }
+
+    @property
+    def _may_fail(self) -> bool:
+        """Tells whether a pair may leave by `failed`."""
+        return bool(leaving(self.operator, [self.matches, *self.given.values()]))
+
+    def judged(self, joined: Callable[[Schema], spec.Step]) -> spec.Step:
+        """Returns the pairs that have all that is given, as the first port gives it."""
+        wanted = self.operator.made[0].schema
+        if not self._may_fail:
+            return joined(wanted)
+        place = self.operator.call.place
+        kinds = {name: it.tree.type for name, it in self.columns.items()}
+        step = joined(Schema(tuple(starmap(schema.Column, kinds.items()))))
+        # A tuple that is alone has not been asked whether it matches.
+        meet = Column(ROW, _MEET, AtomicType.BOOLEAN)
+        asked = compose("IF(x, y, true)", x=meet, y=_of_pair(self.matches.tree))
+        given = {
+            name: replace(it, tree=_of_pair(it.tree)) for name, it in self.given.items()
+        }
+        texts = {
+            key: shown_tuple(view, place)
+            for key, view in zip("xy", self.sides, strict=True)
+        }
+        left, right = (view.name for view in self.sides)
+        shown = compose(f"concat('{{{left}=', x, ',{right}=', y, '}}')", **texts)
+        needed = [replace(self.matches, tree=asked), *given.values()]
+        step = judged(self.operator, step, needed, shown=_of_pair(shown))
+        return spec.Projected(step, wanted, columns_of(given))
+
+
+def _in_pair(side: str, name: str) -> str:
+    """Returns the name of a column of one side where a row is a pair."""
+    # No attribute has a blank in its name.
+    return f"{side} {name}"
+
+
+def _of_pair(node: Node) -> Node:
+    """Returns a tree of two rows as one of the row that is their pair."""
+    match node:
+        case Column(side, name) if side:
+            return replace(node, side=ROW, name=_in_pair(side, name))
+        case _:
+            return with_parts(node, _of_pair)
 
 
 def _conjuncts(node: syntax.Node) -> Iterator[syntax.Node]:

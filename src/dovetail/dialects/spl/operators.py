@@ -422,22 +422,28 @@ def _assigned(one: Value) -> Value:
             return one
 
 
+def leaving(operator: Operator, needed: Iterable[Value]) -> list[Value]:
+    """Returns those of some values that may send a tuple to `failed`, by missing."""
+    lacking = lacking_of(needed)
+    if operator.call.catches:
+        return lacking
+    return [it for it in lacking if BY_ZERO in failures(it.tree)]
+
+
 def judged(
     operator: Operator,
     step: spec.Step,
     needed: Iterable[Value],
     *,
-    view: PortView | None = None,
+    shown: Node | None = None,
 ) -> spec.Step:
     """Returns the tuples for which there are values; of a `@catch` others leave.
 
     So do those that divide by 0, in front of any operator. Each goes once, with the
-    reason of the first value that is missing. They are of the port of a `view`, or of
-    the only one.
+    reason of the first value that is missing. They are `shown` as a text, or as those
+    of the only port are.
     """
-    lacking = lacking_of(needed)
-    if not operator.call.catches:
-        lacking = [it for it in lacking if BY_ZERO in failures(it.tree)]
+    lacking = leaving(operator, needed)
     if not lacking:
         return step
     place = operator.call.place
@@ -450,7 +456,7 @@ def judged(
     reason = compose(f"CASE {' '.join(reasons)} END", **parts)
     there = compose(" AND ".join(f"{name} IS NOT NULL" for name in parts), **parts)
     schema = types.schema_of(FAILED, place)
-    shown = shown_tuple(view or operator.views()[0], place)
+    shown = shown or shown_tuple(operator.views()[0], place)
     gone = spec.Filtered(step, expressed(compose("NOT x", x=there)))
     select = failed_row(operator, reason, shown)
     operator.failed.append(spec.Projected(gone, schema, select))

@@ -357,10 +357,9 @@ class Single:
         asked, results = self._asked(values, source.schema)
         window, end = self._window_of(group, asked)
         names = tuple(groups.values())
-        # One that each group has for itself is a window of its own.
-        is_own = isinstance(window.until, spec.firing.FromFirst)
-        parts, alike = (names, ()) if is_own else ((), names)
-        fired = asked.windowed(source, window, by=parts, groups=alike)
+        # A window that begins with a row is one of its group alone.
+        by = names if isinstance(window.until, spec.firing.FromFirst) else ()
+        fired = asked.windowed(source, window, by=by, groups=() if by else names)
 
         def of_group(node: exp.Expr) -> exp.Expr | None:
             kinds = map(type, keys)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, ArithmeticException
 
 from dovetail import spec
 from dovetail.bind.failures import on_trial, said
@@ -27,7 +27,8 @@ def words_of_spark(
     try:
         with on_trial():
             yield
-    except AnalysisException as error:
+    # A number that is written with too many digits is refused as a computation.
+    except (AnalysisException, ArithmeticException) as error:
         if isinstance(join, spec.JoinSpec):
             _refuse_keys(join, inputs)
         texts = _texts_of(join)

@@ -427,8 +427,9 @@ def _aggregate(tree: Node) -> Iterator[str]:
             merge
         ):
             for value in _of_each(items):
-                nothing = sql.written_tree(zero)
-                yield f"coalesce(CAST(sum({value}) AS {kind}), {nothing})"
+                # A sum without room is null, as that of a list is; that of none is not.
+                total, nothing = f"CAST(sum({value}) AS {kind})", sql.written_tree(zero)
+                yield f"IF(count(1) = 0, {nothing}, {total})"
         case _:
             return
 

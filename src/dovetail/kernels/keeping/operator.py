@@ -9,7 +9,7 @@ import pyarrow as pa
 from dovetail.kernels.arrays.names import LineKind
 from dovetail.kernels.keeping.lines import CAUSE, KIND, NOW, Found, Keeper, Saved
 from dovetail.kernels.keeping.memory import Memory, Remembered
-from dovetail.kernels.keeping.queues import Queues, Queued
+from dovetail.kernels.keeping.queues import Queued, Queues
 from dovetail.kernels.keeping.windows import Windowed, Windows
 
 

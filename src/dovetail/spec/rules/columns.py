@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from itertools import chain
 
 from dovetail import spec
-from dovetail.errors import SchemaError
+from dovetail.errors import SchemaError, SpecError
 from dovetail.expression import PAIR_NAMES, Expression, is_comparable
+from dovetail.expression.syntax import syntax
 from dovetail.schema import AtomicType, Schema, read_value
 from dovetail.spec.rules.rule import Finding, JoinRule
 
@@ -110,18 +111,24 @@ def semi_selects_of_both(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Findin
                 )
 
 
+def unreadable_conditions(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
+    """Gives the conditions that are no expressions, whatever functions there are."""
+    # Among others they would be others: `a) or (b` closes what it has not opened.
+    for place, condition in _conditions(join):
+        try:
+            syntax(condition.text)
+        except SpecError as error:
+            why = error.found.removeprefix(f'"{condition}" ')
+            found = f'"{condition}" in {place} {why}'
+            yield Finding(found, error.expected, error.hint)
+
+
 def conditions_of_other_types(
     join: spec.JoinSpec, inputs: spec.Inputs
 ) -> Iterator[Finding]:
     """Gives the conditions that are neither true nor false."""
     # Spark takes a number for a truth in some places and not in others: none is one.
-    picks = join.picks
-    conditions = {
-        "soft": join.soft,
-        "left_condition": picks.left_condition,
-        "skip_when": picks.skip_when,
-    }
-    for place, condition in conditions.items():
+    for place, condition in _conditions(join):
         for kind in spec.known_types(condition, join, inputs):
             if kind not in _TRUTHS:
                 hint = f"compare it, as in ({condition}) <> 0"
@@ -154,6 +161,13 @@ def misfit_given_rows(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Find
                     read_value(value, schema[name].type, label)
                 except SchemaError as error:
                     yield Finding(error.found, error.expected, error.hint)
+
+
+def _conditions(join: spec.JoinSpec) -> Iterator[Place]:
+    """Gives what is true or false of a pair, or of a row, with its place."""
+    yield "soft", join.soft
+    yield "left_condition", join.picks.left_condition
+    yield "skip_when", join.picks.skip_when
 
 
 def _pair_expressions(join: spec.JoinSpec) -> Iterator[Place]:
@@ -207,6 +221,7 @@ RULES = (
         "semi_select", "a semi join selects from its own side", semi_selects_of_both
     ),
     JoinRule("key_type", "keys are of comparable types", keys_that_never_meet),
+    JoinRule("condition_text", "a condition is an expression", unreadable_conditions),
     JoinRule(
         "condition_type", "a condition is true or false", conditions_of_other_types
     ),
