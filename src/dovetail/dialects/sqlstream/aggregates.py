@@ -180,18 +180,8 @@ class WindowFunction:
                 if isinstance(kind, AtomicType | DecimalType):
                     return _text(self.asked.total(fold, self.column))
                 return self._values(of_list)
-            case exp.GroupConcat():
-                sign = self.written.args.get("separator") or exp.Literal.string(",")
-                if not isinstance(sign, exp.Literal) or not sign.is_string:
-                    raise self.text.wrong(
-                        self.written, "a separator that is no text", "','"
-                    )
-                known = self._values(_KNOWN)
-                if isinstance(self.written.this, exp.Distinct):
-                    known = f"array_distinct({known})"
-                return _JOINED.format(known=known, sign=sign.sql(dialect="spark"))
-            case ExpAvg() if isinstance(kind, StructType):
-                return self._fading(kind)
+            case exp.GroupConcat() | ExpAvg():
+                return self.of_list()
             case _:
                 written, less = _SPREADS[type(self.written)]
                 self._refuse_no_number(kind)
@@ -199,6 +189,29 @@ class WindowFunction:
                 return written.format(
                     _VARIANCE.format(count=count, less=less, squares=squares)
                 )
+
+    def of_list(self) -> str:
+        """Returns a function that looks at all values, one after another."""
+        kind = self.kind
+        if isinstance(self.written, exp.GroupConcat):
+            sign = self.written.args.get("separator") or exp.Literal.string(",")
+            if not isinstance(sign, exp.Literal) or not sign.is_string:
+                told = "a separator that is no text"
+                raise self.text.wrong(self.written, told, "','")
+            known = self._values(_KNOWN)
+            if isinstance(self.written.this, exp.Distinct):
+                known = f"array_distinct({known})"
+            return _JOINED.format(known=known, sign=sign.sql(dialect="spark"))
+        # What EXP_AVG looks at are pairs of a value and its time.
+        assert isinstance(kind, StructType)  # noqa: S101 - as it is made
+        self._refuse_no_number(kind.fields[0][1])
+        length = Windows(self.text).length(self.written.args["length"])
+        if not length.is_exact or not length.microseconds:
+            told = "EXP_AVG by months, or by nothing"
+            raise self.text.wrong(self.written, told, "HOUR")
+        values = self._values("{x}")
+        weight = _WEIGHT.format(x=values, length=length.microseconds)
+        return _FADING.format(aged=_AGED.format(x=values), weight=weight)
 
     def _sum(self) -> str:
         """Returns the sum of values."""
@@ -224,18 +237,6 @@ class WindowFunction:
         if usual is None:
             return "NULL"
         return f"CAST({usual.sql(dialect='spark')} AS {self.kind})"
-
-    def _fading(self, kind: StructType) -> str:
-        """Returns a mean in which older values count less, each with its time."""
-        function = self.written
-        self._refuse_no_number(kind.fields[0][1])
-        length = Windows(self.text).length(function.args["length"])
-        if not length.is_exact or not length.microseconds:
-            told = "EXP_AVG by months, or by nothing"
-            raise self.text.wrong(function, told, "HOUR")
-        values = self._values("{x}")
-        weight = _WEIGHT.format(x=values, length=length.microseconds)
-        return _FADING.format(aged=_AGED.format(x=values), weight=weight)
 
     def _number(self, name: str) -> int:
         """Returns how many rows a function looks on; one where it does not say."""

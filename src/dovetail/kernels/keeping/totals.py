@@ -10,8 +10,8 @@ rounded on the way: what has left leaves nothing behind.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from decimal import Context, Decimal
 from math import inf, isfinite, nan
 from typing import Any, ClassVar, Protocol
@@ -23,8 +23,6 @@ from dovetail.spec.firing import Fold, Total
 
 _DIGITS = 38
 _WIDE = Context(prec=3 * _DIGITS)
-_NUMBERS = 1 << 64
-"""So many whole numbers 8 bytes tell apart."""
 
 
 class Running(Protocol):
@@ -286,129 +284,116 @@ def _key(value: Any) -> Any:  # noqa: ANN401 - whatever a column holds
 
 
 @dataclass(slots=True)
+class Folded:
+    """A total over the rows of a table: what its column has, and what folds it."""
+
+    total: Total
+    kind: pa.DataType
+    values: Sequence[Any]
+    drops: bool
+
+    @classmethod
+    def over(cls, total: Total, column: pa.Array, *, drops: bool) -> Folded:
+        """Returns a total over a column; whether rows leave it one by one."""
+        fold, kind = total.fold, column.type
+        if fold is Fold.SQUARES:
+            column = column.cast(pa.float64(), safe=False)
+        elif fold is Fold.COUNT and not total.distinct:
+            # A 1 for whatever a value is: what it is nobody asks.
+            column = pc.if_else(column.is_valid(), 1, None)
+        elif pa.types.is_timestamp(kind):
+            column = column.cast(pa.int64())
+        values: Sequence[Any] = column.to_pylist()
+        if fold is Fold.SUM and pa.types.is_decimal(kind):
+            shift = kind.scale
+            values = [
+                it if it is None else int(_WIDE.scaleb(it, shift)) for it in values
+            ]
+        return cls(total, kind, values, drops)
+
+    def begun(self) -> Running:
+        """Returns it of no values yet."""
+        fold: Running
+        match self.total.fold:
+            case Fold.COUNT:
+                fold = _Count()
+            case Fold.SQUARES:
+                fold = _Squares()
+            case Fold.SUM:
+                fold = _Doubles() if pa.types.is_floating(self.kind) else _Whole()
+            case chosen:
+                fold = _Chosen(chosen, self.drops)
+        return _Distinct(fold) if self.total.distinct else fold
+
+    def column(self, results: Sequence[Any]) -> pa.Array:
+        """Returns results as a column; what has no room there is null."""
+        fold, kind = self.total.fold, self.kind
+        if fold is Fold.COUNT:
+            return pa.array(results, pa.int64())
+        if fold is Fold.SUM and pa.types.is_decimal(kind):
+            decimals = [
+                _WIDE.scaleb(Decimal(it), -kind.scale)
+                if it is not None and abs(it) < 10**_DIGITS
+                else None
+                for it in results
+            ]
+            return pa.array(decimals, pa.decimal128(_DIGITS, kind.scale))
+        if fold is Fold.SUM and pa.types.is_integer(kind):
+            # Of a sum that has no room 8 bytes have the lowest bits.
+            half = 1 << 63
+            sums = [it and (it + half) % (2 * half) - half for it in results]
+            return pa.array(sums, pa.int64())
+        is_double = fold in {Fold.SUM, Fold.SQUARES}
+        return pa.array(results, pa.float64() if is_double else kind)
+
+
+@dataclass(slots=True)
 class Totals:
-    """The totals that a window has, over the rows of a table, which have places.
+    """The totals that a window has, over the rows of a table, which have places."""
 
-    Where rows leave a window one by one totals must be able to drop them.
-    """
-
-    known: Sequence[Total]
-    kinds: Sequence[pa.DataType]
-    values: Sequence[Sequence[Any]]
-    makers: Sequence[Callable[[], Running]]
+    known: Sequence[Folded]
 
     @classmethod
     def over(
         cls, known: Sequence[Total], table: pa.RecordBatch, *, drops: bool
     ) -> Totals:
-        """Returns the totals over the rows of a table."""
-        columns = [table.column(one.column) for one in known]
-        pairs = zip(known, columns, strict=True)
-        values = [_values(one, column) for one, column in pairs]
-        kinds = [column.type for column in columns]
-        makers = [
-            _maker(one, kind, drops=drops)
-            for one, kind in zip(known, kinds, strict=True)
-        ]
-        return cls(known, kinds, values, makers)
+        """Returns the totals over a table; whether some rows leave before others."""
+        return cls(
+            [Folded.over(it, table.column(it.column), drops=drops) for it in known]
+        )
 
     def begun(self) -> list[Running]:
         """Returns totals of no rows yet."""
-        return [make() for make in self.makers]
+        return [one.begun() for one in self.known]
 
     def add(self, running: Sequence[Running], place: int) -> None:
         """Adds a row to totals."""
-        for one, values in zip(running, self.values, strict=True):
-            one.add(values[place])
+        for one, known in zip(running, self.known, strict=True):
+            one.add(known.values[place])
 
     def drop(self, running: Sequence[Running], place: int) -> None:
         """Takes their first row from totals."""
-        for one, values in zip(running, self.values, strict=True):
-            one.drop(values[place])
+        for one, known in zip(running, self.known, strict=True):
+            one.drop(known.values[place])
 
-    def restored(self, known: Sequence[Sequence[Any]]) -> list[Running]:
+    def restored(self, saved: Sequence[Sequence[Any]]) -> list[Running]:
         """Returns totals as they were saved."""
         running = self.begun()
-        for one, values in zip(running, known, strict=True):
+        for one, values in zip(running, saved, strict=True):
             one.restore(values)
         return running
 
     def columns(self, found: Sequence[Sequence[Any]]) -> dict[str, pa.Array]:
         """Returns columns of results, of each row as many; of a mark there are none."""
-        columns = {}
-        for number, (one, kind) in enumerate(zip(self.known, self.kinds, strict=True)):
-            results = [row[number] if row else None for row in found]
-            columns[one.name] = _column(one.fold, kind, results)
-        return columns
+        return {
+            one.total.name: one.column([row[number] if row else None for row in found])
+            for number, one in enumerate(self.known)
+        }
 
 
 def saved(running: Sequence[Running]) -> list[tuple[Any, ...]]:
     """Returns totals as plain values."""
     return [one.saved() for one in running]
-
-
-def _maker(total: Total, kind: pa.DataType, *, drops: bool) -> Callable[[], Running]:
-    """Returns what makes a total of no values yet, of a type."""
-    if total.distinct:
-        make = _maker(replace(total, distinct=False), kind, drops=drops)
-        return lambda: _Distinct(make())
-    match total.fold:
-        case Fold.COUNT:
-            return _Count
-        case Fold.SQUARES:
-            return _Squares
-        case Fold.SUM:
-            return _Doubles if pa.types.is_floating(kind) else _Whole
-        case fold:
-            return lambda: _Chosen(fold, drops)
-
-
-def _values(total: Total, column: pa.Array) -> Sequence[Any]:
-    """Returns the values of a column as a fold takes them."""
-    fold, kind = total.fold, column.type
-    if fold is Fold.SQUARES:
-        column = column.cast(pa.float64(), safe=False)
-    elif fold is Fold.COUNT and not total.distinct:
-        # A 1 for whatever a value is: what it is nobody asks.
-        column = pc.if_else(column.is_valid(), 1, None)
-    elif pa.types.is_timestamp(kind):
-        column = column.cast(pa.int64())
-    values: Sequence[Any] = column.to_pylist()
-    if fold is Fold.SUM and pa.types.is_decimal(kind):
-        shift = kind.scale
-        return [it if it is None else int(_WIDE.scaleb(it, shift)) for it in values]
-    return values
-
-
-def _column(fold: Fold, kind: pa.DataType, results: Sequence[Any]) -> pa.Array:
-    """Returns results as a column, of values of a type; what has no room is null."""
-    match fold:
-        case Fold.COUNT:
-            return pa.array(results, pa.int64())
-        case Fold.SUM if pa.types.is_decimal(kind):
-            decimals = [_decimal(it, kind.scale) for it in results]
-            return pa.array(decimals, pa.decimal128(_DIGITS, kind.scale))
-        case Fold.SUM if pa.types.is_integer(kind):
-            return pa.array([*map(_wrapped, results)], pa.int64())
-        case Fold.SUM | Fold.SQUARES:
-            return pa.array(results, pa.float64())
-        case _:
-            return pa.array(results, kind)
-
-
-def _decimal(value: int | None, scale: int) -> Decimal | None:
-    """Returns a whole number of whose digits so many are behind a point."""
-    if value is None or abs(value) >= 10**_DIGITS:
-        return None
-    return _WIDE.scaleb(Decimal(value), -scale)
-
-
-def _wrapped(value: int | None) -> int | None:
-    """Returns what 8 bytes have of a whole number."""
-    if value is None:
-        return None
-    half = _NUMBERS // 2
-    return (value + half) % _NUMBERS - half
 
 
 def _quotient(number: int, parts: int) -> float:

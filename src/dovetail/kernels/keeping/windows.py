@@ -527,19 +527,20 @@ class Windowed:
                 if self.goes_on and gives.lists:
                     rows = [place for place, _ in one.rows]
                 totals = [it.result for it in self._running(group)]
-                placed = [self._at(it.number, one, group) for it in gives.placed]
+                placed: list[int | None] = []
+                for it in gives.placed:
+                    at = it.number - 1 if it.number > 0 else it.number
+                    if not -group.size <= at < group.size:
+                        placed.append(None)
+                    elif self.goes_on:
+                        placed.append(one.rows[at][0])
+                    else:
+                        placed.append(group.places[at])
                 yield Found(group.last, rows, counts, self.now, totals, placed)
         else:
             yield from self._arranged(one)
         if self.known.has_marks:
             yield Found()
-
-    def _at(self, number: int, one: _Window, group: _Group) -> int | None:
-        """Returns the place of a row of a group, by its number in it; if it has one."""
-        at = number - 1 if number > 0 else number
-        if not -group.size <= at < group.size:
-            return None
-        return one.rows[at][0] if self.goes_on else group.places[at]
 
     def _grouped(self, one: _Window) -> dict[Key, _Group]:
         """Returns the groups of the rows of a window."""
