@@ -91,7 +91,7 @@ class Asked:
             kind = fold_type(one.fold, known[one.column].type)
             columns.append(Column(one.name, kind))
         columns += [Column(it.name, known[it.column].type) for it in placed]
-        gives = spec.firing.Lists(
+        gives = spec.firing.Groups(
             groups, lists, counts, known.names, moment, totals, placed
         )
         return spec.Windowed(source, Schema(tuple(columns)), window, gives, by)

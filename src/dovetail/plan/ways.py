@@ -26,7 +26,7 @@ from dovetail.spec.firing import (
     ByCalendar,
     ByMark,
     ByTime,
-    Lists,
+    Groups,
     Sliding,
     Tumbling,
 )
@@ -114,7 +114,7 @@ class Fired:
             case Coded(code=known):
                 # At the end, and with a mark, rows stand apart from all others.
                 return most_submitted(known.on_row) > 1
-            case Windowed(gives=Lists(groups=groups), by=by):
+            case Windowed(gives=Groups(by=groups), by=by):
                 return bool(groups or by)
             case Windowed():
                 return True

@@ -212,16 +212,16 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Lists:
+class Groups:
     """A row for each group of the rows in a window: lists of values, and totals.
 
-    Groups are of equal values in columns, and stand in the order of their first rows.
+    Groups are `by` equal values in columns, in the order of their first rows.
     A column `counts` has how many rows each group of the window has. Of the columns
     `last` a row has the value that the last row of its group has. A column `moment` has
     when the window fires.
     """
 
-    groups: tuple[str, ...]
+    by: tuple[str, ...]
     lists: tuple[Listed, ...] = ()
     counts: str = ""
     last: tuple[str, ...] = ()
@@ -242,4 +242,4 @@ class Arranged:
     """Columns, each with whether it descends."""
 
 
-Gives = Lists | Arranged
+Gives = Groups | Arranged

@@ -230,18 +230,18 @@ class _Windows:
         ):
             return
         match self.step.gives:
-            case firing.Lists() as gives:
-                yield from self._listed(one, gives)
+            case firing.Groups() as gives:
+                yield from self._grouped(one, gives)
             case firing.Arranged():
                 yield from self._arranged(one)
         yield Sign.MARK
 
-    def _listed(self, one: _Window, gives: firing.Lists) -> Iterator[spec.Row]:
+    def _grouped(self, one: _Window, gives: firing.Groups) -> Iterator[spec.Row]:
         """Yields a row for each group of the rows of a window."""
         groups: dict[tuple[object, ...], list[spec.Row]] = {}
         last: dict[tuple[object, ...], spec.Row] = {}
         for number, (row, when) in enumerate(one.rows):
-            key = _key(row, gives.groups)
+            key = _key(row, gives.by)
             last[key] = row
             group = groups.setdefault(key, [])
             if not self._is_skipped(len(one.rows) - number, when):
@@ -271,7 +271,9 @@ class _Windows:
             case _:
                 return False
 
-    def _totals(self, gives: firing.Lists, group: Sequence[spec.Row]) -> dict[str, Any]:
+    def _totals(
+        self, gives: firing.Groups, group: Sequence[spec.Row]
+    ) -> dict[str, Any]:
         """Returns what becomes of the values of a group, and of single rows of it."""
         known = self.step.source.schema
         found: dict[str, Any] = {}

@@ -132,7 +132,7 @@ def _types(
 ) -> dict[str, DataType]:
     """Returns the types of what an operator gives."""
     match step:
-        case spec.Windowed(gives=spec.firing.Lists(last=last), schema=schema):
+        case spec.Windowed(gives=spec.firing.Groups(last=last), schema=schema):
             # What a row has as it came has the type that it has there.
             own = {name: known[name] for name in last}
             made = [name for name in schema.names if name not in own]

@@ -44,8 +44,8 @@ from dovetail.spec.firing import (
     FromFirst,
     FromLast,
     Gives,
+    Groups,
     Listed,
-    Lists,
     Sliding,
     Tumbling,
 )
@@ -161,12 +161,12 @@ class Windowed:
             known,
             table,
             keys_of(table, known.by),
-            keys_of(table, gives.groups if isinstance(gives, Lists) else ()),
+            keys_of(table, gives.by if isinstance(gives, Groups) else ()),
             [*zip(*ranks, strict=True)],
             Measure.of(window.keeps, table),
             Measure.of(window.fires, table),
             Totals.over(
-                gives.totals if isinstance(gives, Lists) else (),
+                gives.totals if isinstance(gives, Groups) else (),
                 table,
                 drops=isinstance(window, Sliding),
             ),
@@ -185,7 +185,7 @@ class Windowed:
     def _look_ahead(self) -> None:
         """Finds out what must be kept of rows."""
         window, gives = self.known.window, self.known.gives
-        if not isinstance(gives, Lists):
+        if not isinstance(gives, Groups):
             return
         if isinstance(window, Tumbling):
             # The first value says there when the window is over.
@@ -193,7 +193,7 @@ class Windowed:
             self.keeps_rows = bool(gives.lists or gives.placed or looks_back)
             self.goes_on = not self.keeps_rows
         else:
-            self.goes_on = isinstance(window.fires, ByCount) and not gives.groups
+            self.goes_on = isinstance(window.fires, ByCount) and not gives.by
             self.skips = window.skips
 
     def kept(self) -> list[int]:
@@ -400,8 +400,13 @@ class Windowed:
         """Yields what comes before a row is in its window, and makes room for it."""
         window, evicts = self.known.window, self.evicts
         if isinstance(window, Tumbling):
-            oldest = one.rows[0][0] if one.rows else place
-            if evicts and evicts.is_over(place, evicts.values[oldest]):
+            # By a width below 0 even an equal row is too far above.
+            oldest = one.rows[0][0] if evicts and one.rows else None
+            if (
+                evicts
+                and oldest is not None
+                and (evicts.is_over(place, evicts.values[oldest]))
+            ):
                 yield from self._fire(one)
                 self.count -= one.size
                 one.size = 0
@@ -518,7 +523,7 @@ class Windowed:
         ):
             return
         gives = self.known.gives
-        if isinstance(gives, Lists):
+        if isinstance(gives, Groups):
             groups = one.groups if self.goes_on else self._grouped(one)
             counts = [it.size for it in groups.values()] if gives.counts else []
             for group in groups.values():
