@@ -4,12 +4,19 @@ from decimal import Decimal
 from math import inf, nan
 from random import Random
 
+import pyarrow as pa
 import pytest
 
 from dovetail import spec
 from dovetail.conformance.local.firing import fire
 from dovetail.conformance.oracle.firing import Passing, Sign, fired
 from dovetail.dialects.steps import Asked
+from dovetail.engines.kernel_settings import firing_settings, in_row_time
+from dovetail.engines.tables import arrow_table
+from dovetail.kernels.arrays.names import LineKind
+from dovetail.kernels.keeping.lines import KIND, NOW
+from dovetail.kernels.keeping.operator import Kept, advance
+from dovetail.kernels.keeping.recent import Held
 from dovetail.schema import (
     AtomicType,
     Column,
@@ -155,3 +162,66 @@ def test_the_kernel_gives_what_the_oracle_does(number):
         # Nobody hears of them: whether there are any is the same to all.
         expected = [it for it in expected if it[1] is not Sign.MARK]
     assert told(found) == told(expected)
+
+
+class Counting(Held):
+    """Pieces in memory, which are counted as they are read."""
+
+    def read(self, number):
+        READ.append(number)
+        return super().read(number)
+
+
+READ = []
+
+
+def minute_of(chance):
+    """Totals over the last minute of each key, of rows that come every second."""
+    asked = Asked()
+    for fold, name, distinct in chance.sample(TOTALS, 6):
+        asked.total(fold, name, is_distinct=distinct)
+    minute = spec.firing.ByTime(spec.Span(0, 60 * SECOND))
+    window = spec.firing.Sliding(minute, ONE, eager=True)
+    return asked.windowed(GIVEN, window, by=("key",), counts="counts")
+
+
+@pytest.mark.parametrize("number", range(40))
+def test_rows_of_the_last_seconds_leave_as_they_came(number):
+    chance = Random(number)
+    asked = Asked()
+    for fold, name, distinct in chance.sample(TOTALS, 6):
+        asked.total(fold, name, is_distinct=distinct)
+    window = spec.firing.Sliding(FEW_SECONDS, ONE, eager=True)
+    by, counts = chance.choice(((), ("key",))), chance.choice(("", "counts"))
+    step = asked.windowed(GIVEN, window, by=by, counts=counts)
+    given = [*stream(chance, SECOND)]
+    expected = [
+        it for it in fired(step, given, has_marks=False) if it[1] is not Sign.MARK
+    ]
+    assert told(fire(step, given, has_marks=False)) == told(expected)
+
+
+def test_a_step_reads_the_rows_that_leave_and_no_others():
+    chance = Random(1)
+    known = in_row_time(firing_settings(minute_of(chance)))
+    rows = [
+        {"at": from_microseconds(number * SECOND), "key": chance.choice("ab")}
+        | {name: value(chance, name) for name in KINDS}
+        for number in range(300)
+    ]
+    nothing = arrow_table(rows[:1], SCHEMA).to_batches()[0].slice(1)
+    kept = Kept(nothing, pieces=Counting())
+    for first in range(0, 300, 10):
+        lines = arrow_table(rows[first : first + 10], SCHEMA)
+        nows = [number * SECOND for number in range(first, first + 10)]
+        lines = lines.append_column(
+            KIND, pa.array([int(LineKind.ROW)] * 10, pa.int32())
+        )
+        (batch,) = lines.append_column(NOW, pa.array(nows, pa.int64())).to_batches()
+        READ.clear()
+        kept, _ = advance(known, kept, batch)
+        # A row leaves a second behind the minute: one of the piece before the last six.
+        number = first // 10
+        assert READ == [it for it in (number - 7, number - 6) if it >= 0]
+        assert len(kept.pieces.pieces) <= 8
+        assert not kept.rows.num_rows

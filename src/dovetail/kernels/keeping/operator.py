@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
@@ -10,6 +10,7 @@ from dovetail.kernels.arrays.names import LineKind
 from dovetail.kernels.keeping.lines import CAUSE, KIND, NOW, Found, Keeper, Saved
 from dovetail.kernels.keeping.memory import Memory, Remembered
 from dovetail.kernels.keeping.queues import Queued, Queues
+from dovetail.kernels.keeping.recent import Held, Pieces, Recent, is_recent
 from dovetail.kernels.keeping.windows import Windowed, Windows
 
 
@@ -19,6 +20,8 @@ class Kept:
 
     rows: pa.RecordBatch
     saved: Saved = None
+    pieces: Pieces = field(default_factory=Held)
+    """Where rows lie that a step reads only when they leave."""
 
 
 def advance(
@@ -31,6 +34,8 @@ def advance(
     table = pa.concat_batches([kept.rows, lines.drop_columns([KIND, NOW])])
     keeper: Keeper
     match known:
+        case Windows() if is_recent(known):
+            keeper = Recent.over(known, table, kept.saved, pieces=kept.pieces)
         case Windows():
             keeper = Windowed.over(known, table, kept.saved)
         case Queues():
@@ -53,4 +58,5 @@ def advance(
         CAUSE: pa.array(causes, pa.int64()),
     }
     rows = table.take(pa.array(stay, pa.int64()))
-    return Kept(rows, keeper.saved(numbers)), pa.RecordBatch.from_pydict(columns)
+    saved = keeper.saved(numbers)
+    return Kept(rows, saved, kept.pieces), pa.RecordBatch.from_pydict(columns)

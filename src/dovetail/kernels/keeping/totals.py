@@ -348,6 +348,25 @@ class Folded:
 
 
 @dataclass(slots=True)
+class Group:
+    """So many rows of one group, the place of the last one, and the totals of them.
+
+    `places` are all of them, where they are asked for. Of a group of which no row comes
+    or leaves totals stay as they were `saved`.
+    """
+
+    running: Sequence[Running] = ()
+    size: int = 0
+    last: int = 0
+    places: Sequence[int] = ()
+    saved: Sequence[Sequence[Any]] = ()
+
+    def known(self) -> Sequence[Sequence[Any]]:
+        """Returns what is known of the totals, as plain values."""
+        return self.saved or [one.saved() for one in self.running]
+
+
+@dataclass(slots=True)
 class Totals:
     """The totals that a window has, over the rows of a table, which have places."""
 
@@ -362,26 +381,26 @@ class Totals:
             [Folded.over(it, table.column(it.column), drops=drops) for it in known]
         )
 
-    def begun(self) -> list[Running]:
-        """Returns totals of no rows yet."""
-        return [one.begun() for one in self.known]
+    def begun(self) -> Group:
+        """Returns a group of no rows yet."""
+        return Group([one.begun() for one in self.known])
 
-    def add(self, running: Sequence[Running], place: int) -> None:
-        """Adds a row to totals."""
-        for one, known in zip(running, self.known, strict=True):
+    def add(self, group: Group, place: int) -> None:
+        """Adds a row to a group, the last one."""
+        for one, known in zip(self._running(group), self.known, strict=True):
             one.add(known.values[place])
+        group.size += 1
+        group.last = place
 
-    def drop(self, running: Sequence[Running], place: int) -> None:
-        """Takes their first row from totals."""
-        for one, known in zip(running, self.known, strict=True):
+    def drop(self, group: Group, place: int) -> None:
+        """Takes the first row from a group."""
+        for one, known in zip(self._running(group), self.known, strict=True):
             one.drop(known.values[place])
+        group.size -= 1
 
-    def restored(self, saved: Sequence[Sequence[Any]]) -> list[Running]:
-        """Returns totals as they were saved."""
-        running = self.begun()
-        for one, values in zip(running, saved, strict=True):
-            one.restore(values)
-        return running
+    def results(self, group: Group) -> list[Any]:
+        """Returns what the totals of a group come to."""
+        return [one.result for one in self._running(group)]
 
     def columns(self, found: Sequence[Sequence[Any]]) -> dict[str, pa.Array]:
         """Returns columns of results, of each row as many; of a mark there are none."""
@@ -390,10 +409,14 @@ class Totals:
             for number, one in enumerate(self.known)
         }
 
-
-def saved(running: Sequence[Running]) -> list[tuple[Any, ...]]:
-    """Returns totals as plain values."""
-    return [one.saved() for one in running]
+    def _running(self, group: Group) -> Sequence[Running]:
+        """Returns the totals of a group as they go on."""
+        if group.saved:
+            group.running = [one.begun() for one in self.known]
+            for one, known in zip(group.running, group.saved, strict=True):
+                one.restore(known)
+            group.saved = ()
+        return group.running
 
 
 def _quotient(number: int, parts: int) -> float:

@@ -32,7 +32,7 @@ from dovetail.kernels.keeping.lines import (
     keys_of,
     taken,
 )
-from dovetail.kernels.keeping.totals import Running, Totals, saved
+from dovetail.kernels.keeping.totals import Group, Totals
 from dovetail.spec.firing import (
     Arranged,
     ByCalendar,
@@ -59,7 +59,7 @@ from dovetail.spec.windows import (
 )
 
 _NONE = ByCount(0)
-_OVER = 1 << 62
+OVER = 1 << 62
 """What time it is behind the end of a stream: nothing comes any more, and no timer
 goes on."""
 
@@ -90,20 +90,6 @@ class _Descending:
 
 
 @dataclass(slots=True)
-class _Group:
-    """Rows of one group, and the totals of them; `places` where they are asked for.
-
-    Of a group of which no row has come, or leaves, totals stay as they were `saved`.
-    """
-
-    totals: Sequence[Running] = ()
-    size: int = 0
-    last: int = 0
-    places: Sequence[int] = ()
-    saved: Sequence[Sequence[Any]] = ()
-
-
-@dataclass(slots=True)
 class _Window:
     """The rows of one partition, and what is remembered beside them.
 
@@ -121,8 +107,22 @@ class _Window:
     rises: bool = True
     size: int = 0
     began: int = 0
-    groups: dict[Key, _Group] = field(default_factory=dict)
+    groups: dict[Key, Group] = field(default_factory=dict)
     young: deque[tuple[int, int]] = field(default_factory=deque)
+
+
+def columns_of(
+    gives: Groups, totals: Totals, table: pa.RecordBatch, found: Sequence[Found]
+) -> dict[str, pa.Array]:
+    """Returns the columns of groups of rows of a table, but for lists and places."""
+    columns = taken(table, gives.last, [one.last for one in found])
+    if gives.counts:
+        sizes = [one.counts for one in found]
+        columns[gives.counts] = pa.array(sizes, pa.list_(pa.int32()))
+    if gives.moment:
+        micros = pa.array([one.moment for one in found], pa.int64())
+        columns[gives.moment] = micros.cast(pa.timestamp("us", "UTC"))
+    return columns | totals.columns([one.totals for one in found])
 
 
 @dataclass(slots=True)
@@ -179,7 +179,7 @@ class Windowed:
                 one.young = deque(young)
                 windows.count += one.size
                 for own, totals, size, last in groups:
-                    one.groups[own] = _Group((), size, last, (), totals)
+                    one.groups[own] = Group((), size, last, (), totals)
         return windows
 
     def _look_ahead(self) -> None:
@@ -214,7 +214,7 @@ class Windowed:
                 for some in (one.rows, one.young)
             )
             groups = [
-                (own, it.saved or saved(it.totals), it.size, numbers[it.last])
+                (own, it.known(), it.size, numbers[it.last])
                 for own, it in one.groups.items()
             ]
             known = one.used, one.since, one.triggered, one.has_been_full, one.rises
@@ -228,21 +228,11 @@ class Windowed:
             places = [one.last for one in found]
             return taken(self.table, self.table.schema.names, places)
         lists = self._lists(gives.lists, found) if gives.lists else {}
-        counts = {}
-        if gives.counts:
-            sizes = [one.counts for one in found]
-            counts = {gives.counts: pa.array(sizes, pa.list_(pa.int32()))}
-        last = taken(self.table, gives.last, [one.last for one in found])
-        moments = {}
-        if gives.moment:
-            micros = pa.array([one.moment for one in found], pa.int64())
-            moments = {gives.moment: micros.cast(pa.timestamp("us", "UTC"))}
-        totals = self.totals.columns([one.totals for one in found])
         placed = {}
         for number, it in enumerate(gives.placed):
             places = [None if one.is_mark else one.placed[number] for one in found]
             placed[it.name] = taken(self.table, [it.column], places)[it.column]
-        return lists | counts | last | moments | totals | placed
+        return columns_of(gives, self.totals, self.table, found) | lists | placed
 
     def _lists(
         self, asked: Sequence[Listed], found: Sequence[Found]
@@ -263,7 +253,7 @@ class Windowed:
 
     def come(self, kind: int, now: int, place: int) -> Iterator[Found]:
         """Yields what comes of time that has passed, and then of what has come."""
-        if self.clock == _OVER:
+        if self.clock == OVER:
             return
         if now < self.quiet:
             self.clock = now
@@ -284,7 +274,7 @@ class Windowed:
                     for one in self.parts.values():
                         yield from self._arranged(one)
                 self.parts.clear()
-                self.clock = _OVER
+                self.clock = OVER
 
     # Time.
 
@@ -384,7 +374,7 @@ class Windowed:
             one.young.append((place, now))
             self._grow(one, now)
             # It gives something even where there is no row at which it looks.
-            one.groups.setdefault((), _Group(self.totals.begun())).last = place
+            one.groups.setdefault((), self.totals.begun()).last = place
         self.parts[key] = one
         match self.known.drops:
             case EvictCount(most):
@@ -456,26 +446,16 @@ class Windowed:
         one.size -= 1
         self.count -= 1
         if self.goes_on:
-            group = one.groups[()]
-            group.size -= 1
-            self.totals.drop(self._running(group), place)
+            self.totals.drop(one.groups[()], place)
         return place
 
-    def _add(self, groups: dict[Key, _Group], place: int) -> None:
+    def _add(self, groups: dict[Key, Group], place: int) -> None:
         """Adds a row to its group."""
         key = self.groups[place]
         group = groups.get(key)
         if group is None:
-            group = groups[key] = _Group(self.totals.begun())
-        group.size += 1
-        group.last = place
-        self.totals.add(self._running(group), place)
-
-    def _running(self, group: _Group) -> Sequence[Running]:
-        """Returns the totals of a group, on which rows go on."""
-        if group.saved:
-            group.totals, group.saved = self.totals.restored(group.saved), ()
-        return group.totals
+            group = groups[key] = self.totals.begun()
+        self.totals.add(group, place)
 
     def _make_room(self, one: _Window, evicts: Measure, place: int) -> None:
         """Drops the rows that are too far below one that comes."""
@@ -531,7 +511,7 @@ class Windowed:
                 # Where totals go on rows stand in the window alone, if anywhere.
                 if self.goes_on and gives.lists:
                     rows = [place for place, _ in one.rows]
-                totals = [it.result for it in self._running(group)]
+                totals = self.totals.results(group)
                 placed: list[int | None] = []
                 for it in gives.placed:
                     at = it.number - 1 if it.number > 0 else it.number
@@ -547,9 +527,9 @@ class Windowed:
         if self.known.has_marks:
             yield Found()
 
-    def _grouped(self, one: _Window) -> dict[Key, _Group]:
+    def _grouped(self, one: _Window) -> dict[Key, Group]:
         """Returns the groups of the rows of a window."""
-        groups: dict[Key, _Group] = {}
+        groups: dict[Key, Group] = {}
         places = defaultdict[Key, list[int]](list)
         for place, _ in one.rows:
             self._add(groups, place)

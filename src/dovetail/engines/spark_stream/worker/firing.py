@@ -45,6 +45,7 @@ from dovetail.kernels.settings import FORMAT
 Batches = Iterator[pa.RecordBatch]
 LINE_DDL, RESULT_DDL = "bucket int, blob binary", "blob binary"
 _ROWS, _KNOWN, _WAITING, _BOUNDS, _ENDED = 1, 2, 3, 4, 5
+_PIECES = 16
 _TOGETHER = 64
 """So many blobs go to Spark in one frame: each frame costs as much as many rows."""
 _OWN = (int(LineKind.ROW), int(LineKind.MARK))
@@ -65,6 +66,9 @@ class Shelf(Protocol):
 
     def put(self, number: int, data: bytes) -> None:
         """Keeps a blob."""
+
+    def drop(self, number: int) -> None:
+        """Forgets a blob."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,15 +257,35 @@ class _Keeps:
     def read(self, schema: pa.Schema) -> Kept:
         """Returns what is kept."""
         if self.is_new:
-            return Kept(pa.RecordBatch.from_pylist([], schema))
+            nothing = pa.RecordBatch.from_pylist([], schema)
+            return Kept(nothing, pieces=_Pieces(self.shelf))
         rows = _kept_rows(self.shelf, _ROWS, schema)
         saved = pickle.loads(self.shelf.get(_KNOWN))  # noqa: S301 - our own state
-        return Kept(rows, saved)
+        return Kept(rows, saved, _Pieces(self.shelf))
 
     def write(self, kept: Kept) -> None:
         """Keeps what is kept."""
         self.shelf.put(_ROWS, write_batch(kept.rows))
         self.shelf.put(_KNOWN, pickle.dumps(kept.saved))
+
+
+@dataclass(frozen=True, slots=True)
+class _Pieces:
+    """Rows that lie on a shelf in pieces, behind all other blobs."""
+
+    shelf: Shelf
+
+    def read(self, number: int) -> pa.RecordBatch:
+        """Returns a piece."""
+        return read_batch(self.shelf.get(_PIECES + number))
+
+    def keep(self, number: int, rows: pa.RecordBatch) -> None:
+        """Keeps a piece."""
+        self.shelf.put(_PIECES + number, write_batch(rows))
+
+    def drop(self, number: int) -> None:
+        """Forgets a piece."""
+        self.shelf.drop(_PIECES + number)
 
 
 def _operated(stage: Stage, keeps: _Keeps, lines: pa.RecordBatch) -> pa.RecordBatch:
