@@ -222,6 +222,6 @@ def test_a_step_reads_the_rows_that_leave_and_no_others():
         kept, _ = advance(known, kept, batch)
         # A row leaves a second behind the minute: one of the piece before the last six.
         number = first // 10
-        assert READ == [it for it in (number - 7, number - 6) if it >= 0]
+        assert [it for it in (number - 7, number - 6) if it >= 0] == READ
         assert len(kept.pieces.pieces) <= 8
         assert not kept.rows.num_rows
