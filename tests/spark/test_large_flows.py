@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 import dovetail as dt
@@ -15,6 +16,10 @@ HOUR = """
 SORTED = """
     SELECT STREAM k, 1 AS n, v AS total FROM S
     ORDER BY FLOOR(S.ROWTIME TO HOUR), v;"""
+OVER = """
+    SELECT STREAM k, COUNT(*) OVER w AS n, SUM(v) OVER w AS total FROM S
+    WINDOW w AS (PARTITION BY k RANGE INTERVAL '30' MINUTE PRECEDING);"""
+SUMS = "count(*)", "sum(n)", "sum(total)", "sum(CAST(n * total AS DECIMAL(38, 0)))"
 
 
 @pytest.fixture
@@ -32,19 +37,36 @@ def folder(spark, tmp_path):
     return str(tmp_path / "rows")
 
 
-@pytest.mark.parametrize(("text", "told"), [(HOUR, "k, at"), (SORTED, "v")])
-def test_many_kept_rows_and_groups_come_out(spark, tmp_path, folder, text, told):
+def told(spark, tmp_path, folder, text):
+    """What comes out of a text, a file a batch, as sums."""
     stream = spark.readStream.schema(TYPES).option("maxFilesPerTrigger", 1)
     flow = dt.sql(text, {"S": dt.stream(stream.parquet(folder), time="at")})
     sink = dt.folder(str(tmp_path / "out"))
     how = {"trigger": {"availableNow": True}, "finish": True}
     for query in flow.write({"result": sink}, checkpoint=str(tmp_path / "c"), **how):
         query.awaitTermination()
+    return spark.read.parquet(str(tmp_path / "out")).selectExpr(*SUMS).first()
+
+
+@pytest.mark.parametrize(("text", "alike"), [(HOUR, "k, at"), (SORTED, "v")])
+def test_many_kept_rows_and_groups_come_out(spark, tmp_path, folder, text, alike):
     rows = spark.read.parquet(folder).selectExpr("k", "v", "date_trunc('HOUR', at) at")
-    expected = rows.groupBy(*told.split(", ")).agg(
+    expected = rows.groupBy(*alike.split(", ")).agg(
         F.count("*").alias("n"), F.sum("v").alias("total")
     )
-    sums = "count(*)", "sum(n)", "sum(total)", "sum(CAST(n * total AS DECIMAL(38, 0)))"
-    found = spark.read.parquet(str(tmp_path / "out")).selectExpr(*sums).first()
-    assert found == expected.selectExpr(*sums).first()
+    found = told(spark, tmp_path, folder, text)
+    assert found == expected.selectExpr(*SUMS).first()
     assert found[1] == FILES * ROWS
+
+
+def test_a_window_over_batches_forgets_what_is_too_old(spark, tmp_path, folder):
+    # Each key has a row every 800 seconds: half an hour has three, of two or three
+    # batches, of which Spark's own window function knows the same.
+    half = Window.partitionBy("k").orderBy("second").rangeBetween(-1800, 0)
+    rows = spark.read.parquet(folder).selectExpr("k", "v", "unix_seconds(at) second")
+    expected = rows.select(
+        F.count("*").over(half).alias("n"), F.sum("v").over(half).alias("total")
+    )
+    found = told(spark, tmp_path, folder, OVER)
+    assert found == expected.selectExpr(*SUMS).first()
+    assert found[1] > 2 * FILES * ROWS
