@@ -390,13 +390,9 @@ class Windowed:
         """Yields what comes before a row is in its window, and makes room for it."""
         window, evicts = self.known.window, self.evicts
         if isinstance(window, Tumbling):
-            # By a width below 0 even an equal row is too far above.
-            oldest = one.rows[0][0] if evicts and one.rows else None
-            if (
-                evicts
-                and oldest is not None
-                and (evicts.is_over(place, evicts.values[oldest]))
-            ):
+            values = evicts.values if evicts else ()
+            # By a width below 0 even an equal row is too far above, but not above none.
+            if evicts and one.rows and evicts.is_over(place, values[one.rows[0][0]]):
                 yield from self._fire(one)
                 self.count -= one.size
                 one.size = 0
