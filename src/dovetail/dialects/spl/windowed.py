@@ -147,8 +147,8 @@ def _with_delta(window: FiringWindow, columns: _Columns) -> spec.firing.FiringWi
     match window.window:
         case spec.firing.Tumbling(until):
             return spec.firing.Tumbling(own(until))
-        case spec.firing.Sliding(keeps, fires, eager):
-            return spec.firing.Sliding(own(keeps), own(fires), eager)
+        case spec.firing.Sliding(keeps, fires) as sliding:
+            return replace(sliding, keeps=own(keeps), fires=own(fires))
 
 
 def aggregate(operator: Operator) -> list[Stream]:

@@ -130,7 +130,10 @@ class Recent:
         match kind:
             case LineKind.ROW:
                 self._outlive(now)
-                group = self.groups.setdefault(self.keys[place], self.totals.begun())
+                key = self.keys[place]
+                group = self.groups.get(key)
+                if group is None:
+                    group = self.groups[key] = self.totals.begun()
                 self.totals.add(group, place)
                 self.places.append(place)
                 self.moments.append(now)
