@@ -1,5 +1,6 @@
 """State that cannot be moved into other partitions is refused in a sentence."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -9,8 +10,8 @@ from dovetail.errors import EngineError
 from dovetail.kernels.settings import FORMAT
 
 STATE = (Kept(FORMAT, "f", 8),)
-KEPT = Checkpoint("/c", 3, partitions=2, kept=STATE)
-CUT = Checkpoint("/c", 3, is_through=False, partitions=2, kept=STATE)
+KEPT = Checkpoint("/c", 3, partitions=2, buckets=8, kept=STATE)
+CUT = replace(KEPT, is_through=False)
 CONNECT = SimpleNamespace()
 
 

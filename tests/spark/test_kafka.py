@@ -162,21 +162,30 @@ def test_a_script_of_topics_gives_the_rows_of_its_run(spark, broker, tmp_path):
     assert received(spark, "scripted", servers) == expected
 
 
+WITHIN = "OVER (RANGE INTERVAL '1' MINUTE PRECEDING)"
+
+
+def put(spark, topic, servers, rows):
+    """Puts rows of an id and a minute into two partitions of a topic."""
+    frame = spark.createDataFrame(rows, "id bigint, minute int")
+    at = "CAST('2026-03-02 12:00:00' AS TIMESTAMP) + make_dt_interval(0, 0, minute)"
+    wide = "CAST(id % 2 AS INT) AS partition", "to_json(struct(id, at)) AS value"
+    # One task: several would put them into a partition in any order.
+    written = frame.coalesce(1).selectExpr("id", f"{at} AS at").selectExpr(*wide)
+    kafka = written.write.format("kafka").option("topic", topic)
+    kafka.option("kafka.bootstrap.servers", servers).save()
+
+
+BEHIND = [(0, 0), (1, 0), (2, 50)], [(3, 1), (5, 2)]
+"""One partition is at minute 50 while the other one is at its beginning."""
+
+
 def test_a_partition_that_is_behind_makes_no_row_of_its_late(spark, broker, tmp_path):
     _, servers = broker
     left = dt.kafka("parts", servers=servers, columns=COLUMNS)
-    wide = "CAST(id % 2 AS INT) AS partition", "to_json(struct(id, at)) AS value"
-
-    def put(rows):
-        frame = spark.createDataFrame(rows, "id bigint, minute int")
-        at = "CAST('2026-03-02 12:00:00' AS TIMESTAMP) + make_dt_interval(0, 0, minute)"
-        written = frame.selectExpr("id", f"{at} AS at").selectExpr(*wide)
-        kafka = written.write.format("kafka").option("topic", "parts")
-        kafka.option("kafka.bootstrap.servers", servers).save()
-
     late = []
-    for rows in ([(0, 0), (1, 0), (2, 50)], [(3, 1), (5, 2)]):
-        put(rows)
+    for rows in BEHIND:
+        put(spark, "parts", servers, rows)
         joined = (
             dt.stream(left, time="at")
             .window(dt.range(preceding="1 minute"))
@@ -194,6 +203,41 @@ def test_a_partition_that_is_behind_makes_no_row_of_its_late(spark, broker, tmp_
         ).awaitTermination()
     assert late == []
     assert "the least" in joined.explain()
+
+
+FLOWS = {
+    "spread": """
+        SELECT STREAM id, COUNT(*) AS n FROM topic
+        GROUP BY id, STEP(topic.ROWTIME BY INTERVAL '1' MINUTE)""",
+    "together": "SELECT STREAM id, 1 AS n FROM topic ORDER BY ROWTIME",
+    "unfolded": """
+        WITH x AS (SELECT STREAM one FROM topic LATERAL ARRAY(id) AS one);
+        INSERT INTO result SELECT STREAM x.one AS id, 1 AS n
+        FROM x INNER JOIN topic AS y ON x.one = y.id WITHIN 1m""",
+}
+
+
+@pytest.mark.parametrize("name", FLOWS)
+def test_no_text_makes_rows_of_a_partition_late_that_is_behind(
+    spark, broker, tmp_path, name
+):
+    _, servers = broker
+    topic = dt.kafka(f"behind-{name}", servers=servers, columns=COLUMNS)
+    stream, late = dt.stream(topic, time="at"), []
+    dialect = "lenses" if name == "unfolded" else "sqlstream"
+    for rows, finish in zip(BEHIND, (False, True), strict=True):
+        put(spark, f"behind-{name}", servers, rows)
+        flow = dt.sql(FLOWS[name], {"topic": stream}, dialect=dialect)
+        sinks = {
+            "result": dt.folder(tmp_path / "out"),
+            "late": lambda found, _: late.extend(found.collect()),
+        }
+        how = {"checkpoint": tmp_path / "state", "finish": finish}
+        for query in flow.write(sinks, **how, trigger={"availableNow": True}):
+            query.awaitTermination()
+    found = spark.read.parquet(str(tmp_path / "out")).select("id", "n").collect()
+    assert late == []
+    assert sorted(found) == [(it, 1) for it in (0, 1, 2, 3, 5)]
 
 
 def test_a_tombstone_takes_a_key_out_and_goes_on(spark, broker, tmp_path):
@@ -378,7 +422,6 @@ def test_doubles_are_read_bit_by_bit(spark, broker):
     assert found == sorted(one for (one,) in rows)
 
 
-WITHIN = "OVER (RANGE INTERVAL '1' MINUTE PRECEDING)"
 IN_ORDER = {
     "flow": "SELECT STREAM ROWTIME AS at, id % 4 AS k FROM a ORDER BY ROWTIME, id",
     "join": "SELECT STREAM ROWTIME AS at, a.id % 4 AS k "

@@ -1,12 +1,14 @@
 """Operators beside joins that keep more than one piece of a blob, and many groups."""
 
 import os
+import shutil
 
 import pytest
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 import dovetail as dt
+from dovetail.engines.spark_stream.checkpoint import read_checkpoint, state_of
 
 FILES, ROWS, GROUPS = 4, 25_000, 20_000
 TYPES = "k bigint, v bigint, at timestamp"
@@ -37,14 +39,20 @@ def folder(spark, tmp_path):
     return str(tmp_path / "rows")
 
 
-def told(spark, tmp_path, folder, text):
-    """What comes out of a text, a file a batch, as sums."""
+def run(spark, tmp_path, folder, text, **how):
+    """Runs a text to the end of what is there, a file a batch; returns its plan."""
     stream = spark.readStream.schema(TYPES).option("maxFilesPerTrigger", 1)
     flow = dt.sql(text, {"S": dt.stream(stream.parquet(folder), time="at")})
-    sink = dt.folder(str(tmp_path / "out"))
-    how = {"trigger": {"availableNow": True}, "finish": True}
-    for query in flow.write({"result": sink}, checkpoint=str(tmp_path / "c"), **how):
+    sinks = {"result": dt.folder(str(tmp_path / "out"))}
+    how |= {"trigger": {"availableNow": True}, "checkpoint": str(tmp_path / "c")}
+    for query in flow.write(sinks, **how):
         query.awaitTermination()
+    return flow.explain()
+
+
+def told(spark, tmp_path, folder, text):
+    """What comes out of a text, a file a batch, as sums."""
+    run(spark, tmp_path, folder, text, finish=True)
     return spark.read.parquet(str(tmp_path / "out")).selectExpr(*SUMS).first()
 
 
@@ -70,3 +78,27 @@ def test_a_window_over_batches_forgets_what_is_too_old(spark, tmp_path, folder):
     found = told(spark, tmp_path, folder, OVER)
     assert found == expected.selectExpr(*SUMS).first()
     assert found[1] > 2 * FILES * ROWS
+
+
+@pytest.mark.parametrize("text", [HOUR, OVER])
+def test_keys_of_windows_are_spread_and_move_into_more_partitions(
+    spark, tmp_path, folder, text
+):
+    expected = told(spark, tmp_path / "once", folder, text)
+    # The first two files, then the others with the state in twice as many partitions.
+    half = tmp_path / "half"
+    half.mkdir()
+    files = sorted((tmp_path / "rows").glob("part-*"))
+    for path, partitions in zip(files, (2, None, 4, None), strict=True):
+        shutil.copy2(path, half)
+        how = {"finish": False, "partitions": partitions}
+        plan = run(spark, tmp_path, str(half), text, **how)
+    assert "spread by k" in plan
+    run(spark, tmp_path, str(half), text, finish=True)
+    found = spark.read.parquet(str(tmp_path / "out")).selectExpr(*SUMS).first()
+    assert found == expected
+    known = read_checkpoint(spark, str(tmp_path / "c" / "result"))
+    assert (known.partitions, known.buckets) == (4, 8)
+    # All buckets have keys, and no two have the same.
+    rows = state_of(spark, known.path, 0, "directory")
+    assert rows.select("key").distinct().count() == 8

@@ -13,6 +13,12 @@ before. Whoever stands behind hears how far all has come.
 An input that has brought no row for long enough holds the others back no more: its
 bound is lifted to theirs, and stays there. Beats say what time it is; an input is
 silent since the first one behind its newest rows.
+
+Lasting parts of an input, as the partitions of a topic are, come at their own pace. How
+far the input is says the one that is furthest behind, of those that are not silent.
+
+Where many tasks put rows in order, each those of its own keys, the tasks in front of
+them tell all of them how far the inputs have come: `parted` from what they are told.
 """
 
 from __future__ import annotations
@@ -32,11 +38,15 @@ from dovetail.spec.spans import Span
 
 MOMENT, INPUT, NUMBER = reserved("moment"), reserved("input"), reserved("number")
 """Of a bound how far its input has come, of a late row its time; which input a line is
-of; and where it stands among all that comes."""
+of, and which part of it; and where it stands among all that comes."""
+PART = "\x1f"
+"""Between the name of an input and the number of a part of it."""
 CAME = reserved("came")
 """What a row was as it came, where late ones are asked for."""
 GOING_BY = (int(LineKind.LATE), int(LineKind.FAILED))
 """Lines of rows that are none any more, which go on to the end."""
+_FOR_ALL = LineKind.ROW, LineKind.PASSED, LineKind.BOUND, LineKind.FINISH, LineKind.BEAT
+"""Lines that say of the time what all tasks must know."""
 BESIDE = reserved("beside")
 """Such a line in front of a join: its kind, its time and what it was, as one value."""
 RIDING = (KIND, MOMENT, INPUT, NUMBER)
@@ -60,11 +70,17 @@ class RowOrder:
     idle: Mapping[str, int] = field(default_factory=dict, repr=False)
 
 
+def input_of(source: str) -> str:
+    """Returns the name of the input that lines are of, or a part of it."""
+    return source.partition(PART)[0]
+
+
 @dataclass(frozen=True, slots=True)
 class Waiting:
     """Rows that are there and may not go on yet, and how far each input has come.
 
-    `silent` says since when an input has brought none, if a beat has come since.
+    Parts of inputs have bounds of their own beside those of the inputs. `silent` says
+    since when an input, or a part of it, has brought none, if a beat has come since.
     """
 
     rows: pa.RecordBatch
@@ -74,13 +90,50 @@ class Waiting:
     @property
     def bound(self) -> int:
         """Returns how far all have come: no row below it goes on any more."""
-        return min(self.bounds.values())
+        return min(at for name, at in self.bounds.items() if PART not in name)
 
 
 def begun(order: RowOrder, schema: pa.Schema) -> Waiting:
     """Returns what waits before anything has come."""
     none = pa.RecordBatch.from_pylist([], schema)
     return Waiting(none, dict.fromkeys(order.lateness, BEGINNING))
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What lines say of the time, in microseconds; BEGINNING where they say none.
+
+    Rows have their own `times`, bounds say how far their input has come. `seen` is of
+    rows, also of those that were passed over on the way: they have shown how late it
+    is all the same.
+    """
+
+    kinds: Whole
+    times: Whole
+    seen: Whole
+    bounds: Whole
+    moments: Whole
+
+    @classmethod
+    def by(cls, order: RowOrder, lines: pa.RecordBatch) -> _Told:
+        """Returns what lines say."""
+        kinds = lines.column(KIND).to_numpy()
+        times = _micros(lines.column(order.time), BEGINNING)
+        moments = _micros(lines.column(MOMENT), BEGINNING)
+        is_passed = kinds == LineKind.PASSED
+        seen = np.where(kinds == LineKind.ROW, times, BEGINNING)
+        bounds = np.where(kinds == LineKind.BOUND, moments, BEGINNING)
+        return cls(
+            kinds,
+            times,
+            np.where(is_passed, moments, seen),
+            np.where(kinds == LineKind.FINISH, NEVER, bounds),
+            moments,
+        )
+
+    def of(self, *kinds: LineKind) -> Mask:
+        """Tells which lines are of some kinds."""
+        return np.isin(self.kinds, kinds)
 
 
 def in_order(
@@ -90,67 +143,142 @@ def in_order(
 
     The last line of those that go on is a bound. Lines stand as they have come.
     """
-    kinds = lines.column(KIND).to_numpy()
-    is_row: Mask = kinds == LineKind.ROW
-    times = _micros(lines.column(order.time), BEGINNING)
-    told = _micros(lines.column(MOMENT), BEGINNING)
-    beats, was_told = told[kinds == LineKind.BEAT], told
-    # Rows that were passed over on the way have shown how late it is all the same.
-    is_passed: Mask = kinds == LineKind.PASSED
-    seen = np.where(is_row, times, np.where(is_passed, told, BEGINNING))
-    is_end: Mask = kinds == LineKind.FINISH
-    tells_bound = is_end | (kinds == LineKind.BOUND)
-    told = np.where(is_end, NEVER, np.where(tells_bound, told, BEGINNING))
+    told = _Told.by(order, lines)
+    is_late, reached = _judged(order, told, lines, waiting.bounds)
+    bounds = {**waiting.bounds, **reached}
+    is_new = pa.array(told.of(LineKind.ROW, LineKind.PASSED))
+    came = pc.unique(lines.column(INPUT).filter(is_new)).to_pylist()
+    silent = {name: at for name, at in waiting.silent.items() if name not in came}
+    quiet = set[str]()
+    beats = told.moments[told.of(LineKind.BEAT)]
+    if len(beats):
+        now, idle = int(beats.max()), order.idle
+        heard = {name for name in bounds if input_of(name) in idle}
+        # An input with parts is as silent as they are.
+        heard -= {input_of(name) for name in heard if PART in name}
+        silent = dict.fromkeys(heard, now) | silent
+        quiet = {it for it in heard if now - silent[it] > idle[input_of(it)]}
+    bounds |= _furthest_behind(order, bounds, quiet)
+    stays = pa.array(told.of(LineKind.ROW) & ~is_late)
+    rows = pa.concat_batches([waiting.rows, lines.filter(stays)])
+    return _parted(order, Waiting(rows, bounds, silent), _late(lines, told, is_late))
+
+
+def between_tasks(
+    order: RowOrder, lines: pa.RecordBatch
+) -> tuple[pa.RecordBatch, pa.RecordBatch, pa.RecordBatch]:
+    """Returns the rows of a task in front, those that are late, and what all are told.
+
+    Numbered rows are late by what the task has seen itself. All are told of each input,
+    and each part of one, how far it has come, behind the last row of the task.
+    """
+    lines = lines.take(pc.sort_indices(lines, [(NUMBER, "ascending")]))
+    told = _Told.by(order, lines)
+    is_late, _ = _judged(order, told, lines, {})
+    rows = lines.filter(pa.array(told.of(LineKind.ROW) & ~is_late))
+    says = told.of(*_FOR_ALL)
+    moments = np.where(told.of(LineKind.ROW), told.times, told.moments)
+    kinds = np.where(told.of(LineKind.ROW), int(LineKind.PASSED), told.kinds)
+    every = pa.table(
+        {
+            INPUT: lines.column(INPUT),
+            KIND: pa.array(kinds, pa.int32()),
+            MOMENT: pa.array(moments, pa.int64(), mask=moments == BEGINNING),
+            NUMBER: lines.column(NUMBER),
+        }
+    ).filter(pa.array(says))
+    asked = [(MOMENT, "max"), (MOMENT, "min"), (NUMBER, "max")]
+    found = every.group_by([INPUT, KIND]).aggregate(asked)
+    # Of what several tasks tell the least counts.
+    is_least = pc.is_in(found[INPUT], pa.array(sorted(order.told), pa.string()))
+    least, most = found[f"{MOMENT}_min"], found[f"{MOMENT}_max"]
+    said = {
+        INPUT: found[INPUT],
+        KIND: found[KIND],
+        MOMENT: pc.if_else(is_least, least, most),
+        NUMBER: found[f"{NUMBER}_max"],
+    }
+    bare = [
+        said[one.name].combine_chunks()
+        if one.name in said
+        else pa.nulls(found.num_rows, one.type)
+        for one in lines.schema
+    ]
+    for_all = pa.RecordBatch.from_arrays(bare, schema=lines.schema)
+    return rows, _late(lines, told, is_late), for_all
+
+
+def _judged(
+    order: RowOrder, told: _Told, lines: pa.RecordBatch, known: Mapping[str, int]
+) -> tuple[Mask, dict[str, int]]:
+    """Returns which lines are late rows, and how far those who brought lines are.
+
+    They are inputs, and parts of inputs: `known` says how far they were before.
+    """
+    is_row = told.of(LineKind.ROW)
     # What cannot be told apart from the beginning has no time: it is late.
-    is_late = is_row & (times == BEGINNING)
-    bounds = dict(waiting.bounds)
+    is_late = is_row & (told.times == BEGINNING)
     inputs = lines.column(INPUT)
     is_numbered = lines.column(NUMBER).is_valid().to_numpy(zero_copy_only=False)
-    for name, lateness in order.lateness.items():
-        (own,) = np.nonzero(pc.equal(inputs, name).to_numpy(zero_copy_only=False))
+    reached = dict[str, int]()
+    for source in pc.unique(inputs).to_pylist():
+        # Rows that were late before are lines of the step that has found them so.
+        name = input_of(source or "")
+        if name not in order.lateness:
+            continue
+        (own,) = np.nonzero(pc.equal(inputs, source).to_numpy(zero_copy_only=False))
+        # A part is no further behind than all of its input.
+        before = max(known.get(one, BEGINNING) for one in (name, source))
+        bounds = told.bounds[own]
         if name in order.told:
             # Each task has told it; one may not have come beyond the beginning.
-            tells = told[own][tells_bound[own]]
+            tells = bounds[told.of(LineKind.BOUND, LineKind.FINISH)[own]]
             least = int(tells.min()) if len(tells) else BEGINNING
-            bounds[name] = max(bounds[name], least)
+            reached[source] = max(before, least)
             continue
-        moved = np.maximum(shift(seen[own], lateness.negated()), told[own])
+        late = order.lateness[name].negated()
+        moved = np.maximum(shift(told.seen[own], late), bounds)
         # A bound only rises; a late row does not move it.
-        reached = np.maximum.accumulate(np.append(bounds[name], moved))
+        risen = np.maximum.accumulate(np.append(before, moved))
         # Of several tasks nobody knows which row was first, but by its number.
-        since = np.where(is_numbered[own], reached[:-1], bounds[name])
-        is_late[own] |= is_row[own] & (times[own] < since)
-        bounds[name] = int(reached[-1])
-    came = pc.unique(inputs.filter(pa.array(is_row | is_passed))).to_pylist()
-    silent = {name: at for name, at in waiting.silent.items() if name not in came}
-    if len(beats):
-        now = int(beats.max())
-        silent = dict.fromkeys(order.idle, now) | silent
-        quiet = {it for it, most in order.idle.items() if now - silent[it] > most}
-        bounds |= _lifted(bounds, quiet)
-    rows = pa.concat_batches([waiting.rows, lines.filter(pa.array(is_row & ~is_late))])
-    late = _late(lines, is_late, np.where(is_late, times, was_told))
-    return _parted(order, Waiting(rows, bounds, silent), late)
+        since = np.where(is_numbered[own], risen[:-1], before)
+        is_late[own] |= is_row[own] & (told.times[own] < since)
+        reached[source] = int(risen[-1])
+    return is_late, reached
 
 
-def _lifted(bounds: Mapping[str, int], quiet: Collection[str]) -> dict[str, int]:
-    """Returns how far inputs are that are silent: as the least of the others.
+def _furthest_behind(
+    order: RowOrder, bounds: Mapping[str, int], quiet: Collection[str]
+) -> dict[str, int]:
+    """Returns how far all inputs are, of which some, or parts of them, are silent.
 
-    Where all are silent none holds another back.
+    One is as far as the part of it that is furthest behind and not silent, and a silent
+    one as the least of the others. Where all are silent none holds another back.
     """
-    others = [at for name, at in bounds.items() if name not in quiet]
-    least = min(others) if others else max(bounds.values())
-    return {name: max(bounds[name], least) for name in quiet}
+    found, silent = dict[str, int](), set[str]()
+    for name in order.lateness:
+        parts = {it: at for it, at in bounds.items() if it.startswith(name + PART)}
+        awake = [at for it, at in parts.items() if it not in quiet]
+        if name in quiet or (parts and not awake):
+            silent.add(name)
+        least = min(awake) if awake else max(parts.values(), default=BEGINNING)
+        found[name] = max(bounds[name], least)
+    others = [at for name, at in found.items() if name not in silent]
+    least = min(others) if others else max(found.values())
+    return found | {name: max(found[name], least) for name in silent}
 
 
-def _late(lines: pa.RecordBatch, is_late: Mask, times: Whole) -> pa.RecordBatch:
+def _late(lines: pa.RecordBatch, told: _Told, is_late: Mask) -> pa.RecordBatch:
     """Returns lines of rows that are late, of no input, and of those that were so."""
+    times = np.where(is_late, told.times, told.moments)
     # Without what they were nobody is told of those that were late before.
     kinds = lines.column(KIND)
     goes_by = pc.is_in(kinds, pa.array(GOING_BY, pa.int32()))
     is_own = pa.array(is_late)
-    told = pc.or_(is_own, goes_by) if CAME in lines.schema.names else is_own
     none = pa.scalar(None, pa.string())
+    # The task in front of this one may have found out that a row is late.
+    own = pc.or_(is_own, pc.and_(goes_by, lines.column(INPUT).is_null()))
+    asked = pc.or_(own, goes_by) if CAME in lines.schema.names else own
     kept = {
         KIND: pc.if_else(is_own, pa.scalar(int(LineKind.LATE), pa.int32()), kinds),
         MOMENT: pa.array(times, pa.int64(), mask=times == BEGINNING),
@@ -161,7 +289,7 @@ def _late(lines: pa.RecordBatch, is_late: Mask, times: Whole) -> pa.RecordBatch:
     columns = [
         kept.get(one.name, pa.nulls(lines.num_rows, one.type)) for one in lines.schema
     ]
-    return pa.RecordBatch.from_arrays(columns, schema=lines.schema).filter(told)
+    return pa.RecordBatch.from_arrays(columns, schema=lines.schema).filter(asked)
 
 
 def _parted(

@@ -126,7 +126,7 @@ def code_of(keys: Sequence[str], types: Sequence[schema.Type]) -> Keys:
         return Keys()
     cast = []
     for text, kind in zip(keys, types, strict=True):
-        cast.append(_comparable(f"CAST({text} AS {kind})", kind))
+        cast.append(comparable(f"CAST({text} AS {kind})", kind))
     if len(types) == 1 and types[0] in _CODES:
         return Keys(_CODES[types[0]].format(cast[0]))
     # A hash of nulls is a number: a row without a key must meet nobody.
@@ -135,7 +135,7 @@ def code_of(keys: Sequence[str], types: Sequence[schema.Type]) -> Keys:
     return Keys(hashed, tuple(cast))
 
 
-def _comparable(key: str, kind: schema.Type) -> str:
+def comparable(key: str, kind: schema.Type) -> str:
     """Returns the SQL of a key as kernels compare it: equal where keys are."""
     if isinstance(kind, schema.ArrayType | schema.StructType):
         return _as_text(key, kind)
@@ -169,7 +169,7 @@ def _as_text(value: str, kind: schema.Type, depth: int = 0) -> str:
         case schema.AtomicType.TIMESTAMP:
             plain = f"CAST(unix_micros({value}) AS STRING)"
         case _:
-            plain = f"CAST({_comparable(value, kind)} AS STRING)"
+            plain = f"CAST({comparable(value, kind)} AS STRING)"
     return f"concat(length({plain}), ':', {plain})"
 
 

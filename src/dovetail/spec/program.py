@@ -354,6 +354,21 @@ class Windowed:
     drops: Eviction = KeepPartitions()
     fires_dropped: bool = False
 
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """Returns columns, if any, of which rows of other values know nothing here."""
+        match self:
+            case Windowed(gives=firing.Groups(by=groups, counts="")) if (
+                self.drops == KeepPartitions()
+            ):
+                times = firing.ByTime, firing.ByCalendar
+                # What time alone fires fires for all groups at once, each by itself.
+                by_time = isinstance(self.window.fires, times)
+                by_time &= isinstance(self.window.keeps, times)
+                return self.by or (groups if by_time else ())
+            case _:
+                return ()
+
 
 @dataclass(frozen=True, slots=True)
 class Aligned:

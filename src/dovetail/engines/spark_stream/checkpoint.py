@@ -60,9 +60,10 @@ class Checkpoint:
 
     `batch` is -1 before the first one. Spark lets no source be added later, so a query
     has a heartbeat from its first start on or never. The state lies in so many
-    `partitions`; `kept` is that of each join, nothing before the first batch is
-    through. Of a join with a table the `pin` says who joins. `moved_from`: where it was
-    begun, if it is elsewhere now and what lies in it says where.
+    `partitions`, keys over so many `buckets`; `kept` is that of each join, nothing
+    before the first batch is through. Of a join with a table the `pin` says who joins.
+    `moved_from`: where it was begun, if it is elsewhere now and what lies in it says
+    where.
     """
 
     path: str
@@ -71,6 +72,7 @@ class Checkpoint:
     has_heartbeat: bool = False
     is_last: bool = False
     partitions: int = 0
+    buckets: int = 0
     kept: tuple[Kept, ...] = ()
     pin: Pin | None = None
     moved_from: str = ""
@@ -79,11 +81,6 @@ class Checkpoint:
     def is_new(self) -> bool:
         """Tells whether no batch has begun."""
         return self.batch < 0
-
-    @property
-    def buckets(self) -> int:
-        """Returns over how many buckets keys are spread; 0 where nothing is kept."""
-        return max((one.buckets for one in self.kept), default=0)
 
     @property
     def is_ending(self) -> bool:
@@ -226,7 +223,11 @@ def read_checkpoint(
     pin = read_pin(spark, path)
     if pin and pin.is_native:
         return replace(known, kept=(Kept(pin.format, pin.identity),), pin=pin)
-    return replace(known, kept=kept_in(spark, path), pin=pin)
+    kept = kept_in(spark, path)
+    # What finds lives in front of a join, and windows, have state too and are no joins.
+    joins = tuple(one for one in kept if one.identity)
+    buckets = max((one.buckets for one in kept), default=0)
+    return replace(known, kept=joins, buckets=buckets, pin=pin)
 
 
 def read_log(spark: SparkSession, path: str) -> Checkpoint:
@@ -273,8 +274,8 @@ def read_log(spark: SparkSession, path: str) -> Checkpoint:
 
 
 def kept_in(spark: SparkSession, path: str) -> tuple[Kept, ...]:
-    """Returns what a checkpoint keeps of each join, as far as a batch is through."""
-    joins: list[Kept] = []
+    """Returns what a checkpoint keeps of each operator, if a batch is through."""
+    operators: list[Kept] = []
     # Spark numbers operators from 0 on, and says nowhere how many there are.
     for operator in count():
         if operator and not path_exists(spark, f"{path}/state/{operator}/_metadata/v2"):
@@ -293,10 +294,8 @@ def kept_in(spark: SparkSession, path: str) -> tuple[Kept, ...]:
             ) from error
         if found:
             kept = kept_by(bytes(found[0]["value"]["data"]))
-            # What finds lives in front of a join has state too, and is no join.
-            if kept.identity:
-                joins.append(replace(kept, operator=operator))
-    return tuple(joins)
+            operators.append(replace(kept, operator=operator))
+    return tuple(operators)
 
 
 def state_of(spark: SparkSession, path: str, operator: int, name: str) -> DataFrame:

@@ -125,7 +125,7 @@ def packings(
 
 def partition_code(side: StreamSide) -> str:
     """Returns the SQL of a window's partition, empty where it has none."""
-    return _hash_of(side.partition)
+    return hash_of(side.partition)
 
 
 def kind_of(deletes: str, bounds: str) -> str:
@@ -135,7 +135,7 @@ def kind_of(deletes: str, bounds: str) -> str:
     return f"CASE {' '.join(cases)} ELSE {int(LineKind.ROW)} END"
 
 
-def _hash_of(values: Iterable[object]) -> str:
+def hash_of(values: Iterable[object]) -> str:
     """Returns the SQL of a hash of values in SQL, empty where there is none."""
     # Spark's hash passes over nulls, so each value is hashed with whether it is null.
     parts = [f"({value}) IS NULL, {value}" for value in values]
@@ -253,7 +253,7 @@ class _Columns:
         if self.settings.changelog:
             # Without a key each row of a table has its own.
             named = key_of(self.plan.join.side(self.side.hand), self.side.source)
-            found[KEY] = _hash_of(named) or self._position()
+            found[KEY] = hash_of(named) or self._position()
         return found
 
     def _intervals(self) -> Mapping[str, str]:

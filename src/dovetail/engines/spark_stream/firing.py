@@ -1,8 +1,10 @@
 """Operators of a program that keep rows and are no joins, as stages of a query.
 
     rows -> lines as blobs -> one bucket for all -> blobs -> rows
+                           -> buckets of keys    ->
 
-All rows of a stream are in one order there, so one task has them all.
+Where all rows of a stream are in one order one task has them all. Windows in row time
+whose rows have keys are spread over buckets where nobody asks for one order of all.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ from dovetail import spec
 from dovetail.bind.travel import Carried, over_batches
 from dovetail.engines.code_settings import code_settings
 from dovetail.engines.kernel_settings import firing_settings, in_row_time
+from dovetail.engines.spark_stream.feeds import hash_of
+from dovetail.engines.spark_stream.labels import balanced_labels
 from dovetail.engines.spark_stream.types import as_nullable
 from dovetail.engines.spark_stream.worker import firing, relay
 from dovetail.engines.spark_stream.worker.operator import JoinOperator
@@ -33,6 +37,7 @@ from dovetail.kernels.code import Coding
 from dovetail.kernels.keeping.lines import KIND, NOW
 from dovetail.kernels.keeping.windows import Windows
 from dovetail.kernels.row_order import CAME, NUMBER, RIDING, RowOrder
+from dovetail.plan.keys import comparable
 from dovetail.schema import Schema, quoted
 
 
@@ -77,10 +82,12 @@ def fired_in_time(
     step: spec.Windowed | spec.Coded | None,
     *,
     name: str,
+    buckets: int = 1,
 ) -> DataFrame:
     """Returns lines in the order of row time, or as an operator gives them then.
 
-    They are from then on those of an input of the name.
+    They are from then on those of an input of the name. Windows of several `buckets`
+    have the rows of their own keys.
     """
     known = {field.name: field.dataType for field in frame.schema}
     settings: Windows | Coding | None = None
@@ -89,10 +96,16 @@ def fired_in_time(
     elif step is not None:
         settings = in_row_time(firing_settings(step))
     riding = (*RIDING, CAME) if CAME in known else RIDING
-    stage = firing.Stage(settings, (NUMBER,), riding, order, name)
+    stage = firing.Stage(settings, (NUMBER,), riding, order, name, buckets=buckets)
     own = {one: kind for one, kind in known.items() if one not in riding}
     out = own if step is None else _types(step, known)
-    rows = _staged(frame.select(*map(quoted, (*own, *riding))), stage, out)
+    lines = frame.select(*map(quoted, (*own, *riding)))
+    if isinstance(step, spec.Windowed) and buckets > 1:
+        kinds = step.source.schema
+        keys = (comparable(quoted(it), kinds[it].type) for it in step.apart)
+        number = F.expr(f"pmod({hash_of([*keys])}, {buckets})")
+        lines = lines.withColumn(firing.BUCKET, number)
+    rows = _staged(lines, stage, out)
     shown = own if step is None else step.schema.names
     return rows.select(*map(quoted, (*shown, *riding)))
 
@@ -109,8 +122,12 @@ def _staged(
     # By places: PySpark itself reads a name with a dot as two.
     numbered = lines.toDF(*(f"c{number}" for number in range(len(names))))
     write = partial(firing.make_lines, names, scope)
+    if stage.order is not None and stage.buckets > 1:
+        labels = balanced_labels(stage.buckets, stage.buckets)
+        write = partial(firing.make_spread_lines, names, stage.order, labels)
     blobs = over_batches(numbered, write, firing.LINE_DDL)
-    results = blobs.groupBy("bucket").transformWithStateInPandas(
+    # Rows of Spark: frames of pandas cost a bucket more than what it does with them.
+    results = blobs.groupBy("bucket").transformWithState(
         JoinOperator(Carried(partial(firing.run, stage))),
         outputStructType=firing.RESULT_DDL,
         outputMode="Append",

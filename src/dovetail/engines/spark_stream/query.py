@@ -128,11 +128,10 @@ class Streaming:
         # Beside wide joins of the same query one without an equality stays one bucket.
         if not self.is_wide:
             return 1
-        if checkpoint.buckets:
-            return checkpoint.buckets
         partitions = self.state_partitions()
-        is_one = self.plan.spread.told and partitions == 1
-        return 1 if is_one else PER_PARTITION * partitions
+        if not checkpoint.buckets and self.plan.spread.told and partitions == 1:
+            return 1
+        return buckets_of(self.spark, checkpoint, partitions)
 
     def of(self, pin: Pin | None) -> Streaming:
         """Returns the join as its first start has said that it is run."""
@@ -368,6 +367,14 @@ def _most_at_once(spark: SparkSession) -> int:
     """Returns how many tasks of a query run at once: more would only cost time."""
     # 200 is Spark's own default.
     return min(int(spark.conf.get(PARTITIONS) or 200), cores(spark))
+
+
+def buckets_of(spark: SparkSession, checkpoint: Checkpoint, partitions: int) -> int:
+    """Returns over how many buckets keys are spread, in state that is kept or new.
+
+    That is in so many partitions; 0: what the session has room for.
+    """
+    return checkpoint.buckets or PER_PARTITION * (partitions or _most_at_once(spark))
 
 
 @contextmanager

@@ -27,7 +27,7 @@ from dovetail.engines.spark.rules import plain_rules
 from dovetail.engines.spark.values import as_json
 from dovetail.engines.spark_stream.checkpoint import NO_CHECKPOINT, Checkpoint
 from dovetail.engines.spark_stream.dataflow import COUNTERS
-from dovetail.engines.spark_stream.feeds import kind_of
+from dovetail.engines.spark_stream.feeds import SOURCE_PART, kind_of
 from dovetail.engines.spark_stream.firing import Riding, fired_in_time
 from dovetail.engines.spark_stream.late import Sinks
 from dovetail.engines.spark_stream.outlets import AnyOutlet
@@ -35,6 +35,7 @@ from dovetail.engines.spark_stream.query import (
     Ends,
     Start,
     Streaming,
+    buckets_of,
     start_in_row_time,
     start_outlets,
 )
@@ -50,6 +51,7 @@ from dovetail.kernels.row_order import (
     INPUT,
     MOMENT,
     NUMBER,
+    PART,
     RIDING,
     RowOrder,
 )
@@ -67,6 +69,7 @@ _IN_ORDER = (
     "in front of windows and unions rows wait until no earlier one can come: one task "
     "has all that come to it; late rows are counted as dovetail.join.late"
 )
+_BY_KEYS = "rows of the last windows are spread by {}: each task has some of the keys"
 LATE = f"{COUNTERS}.late"
 """The name under which Spark observes how many rows were late, a number behind it."""
 
@@ -88,7 +91,7 @@ class TimedRows:
     @property
     def own(self) -> DataFrame:
         """Returns the rows without columns of ours."""
-        return self.frame.drop(KIND, NUMBER, BESIDE)
+        return self.frame.drop(KIND, NUMBER, BESIDE, SOURCE_PART)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +100,8 @@ class Lines:
 
     How far those that are `told` have come several tasks tell. Some hold others back
     only until they have been silent for longer than their `idle`. Rows that a step has
-    looked at alone still come as their input says, by the `feed`. Some have no order
-    among those of a batch: `unordered`.
+    looked at alone still come as their input says, by the `feed`, and from lasting
+    `parts` of it. Some have no order among those of a batch: `unordered`.
     """
 
     frame: DataFrame
@@ -107,6 +110,7 @@ class Lines:
     idle: Mapping[str, int] = field(default_factory=dict)
     feed: Feed = _AS_THEY_COME
     unordered: bool = False
+    parts: bool = False
 
     def timed(self, time: str, *, tells_late: bool = False) -> TimedRows:
         """Returns the rows with the bounds among them, and what is known of them.
@@ -147,6 +151,10 @@ class Lines:
         if self.feed == _BY_TIME:
             # As of rows of a join in row time, whose place beside others nobody asks.
             feed = replace(feed, sequence=f"unix_micros({quoted(time)})")
+        if self.parts:
+            feed = replace(feed, part=SOURCE_PART)
+            part = F.substring_index(INPUT, PART, -1).cast("bigint")
+            beside.append(part.alias(SOURCE_PART))
         seen = lines.select(*columns, known, *number, *beside)
         return TimedRows(seen, time, feed, lateness)
 
@@ -157,7 +165,8 @@ class StepLayout:
 
     Where inputs can end they have a source more, which says when they do. Where
     somebody `tells_late` rows each goes with what it was as it came, and late ones are
-    lines too.
+    lines too. The `last` windows may have their keys spread: nobody behind them looks
+    at the order of rows. State gets so many `partitions`; 0: what there is room for.
     """
 
     checkpoint: Checkpoint = NO_CHECKPOINT
@@ -166,6 +175,8 @@ class StepLayout:
     tables: int = 0
     numbers: count[int] = field(default_factory=count)
     tells_late: bool = False
+    last: spec.Windowed | None = None
+    partitions: int = 0
     beside: list[Lines] = field(default_factory=list)
     """Of which steps beside the stream failed rows are told with those of it."""
 
@@ -178,10 +189,13 @@ class StepLayout:
         """Returns the rows of an input as lines."""
         time = f"unix_micros({quoted(source.time)})" if source.is_timed else "NULL"
         kind = kind_of("", feed.bounds) if feed.bounds else f"{int(LineKind.ROW)}"
+        name = F.lit(source.name)
+        if feed.part:
+            name = F.concat(name, F.lit(PART), F.expr(feed.part).cast("string"))
         said = {
             KIND: F.expr(kind),
             MOMENT: F.expr(f"CAST({time} AS BIGINT)"),
-            INPUT: F.lit(source.name),
+            INPUT: name,
             NUMBER: F.expr(feed.place),
         }
         own = source.schema.names
@@ -197,7 +211,7 @@ class StepLayout:
         if feed.number:
             comes = Feed(sequence=NUMBER) if feed.sequence else Feed(order=NUMBER)
         late = {source.name: source.lateness}
-        return Lines(lines, late, idle=idle, feed=comes)
+        return Lines(lines, late, idle=idle, feed=comes, parts=bool(feed.part))
 
     def changed(
         self, lines: Lines, step: spec.Filtered | spec.Projected | spec.Tried
@@ -307,8 +321,11 @@ class StepLayout:
         number = next(self.numbers)
         name = f"step {number}"
         rows = RowOrder(order.time, lines.lateness, lines.told, order.by, lines.idle)
-        with plain_rules(lines.frame.sparkSession):
-            frame = fired_in_time(lines.frame, rows, step, name=name)
+        buckets, spark = 1, lines.frame.sparkSession
+        if step is self.last and self.last is not None and self.last.apart:
+            buckets = buckets_of(spark, self.checkpoint, self.partitions)
+        with plain_rules(spark):
+            frame = fired_in_time(lines.frame, rows, step, name=name, buckets=buckets)
             is_late = F.col(KIND) == int(LineKind.LATE)
             if self.tells_late and step is not None:
                 # A row that comes out of a window has not come as any.
@@ -320,7 +337,9 @@ class StepLayout:
             failed = F.count_if(own & F.col(MOMENT).isNull()).alias("left_failed")
             # Numbered: in one query Spark wants a name of its own for each.
             frame = frame.observe(f"{LATE}{number}", late, failed)
-        return Lines(frame, {name: spec.NO_TIME}, feed=_BY_TIME)
+        # Of several tasks each tells how far it has come.
+        told = frozenset({name} if buckets > 1 else ())
+        return Lines(frame, {name: spec.NO_TIME}, told, feed=_BY_TIME)
 
     def joined(
         self, streaming: Streaming, names: Sequence[str], ours: Collection[str] = ()
@@ -530,10 +549,19 @@ class RowTimeQuery:
 
     def frame(self, _: str) -> DataFrame:
         """Returns the rows of the stream."""
-        return self._outlets.frame(self._lines(StepLayout()), Outlet.MATCHED)
+        lines = self._lines(StepLayout(last=self._last))
+        return self._outlets.frame(lines, Outlet.MATCHED)
 
     def refuse_finish(self) -> None:
         """Refuses nothing: all that keeps rows in row time hears an end."""
+
+    @property
+    def _last(self) -> spec.Windowed | None:
+        """Returns the windows behind which each row goes out by itself, if any."""
+        step = self.step
+        while isinstance(step, spec.Filtered | spec.Projected):
+            step = step.source
+        return step if isinstance(step, spec.Windowed) else None
 
     @property
     def _outlets(self) -> _Outlets:
@@ -572,7 +600,9 @@ class RowTimeQuery:
             return start_outlets(lines, self._outlets, into, how=now)
 
         def rows(checkpoint: Checkpoint, ends: Ends) -> DataFrame:
-            return self._lines(StepLayout(checkpoint, ends, tells_late=tells_late))
+            layout = StepLayout(checkpoint, ends, tells_late=tells_late)
+            layout.last, layout.partitions = self._last, how.partitions
+            return self._lines(layout)
 
         givens = (it.input for it in _steps(self.step) if isinstance(it, spec.Given))
         feeds = (self.inputs.sources[name].feed for name in givens)
@@ -596,7 +626,11 @@ class RowTimeQuery:
                 plan = self.inputs.joined(one, StepLayout()).plan
                 told.append(words.explained(plan, partial(reads_all, plan)))
         if any(isinstance(one, spec.InRowTime) for one in steps):
-            told.append(words.paragraphs([("row time", _IN_ORDER)]))
+            lines = [("row time", _IN_ORDER)]
+            if self._last is not None and self._last.apart:
+                keys = ", ".join(self._last.apart)
+                lines.append(("their state", _BY_KEYS.format(keys)))
+            told.append(words.paragraphs(lines))
         return "\n".join(told or [words.paragraphs([("engine", ROW_BY_ROW)])])
 
 

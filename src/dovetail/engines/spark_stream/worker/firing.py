@@ -1,7 +1,7 @@
 """An operator that keeps rows and is no join, in a worker: lines in, lines out.
 
 lines    rows, and what stands among them, each with its place in the order
-blobs    all lines of a play, in one bucket
+blobs    all lines of a play, in one bucket, or rows in the buckets of their keys
 state    the rows that are kept, and what is known of them
 """
 
@@ -12,17 +12,17 @@ import json
 import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark.sql import Row
 
 from dovetail.engines.spark_stream.worker.bucket import as_blobs
 from dovetail.kernels.arrays.blobs import read_batch, write_batch
-from dovetail.kernels.arrays.names import TURN, LineKind
+from dovetail.kernels.arrays.names import TURN, LineKind, reserved
 from dovetail.kernels.arrival.causes import in_order as as_turns
 from dovetail.kernels.code import Coding, carry_out
 from dovetail.kernels.keeping.lines import CAUSE, KIND, NOW, ORDER
@@ -38,16 +38,19 @@ from dovetail.kernels.row_order import (
     RowOrder,
     Waiting,
     begun,
+    between_tasks,
     in_order,
 )
 from dovetail.kernels.settings import FORMAT
 
 Batches = Iterator[pa.RecordBatch]
 LINE_DDL, RESULT_DDL = "bucket int, blob binary", "blob binary"
+BUCKET = reserved("bucket")
+"""The column with the number of the bucket that a row goes to, where there are some."""
 _ROWS, _KNOWN, _WAITING, _BOUNDS, _ENDED = 1, 2, 3, 4, 5
 _PIECES = 16
-_TOGETHER = 64
-"""So many blobs go to Spark in one frame: each frame costs as much as many rows."""
+_PACKED_ROWS = 1 << 18
+"""So many rows of a task are spread over buckets at once."""
 _OWN = (int(LineKind.ROW), int(LineKind.MARK))
 """Lines that the operator itself takes and gives; others go by."""
 
@@ -88,6 +91,8 @@ class Stage:
     name: str = ""
     ends: int = 1
     """How many inputs run together there: it ends with the last of them."""
+    buckets: int = 1
+    """Over how many buckets its rows are spread."""
 
 
 def make_lines(names: tuple[str, ...], scope: str) -> Callable[[Batches], Batches]:
@@ -111,6 +116,47 @@ def make_lines(names: tuple[str, ...], scope: str) -> Callable[[Batches], Batche
     return lines
 
 
+def make_spread_lines(
+    names: tuple[str, ...], order: RowOrder, labels: tuple[int, ...]
+) -> Callable[[Batches], Batches]:
+    """Returns the function for `mapInArrow` that writes lines for several buckets.
+
+    A row goes into its own, by BUCKET; what is said of the time goes into all.
+    """
+
+    def lines(batches: Batches) -> Batches:
+        for some in _together(batches):
+            whole = [pa.RecordBatch.from_arrays(it.columns, list(names)) for it in some]
+            rows, late, for_all = between_tasks(order, pa.concat_batches(whole))
+            numbers = rows.column(BUCKET).to_numpy()
+            # Stable: rows of a bucket stay as they have come.
+            by_bucket = np.argsort(numbers, kind="stable")
+            rows = rows.take(pa.array(by_bucket))
+            edges = np.searchsorted(numbers[by_bucket], np.arange(len(labels) + 1))
+            blobs = []
+            for number, (start, stop) in enumerate(pairwise(edges.tolist())):
+                # Whichever bucket has late rows tells of them.
+                beside = [for_all] if number else [for_all, late]
+                own = pa.concat_batches([rows.slice(start, stop - start), *beside])
+                blobs.append(write_batch(own.drop_columns([BUCKET])))
+            columns = pa.array(labels, pa.int32()), pa.array(blobs, pa.binary())
+            yield pa.RecordBatch.from_arrays([*columns], ["bucket", "blob"])
+
+    return lines
+
+
+def _together(batches: Batches) -> Iterator[list[pa.RecordBatch]]:
+    """Yields batches together that have many rows."""
+    some: list[pa.RecordBatch] = []
+    for batch in batches:
+        some.append(batch)
+        if sum(one.num_rows for one in some) >= _PACKED_ROWS:
+            yield some
+            some = []
+    if some:
+        yield some
+
+
 def make_rows(names: tuple[str, ...]) -> Callable[[Batches], Batches]:
     """Returns the function for `mapInArrow` that reads such columns of blobs."""
 
@@ -123,18 +169,17 @@ def make_rows(names: tuple[str, ...]) -> Callable[[Batches], Batches]:
     return rows
 
 
-def run(
-    stage: Stage, shelf: Shelf, rows: Iterator[pd.DataFrame]
-) -> Iterator[pd.DataFrame]:
+def run(stage: Stage, shelf: Shelf, rows: Iterator[Row]) -> Iterator[Row]:
     """Gives what comes out of the lines of a bucket, and keeps the rest."""
     # Rows of one place are of one task, in their order there: sorting keeps that.
-    blobs = [read_batch(blob) for frame in rows for blob in frame["blob"]]
+    blobs = [read_batch(row["blob"]) for row in rows]
     table = pa.Table.from_batches(blobs).combine_chunks()
     order = pc.sort_indices(table, [(name, "ascending") for name in stage.place])
     (lines,) = table.take(order).combine_chunks().to_batches() or [blobs[0]]
     # As that of a join it says what it is of; its identity says that it is none.
     text = f"{stage.known!r} {stage.order!r}" if stage.order else repr(stage.known)
-    now = {"format": FORMAT, "identity": "", "buckets": 0, "fingerprint": text}
+    spread = {"identity": "", "buckets": stage.buckets}
+    now = {"format": FORMAT, **spread, "fingerprint": text}
     directory = shelf.directory()
     is_new = not directory
     if not is_new and json.loads(directory) != now:
@@ -151,8 +196,8 @@ def run(
     shelf.keep_directory(json.dumps(now).encode())
     # Without a row the columns alone go on.
     given = as_blobs([lines]) if lines.num_rows else iter([write_batch(lines)])
-    while some := [*islice(given, _TOGETHER)]:
-        yield pd.DataFrame({"blob": some})
+    line = Row("blob")
+    yield from map(line, given)
 
 
 def _as_one(
