@@ -69,7 +69,10 @@ _IN_ORDER = (
     "in front of windows and unions rows wait until no earlier one can come: one task "
     "has all that come to it; late rows are counted as dovetail.join.late"
 )
-_BY_KEYS = "rows of the last windows are spread by {}: each task has some of the keys"
+_BY_KEYS = (
+    "the last windows are spread over tasks: each has some of their partitions or "
+    "groups; what is due at once comes out in any order"
+)
 LATE = f"{COUNTERS}.late"
 """The name under which Spark observes how many rows were late, a number behind it."""
 
@@ -628,8 +631,7 @@ class RowTimeQuery:
         if any(isinstance(one, spec.InRowTime) for one in steps):
             lines = [("row time", _IN_ORDER)]
             if self._last is not None and self._last.apart:
-                keys = ", ".join(self._last.apart)
-                lines.append(("their state", _BY_KEYS.format(keys)))
+                lines.append(("windows", _BY_KEYS))
             told.append(words.paragraphs(lines))
         return "\n".join(told or [words.paragraphs([("engine", ROW_BY_ROW)])])
 
