@@ -149,6 +149,19 @@ def test_what_is_small_lies_beside_the_directory():
     assert (head.data, blobs) == ((b"more", [3], [b"three"], [], []), {})
 
 
+def test_a_blob_may_grow_and_shrink_under_its_number():
+    head, blobs = Value(), Blobs()
+    for data in (b"one", bytes(SMALL_BYTES + 1), b"two", b"more", bytes(SMALL_BYTES)):
+        shelf = shelf_of(head, blobs)
+        shelf.directory()
+        shelf.put(1, data)
+        assert shelf.get(1) == data
+        shelf.keep_directory(b"said")
+        again = shelf_of(head, blobs)
+        again.directory()
+        assert again.get(1) == data
+
+
 @pytest.mark.parametrize(("more", "pieces"), [(0, 2), (1, 3)])
 def test_what_is_large_is_kept_in_pieces(more, pieces):
     head, blobs = Value(), Blobs()

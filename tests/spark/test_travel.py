@@ -29,7 +29,11 @@ from dovetail.dialects.spl import translate
 from dovetail.engines.kernel_settings import Manner, kernel_settings
 from dovetail.engines.spark_stream.outlets import Reading, Results, Shown
 from dovetail.engines.spark_stream.worker.bucket import make_unpack
-from dovetail.engines.spark_stream.worker.firing import make_lines, make_rows
+from dovetail.engines.spark_stream.worker.firing import (
+    make_lines,
+    make_rows,
+    make_spread_lines,
+)
 from dovetail.engines.spark_stream.worker.operator import JoinOperator, make_operator
 from dovetail.engines.spark_stream.worker.pack import make_heartbeat, make_pack
 from dovetail.engines.spark_stream.worker.relay import make_late_rows, make_relay
@@ -167,6 +171,7 @@ def name_of(sent):
         make_late_rows,
         make_lines,
         make_rows,
+        make_spread_lines,
         make_tuples,
         make_lookup,
         Replay,

@@ -424,12 +424,14 @@ class Marked(SameColumns):
 class Coded:
     """What code hands on by one of its ports, of rows that come one by one.
 
-    Steps of the same `code` and source are its ports: it is carried out once.
+    Steps of the same `code` and source are its ports: it is carried out once. Rows of
+    other values in the columns `apart` know nothing of each other, if there are some.
     """
 
     source: Step
     code: code.Code
     port: int = 0
+    apart: tuple[str, ...] = ()
 
     @property
     def schema(self) -> Schema:

@@ -193,7 +193,7 @@ class Groups:
         port = steps.schema_of(seen, results)
         body.append(spec.code.Submitted(0, spec.Columns(results)))
         code = spec.code.Code((port,), variables, tuple(state), tuple(body))
-        return spec.Coded(source, code)
+        return spec.Coded(source, code, apart=self.names)
 
     def changing(self, source: spec.Step, having: exp.Expr | Nothing) -> spec.Coded:
         """Returns what each change of a table does to its groups.

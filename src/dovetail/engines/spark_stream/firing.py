@@ -86,8 +86,8 @@ def fired_in_time(
 ) -> DataFrame:
     """Returns lines in the order of row time, or as an operator gives them then.
 
-    They are from then on those of an input of the name. Windows of several `buckets`
-    have the rows of their own keys.
+    They are from then on those of an input of the name. Each of several `buckets` has
+    the rows of its own keys.
     """
     known = {field.name: field.dataType for field in frame.schema}
     settings: Windows | Coding | None = None
@@ -100,7 +100,7 @@ def fired_in_time(
     own = {one: kind for one, kind in known.items() if one not in riding}
     out = own if step is None else _types(step, known)
     lines = frame.select(*map(quoted, (*own, *riding)))
-    if isinstance(step, spec.Windowed) and buckets > 1:
+    if step is not None and buckets > 1:
         kinds = step.source.schema
         keys = (comparable(quoted(it), kinds[it].type) for it in step.apart)
         number = F.expr(f"pmod({hash_of([*keys])}, {buckets})")

@@ -70,8 +70,8 @@ _IN_ORDER = (
     "has all that come to it; late rows are counted as dovetail.join.late"
 )
 _BY_KEYS = (
-    "the last windows are spread over tasks: each has some of their partitions or "
-    "groups; what is due at once comes out in any order"
+    "the last ones are spread over tasks: each has some of their partitions or groups; "
+    "what is due at once comes out in any order"
 )
 LATE = f"{COUNTERS}.late"
 """The name under which Spark observes how many rows were late, a number behind it."""
@@ -168,8 +168,8 @@ class StepLayout:
 
     Where inputs can end they have a source more, which says when they do. Where
     somebody `tells_late` rows each goes with what it was as it came, and late ones are
-    lines too. The `last` windows may have their keys spread: nobody behind them looks
-    at the order of rows. State gets so many `partitions`; 0: what there is room for.
+    lines too. The `last` operator may have its keys spread: nobody behind it looks at
+    the order of rows. State gets so many `partitions`; 0: what there is room for.
     """
 
     checkpoint: Checkpoint = NO_CHECKPOINT
@@ -178,7 +178,7 @@ class StepLayout:
     tables: int = 0
     numbers: count[int] = field(default_factory=count)
     tells_late: bool = False
-    last: spec.Windowed | None = None
+    last: spec.Windowed | spec.Coded | None = None
     partitions: int = 0
     beside: list[Lines] = field(default_factory=list)
     """Of which steps beside the stream failed rows are told with those of it."""
@@ -325,7 +325,7 @@ class StepLayout:
         name = f"step {number}"
         rows = RowOrder(order.time, lines.lateness, lines.told, order.by, lines.idle)
         buckets, spark = 1, lines.frame.sparkSession
-        if step is self.last and self.last is not None and self.last.apart:
+        if step is self.last and step and step.apart:
             buckets = buckets_of(spark, self.checkpoint, self.partitions)
         with plain_rules(spark):
             frame = fired_in_time(lines.frame, rows, step, name=name, buckets=buckets)
@@ -559,12 +559,12 @@ class RowTimeQuery:
         """Refuses nothing: all that keeps rows in row time hears an end."""
 
     @property
-    def _last(self) -> spec.Windowed | None:
-        """Returns the windows behind which each row goes out by itself, if any."""
+    def _last(self) -> spec.Windowed | spec.Coded | None:
+        """Returns the operator behind which each row goes out by itself, if any."""
         step = self.step
         while isinstance(step, spec.Filtered | spec.Projected):
             step = step.source
-        return step if isinstance(step, spec.Windowed) else None
+        return step if isinstance(step, spec.Windowed | spec.Coded) else None
 
     @property
     def _outlets(self) -> _Outlets:
@@ -630,8 +630,8 @@ class RowTimeQuery:
                 told.append(words.explained(plan, partial(reads_all, plan)))
         if any(isinstance(one, spec.InRowTime) for one in steps):
             lines = [("row time", _IN_ORDER)]
-            if self._last is not None and self._last.apart:
-                lines.append(("windows", _BY_KEYS))
+            if self._last and self._last.apart:
+                lines.append(("its keys", _BY_KEYS))
             told.append(words.paragraphs(lines))
         return "\n".join(told or [words.paragraphs([("engine", ROW_BY_ROW)])])
 

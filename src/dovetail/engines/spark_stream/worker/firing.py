@@ -13,7 +13,6 @@ import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -21,9 +20,11 @@ import pyarrow.compute as pc
 from pyspark.sql import Row
 
 from dovetail.engines.spark_stream.worker.bucket import as_blobs
+from dovetail.engines.spark_stream.worker.operator import SmallShelf, StateShelf
 from dovetail.kernels.arrays.blobs import read_batch, write_batch
 from dovetail.kernels.arrays.names import TURN, LineKind, reserved
 from dovetail.kernels.arrival.causes import in_order as as_turns
+from dovetail.kernels.chunks import Shelf
 from dovetail.kernels.code import Coding, carry_out
 from dovetail.kernels.keeping.lines import CAUSE, KIND, NOW, ORDER
 from dovetail.kernels.keeping.memory import Memory
@@ -53,25 +54,6 @@ _PACKED_ROWS = 1 << 18
 """So many rows of a task are spread over buckets at once."""
 _OWN = (int(LineKind.ROW), int(LineKind.MARK))
 """Lines that the operator itself takes and gives; others go by."""
-
-
-class Shelf(Protocol):
-    """What keeps the state of a bucket."""
-
-    def directory(self) -> bytes:
-        """Returns the directory, empty where there is none yet."""
-
-    def keep_directory(self, data: bytes) -> None:
-        """Keeps the directory, once all blobs of a batch are kept."""
-
-    def get(self, number: int) -> bytes:
-        """Returns a blob."""
-
-    def put(self, number: int, data: bytes) -> None:
-        """Keeps a blob."""
-
-    def drop(self, number: int) -> None:
-        """Forgets a blob."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +151,9 @@ def make_rows(names: tuple[str, ...]) -> Callable[[Batches], Batches]:
     return rows
 
 
-def run(stage: Stage, shelf: Shelf, rows: Iterator[Row]) -> Iterator[Row]:
+def run(stage: Stage, state: StateShelf, rows: Iterator[Row]) -> Iterator[Row]:
     """Gives what comes out of the lines of a bucket, and keeps the rest."""
+    shelf = SmallShelf(state, state)
     # Rows of one place are of one task, in their order there: sorting keeps that.
     blobs = [read_batch(row["blob"]) for row in rows]
     table = pa.Table.from_batches(blobs).combine_chunks()
@@ -207,7 +190,9 @@ def _as_one(
     is_end = pc.equal(lines.column(KIND), int(LineKind.FINISH))
     ends = pc.indices_nonzero(is_end).to_pylist()
     # Where all end at once nobody asks how many have ended before.
-    before = 0 if is_new or len(ends) in {0, stage.ends} else int(shelf.get(_ENDED))
+    before = (
+        0 if is_new or len(ends) in {0, stage.ends} else int(bytes(shelf.get(_ENDED)))
+    )
     if is_new or ends:
         shelf.put(_ENDED, str(before + len(ends)).encode())
     last = ends[-1:] if before + len(ends) == stage.ends else []
@@ -251,7 +236,7 @@ class _Waits:
         if self.is_new:
             return begun(self.order, schema)
         rows = _kept_rows(self.shelf, _WAITING, schema)
-        bounds = json.loads(self.shelf.get(_BOUNDS))
+        bounds = json.loads(bytes(self.shelf.get(_BOUNDS)))
         # Under no input's name: earlier versions have written bounds alone.
         silent = bounds.pop("", {})
         return Waiting(rows, bounds, silent)

@@ -130,6 +130,8 @@ class SmallShelf:
     def put(self, number: int, data: bytes) -> None:
         """Keeps a blob."""
         small = self.state.small
+        # One that has become large lies on the shelf from now on.
+        small.pop(number, None)
         # They are all written again in every batch, so they stay few.
         if sum(map(len, small.values())) + len(data) <= SMALL_BYTES:
             small[number] = data
