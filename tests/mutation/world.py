@@ -88,7 +88,7 @@ class Judge:
                 self.cases.append(case)
 
     def convicts(self, stem, code, within=""):
-        """The name of a case that fails, or nothing where all pass.
+        """The name of a case that fails, and how, or nothing where all pass.
 
         A flip `within` a function fails no case that does not call it.
         """
@@ -98,9 +98,11 @@ class Judge:
             with patience() as again, self.prepared(), flipped(stem, code):
                 for number, case in enumerate(self.cases):
                     again()
-                    if (every or function in self.called[id(case)]) and fails(case):
+                    if not (every or function in self.called[id(case)]):
+                        continue
+                    if failed := failure(case):
                         self.cases.insert(0, self.cases.pop(number))
-                        return case.name
+                        return f"{case.name}: {failed}"
         except Exception as error:  # noqa: BLE001 - no module, or no end: it shows
             return f"{type(error).__name__} at once"
         return ""
@@ -112,7 +114,7 @@ class Judge:
         with self.prepared():
             for case in self.cases:
                 with calls() as found[id(case)]:
-                    fails(case)
+                    failure(case)
         return found
 
     @cached_property
@@ -127,13 +129,14 @@ class Judge:
         return patch.object(check, "play_of", lambda join: self.plays[id(join)])
 
 
-def fails(case):
-    """Whether an oracle gives other rows than a case expects."""
+def failure(case):
+    """How an oracle gives other rows than a case expects, or nothing."""
     try:
         (verdict,) = ON_ORACLE.verdicts([case])
-    except Exception:  # noqa: BLE001 - whatever a flip breaks
-        return True
-    return verdict.status is not Status.OK
+    except Exception as error:  # noqa: BLE001 - whatever a flip breaks
+        return repr(error)
+    same = verdict.status is Status.OK
+    return "" if same else f"{verdict.status} {verdict.reason} {verdict.difference}"
 
 
 @contextmanager
