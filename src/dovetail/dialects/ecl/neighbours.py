@@ -178,7 +178,7 @@ def _by_condition(context: Context, along: aggregates.Along, node: Node) -> _Sam
 
 def _names_sides(node: Node) -> bool:
     """Tells whether LEFT or RIGHT stands somewhere in a condition."""
-    return any(is_word(one, "left", "right") for one in syntax.parts_of(node))
+    return any(is_word(one, "left", "right") for one in syntax.nodes(node))
 
 
 def _that_stay(
