@@ -174,7 +174,7 @@ class Stop:
     def told(
         self, source: Source, found: str, names: Mapping[str, str], hint: str
     ) -> DialectError:
-        """Returns that the text does not go on with what is found there."""
+        """Returns the error for a text that does not go on with what is found."""
         return DialectError(
             f'"{found}" does not go on here' if found else "the text ends here",
             self.expected(names),

@@ -139,7 +139,7 @@ def _by_last(context: Context, along: aggregates.Along, nodes: Sequence[Node]) -
 def _by_fields(
     context: Context, along: aggregates.Along, nodes: Sequence[Node]
 ) -> _Same:
-    """Returns that fields or values equal those of the row before."""
+    """Returns the condition that fields or values equal those of the row before."""
     record = along.coming.record
     row = datasets.row_at(record)
     keys = tuple(key for key, _ in datasets.sorted_by(context, row, nodes))

@@ -528,7 +528,7 @@ def _tuple(parts: Sequence[syntax.Assignment], scope: Scope, place: Place) -> Va
 
 
 def all_of(conditions: Sequence[Value]) -> Value:
-    """Returns that all of some conditions hold."""
+    """Returns the condition that all of some hold."""
     return reduce(
         lambda one, other: Value(
             types.BOOLEAN, absence.both(one.tree, other.tree), one.place

@@ -252,7 +252,7 @@ class _SplRules(Rules):
         )
 
     def ends(self, _: Meta, parts: Parts) -> _Group:
-        """Returns nothing: the ends speak for themselves."""
+        """Returns the clauses of the streams that a composite takes and gives."""
         return _Group("ends", tuple(parts))
 
     def end(self, _: Meta, parts: Parts) -> _Group:
