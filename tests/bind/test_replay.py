@@ -90,7 +90,7 @@ def test_without_an_end_nobody_waits(wall):
 
 
 def test_as_fast_as_can_be_is_one_batch(wall):
-    reader = ClockReader(FIRST, FIRST + 10 * SECOND, pace=pace_of("pace", "fast"))
+    reader = ClockReader(FIRST, FIRST + 10 * SECOND, pace=pace_of("fast"))
     assert reader.latestOffset(reader.initialOffset(), None) == {UPTO: reader.last}
     assert wall.now == 1000
 
@@ -98,7 +98,7 @@ def test_as_fast_as_can_be_is_one_batch(wall):
 @pytest.mark.parametrize("pace", [0, -1, "slow", None, True, "10x", float("nan")])
 def test_what_is_no_pace_is_told(pace):
     with pytest.raises(SpecError) as caught:
-        pace_of("pace", pace)
+        pace_of(pace)
     assert caught.value.expected == 'a number above 0, or "fast"'
 
 

@@ -24,15 +24,8 @@ from dovetail.spec.picks import (
     Unlimited,
 )
 from tests.chance.windows import seconds_of
+from tests.pick_plays import PREFIX, SKIPS
 
-SKIPS = [
-    "l.n % 3 = 0",
-    "r.n % 3 = 0 or l.g = 7",
-    "not (matched_left and matched_right)",
-    "counter % 2 = 1",
-    "year(row_time) > 1970 or counter > 2",
-]
-PREFIX = (Expression("cast(l.n as string)"), Expression("cast(r.n as string)"))
 SOME_LEFT = Expression("l.g > 0")
 DISTANCES = {
     "t": [Unlimited(), seconds_of(2), seconds_of(0), seconds_of(5)],

@@ -393,7 +393,7 @@ def _optional(
 
 
 def _equality(left: str, right: str) -> spec.Equality:
-    """Returns that a left column equals a right one."""
+    """Returns the equality of a left column and a right one."""
     return spec.Equality(
         Expression(f"l.{quoted(left)}"), Expression(f"r.{quoted(right)}")
     )

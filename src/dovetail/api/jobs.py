@@ -369,7 +369,7 @@ def _of_spl(job: jobs.Job, text: str) -> Prepared:
 
 
 def _without_file(job: jobs.Job, told: spl.Translation, name: str) -> DialectError:
-    """Returns that neither the job nor a program in SPL has a file for a stream."""
+    """Returns the error for a stream without a file, in the job or its program."""
     if not job.document.name:
         expected = f'a job file with [streams.{name}] and file = ".."'
         return told.unread(name, expected=expected, hint=_USAGE)

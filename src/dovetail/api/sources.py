@@ -105,7 +105,7 @@ class NamedSource:
 
     @property
     def shelf(self) -> AnyShelf:
-        """Returns that indexes are not kept."""
+        """Returns the shelf that keeps no indexes."""
         return NoShelf()
 
     def frame(self, spark: SparkSession, given: spec.Given) -> DataFrame:

@@ -529,7 +529,7 @@ def _file(reading: _Reading, known: fields.Fields) -> origins.Origin:
 def _pace(value: object, where: str) -> Pace:
     """Reads how much faster rows come than they once came."""
     try:
-        pace_of("pace", value)
+        pace_of(value)
     except SpecError as error:
         raise fields.wrong(where, value, error.expected) from error
     return value  # type: ignore[return-value]  # as `pace_of` has looked

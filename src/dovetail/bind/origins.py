@@ -38,6 +38,7 @@ class Origin(Protocol):
     @property
     def riders(self) -> Mapping[str, str]:
         """Returns what goes along with rows beside their columns, as SQL."""
+        return {}
 
     def columns(self, declared: schema.Schema) -> schema.Schema:
         """Returns the columns: those declared, else its own, as far as it knows them.
@@ -114,7 +115,7 @@ def _lacking(scan: frames.Scan, told: str) -> EngineError:
 
 
 @dataclass(frozen=True, slots=True)
-class InFiles:
+class InFiles(Origin):
     """A file, or a folder of files: new ones are new rows of a stream."""
 
     file: DataFile
@@ -123,11 +124,6 @@ class InFiles:
     def is_endless(self) -> bool:
         """Tells that what is there is all."""
         return False
-
-    @property
-    def riders(self) -> Mapping[str, str]:
-        """Returns that nothing goes along."""
-        return {}
 
     def columns(self, declared: schema.Schema) -> schema.Schema:
         """Returns the columns that are declared, or those of the file."""
@@ -157,7 +153,7 @@ class Replayed(InFiles):
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(Origin):
     """Rows in a format that the session knows, such as Delta, Iceberg or JDBC."""
 
     format: str
@@ -168,11 +164,6 @@ class Stored:
     def is_endless(self) -> bool:
         """Tells that a table gets more rows for as long as somebody reads it."""
         return True
-
-    @property
-    def riders(self) -> Mapping[str, str]:
-        """Returns that nothing goes along."""
-        return {}
 
     def columns(self, declared: schema.Schema) -> schema.Schema:
         """Returns the columns that are declared: only Spark could look for others."""
@@ -206,7 +197,7 @@ _RATE = schema.Schema.of({"timestamp": "timestamp", "value": "bigint"})
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class Rate(Origin):
     """So many rows a second, each with its moment and a number: to try things out."""
 
     rows: int
@@ -215,11 +206,6 @@ class Rate:
     def is_endless(self) -> bool:
         """Tells that there is no last row."""
         return True
-
-    @property
-    def riders(self) -> Mapping[str, str]:
-        """Returns that nothing goes along."""
-        return {}
 
     def columns(self, declared: schema.Schema) -> schema.Schema:
         """Returns the two columns that there are."""

@@ -72,7 +72,7 @@ def replay(frame: DataFrame, *, time: str, pace: float | str = 1) -> DataFrame:
             f"{found[moment].type}",
             "one with timestamps",
         )
-    often = pace_of("pace", pace)
+    often = pace_of(pace)
     text = schema.quoted(moment)
     if found[moment].type is schema.AtomicType.TIMESTAMP_NTZ:
         # Wherever a later run stands: a time without a zone is one of UTC.
@@ -92,14 +92,14 @@ def replay(frame: DataFrame, *, time: str, pace: float | str = 1) -> DataFrame:
     return played.drop(_MOMENT, AFTER, UPTO)
 
 
-def pace_of(name: str, given: object) -> float:
+def pace_of(given: object) -> float:
     """Returns how much faster rows come than they once came; 0 for all at once."""
     if given == FAST:
         return 0.0
     expected, example = f'a number above 0, or "{FAST}"', "pace=10"
-    found = float(arguments.number(name, given, expected, example))
+    found = float(arguments.number("pace", given, expected, example))
     if found <= 0:
-        raise arguments.wrong(name, given, expected, f"write for example {example}")
+        raise arguments.wrong("pace", given, expected, f"write for example {example}")
     return found
 
 

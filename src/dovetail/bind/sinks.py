@@ -86,14 +86,10 @@ class Sink(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
-    """A folder with one folder a batch, which a repeated batch replaces.
-
-    Read it as one table: `spark.read.parquet(path)`; `batch` is a column of it.
-    """
+class _InFolder:
+    """A folder into which all rows are written."""
 
     path: str
-    format: str = "parquet"
 
     @property
     def place(self) -> str:
@@ -102,8 +98,18 @@ class Folder:
 
     @property
     def reads_once(self) -> bool:
-        """Returns that all rows are written."""
+        """Returns that all rows are written, or added to what is there."""
         return True
+
+
+@dataclass(frozen=True, slots=True)
+class Folder(_InFolder):
+    """A folder with one folder a batch, which a repeated batch replaces.
+
+    Read it as one table: `spark.read.parquet(path)`; `batch` is a column of it.
+    """
+
+    format: str = "parquet"
 
     def prepare(self, rows: DataFrame, *, is_new: bool) -> None:
         """Refuses columns that the format lacks, and another query's rows."""
@@ -155,7 +161,7 @@ def _refuse_others(spark: SparkSession, path: str, column: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Current:
+class Current(_InFolder):
     """A folder with the rows of a result as it stands, which changes go into.
 
         slot=0    all rows as batch 15 has left them
@@ -169,18 +175,7 @@ class Current:
     again. `Current.read` gives the rows.
     """
 
-    path: str
     every: int = 16
-
-    @property
-    def place(self) -> str:
-        """Returns the folder."""
-        return f'the folder "{self.path}"'
-
-    @property
-    def reads_once(self) -> bool:
-        """Returns that all rows are written, or added to what is there."""
-        return True
 
     def prepare(self, rows: DataFrame, *, is_new: bool) -> None:
         """Refuses rows that only come, and another query's or other columns' folder."""

@@ -32,7 +32,7 @@ class PlayedOutcome:
         return write_rows(place, written, table, self.rows[name])
 
     def done(self) -> tuple[int, int]:
-        """Returns that nothing is left to be done: all is played beforehand."""
+        """Returns how much is left to do: nothing, as all is played beforehand."""
         return (0, 0)
 
 

@@ -1,4 +1,4 @@
-"""Plays a play as one batch: all its rows at once, with the places at which they came.
+"""Runs a play as one batch: all its rows at once, with the places at which they came.
 
 A batch knows no events: rows come out in the order that is promised, which is that of
 row time on the event clock, and that of the left rows on the clock `batch`.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain, count
 from typing import TypeVar
 
@@ -30,6 +31,21 @@ def place_of(source: Source, node: exp.Expr) -> Place:
     return source.place(0, 1)
 
 
+@dataclass(frozen=True, slots=True)
+class SqlText:
+    """A text whose parts are trees of sqlglot: it shows where each of them stands."""
+
+    source: Source
+
+    def at(self, node: exp.Expr) -> Place:
+        """Returns where a part begins, or else what holds it: at its first name."""
+        return place_of(self.source, node)
+
+    def wrong(self, node: exp.Expr, found: str, *told: str) -> DialectError:
+        """Returns what is wrong, at its place: what is expected, and a hint."""
+        return DialectError(found, *told, place=self.at(node))
+
+
 def place_of_token(source: Source, token: Token) -> Place:
     """Returns where a token stands."""
     return source.place(token.start, token.end + 1 - token.start)
@@ -54,7 +70,7 @@ def stopped(source: Source, tokens: Sequence[Token], error: ParseError) -> Diale
 
 
 def not_yet(place: Place, what: str, language: str, hint: str = "") -> UnsupportedError:
-    """Returns that a part of a language is not there yet, with its place."""
+    """Returns the error for a part of a language that is not there yet."""
     found = f"{what} is not yet understood in {language}"
     return UnsupportedError(found, "", hint, missing=(what,), place=place)
 

@@ -32,7 +32,7 @@ class Sheet:
     @classmethod
     def of(cls, play: spec.Play, join: spec.JoinSpec, trace: Trace) -> Sheet:
         """Returns the sheet of a traced play."""
-        # One scale for both lanes: who lives at once stands above each other.
+        # One scale for both lanes: rows of one time stand above each other.
         scale = scale_of(trace, shapes.MARGIN, shapes.WIDTH - shapes.MARGIN)
         words = labels.lanes_of(play, join)
         lanes = {}
@@ -110,7 +110,7 @@ class Placeless:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One side: its heading, its marks on their lines, and who has no place.
+    """One side: its heading, its marks on their lines, its rows without a place.
 
     `bound` is infinite where it is not on the page.
     """

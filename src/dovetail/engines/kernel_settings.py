@@ -49,7 +49,7 @@ Values = Mapping[tuple[str, str], object]
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How a join is run, beside what it is.
+    """What a run adds to a join: settings that are not part of the join itself.
 
     `ordered`: results leave in row-time order, or say where they stand in order of
     arrival. `idle`: after how many microseconds

@@ -34,7 +34,7 @@ FRACTIONS, MOMENTS, DATES = schema.FRACTIONS, schema.MOMENTS, schema.DATES
 _PRECEDENCE = (*BITS, *FRACTIONS)
 # A bigint has 19 digits; Spark counts 20 where one becomes a decimal.
 _DIGITS: dict[Kind, int] = {TINYINT: 3, SMALLINT: 5, INT: 10, BIGINT: 20}
-MOST_DIGITS = 38
+MOST_DIGITS = schema.MOST_DIGITS
 LEAST_SCALE = 6  # digits behind the point that an overflowing result keeps
 
 Meeting = Callable[[Kind, Kind], Kind | None]

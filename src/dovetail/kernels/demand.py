@@ -189,7 +189,7 @@ class Due:
 
 
 def nobody_due(sides: tuple[Rows, Rows]) -> Due:
-    """Returns that nothing happens to rows unless somebody comes."""
+    """Returns that no row is due: only a new row can change what is there."""
     left, right = (np.full(len(rows), NEVER) for rows in sides)
     return Due((left, right), left[:0])
 

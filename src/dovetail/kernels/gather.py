@@ -90,7 +90,7 @@ def _keeping(
     *,
     out: tuple[pa.RecordBatch, ...],
 ) -> steps.Stepped:
-    """Returns that rows wait; those that did before, still do if they are there."""
+    """Returns the step that keeps rows back, with those that waited before."""
     left, right = waiting
     nobody = left.take(slice(0)), right.take(slice(0))
     ours, theirs = (

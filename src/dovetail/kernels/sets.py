@@ -76,7 +76,7 @@ def of_all(codes: Sequence[Whole], fits: Fits) -> Combinations:
 def of_some(
     codes: Sequence[Whole], bounds: tuple[int, int], fits: Fits
 ) -> Iterator[Combinations]:
-    """Gives the combinations of keys that so many sets have, one by who has them."""
+    """Gives the combinations of keys that so many sets have, by those sets."""
     keys = np.unique(np.concatenate(codes))
     has = np.stack([np.isin(keys, code) for code in codes])
     counts = has.sum(axis=0)

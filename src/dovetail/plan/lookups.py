@@ -89,7 +89,7 @@ class NoLookup:
     """Rows that are all there to be joined, and not asked for."""
 
     def in_words(self) -> str:
-        """Returns that there is nothing to be said."""
+        """Returns an empty text: there is nothing to explain."""
         return ""
 
 

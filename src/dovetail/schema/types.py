@@ -67,9 +67,9 @@ class DecimalType:
 
     def __post_init__(self) -> None:
         """Refuses what Spark has no room for."""
-        if not 0 < self.precision <= _MOST_DIGITS or self.scale > self.precision:
+        if not 0 < self.precision <= MOST_DIGITS or self.scale > self.precision:
             raise SchemaError(
-                f'no type "{self}"', f"1 to {_MOST_DIGITS} digits, scale among them"
+                f'no type "{self}"', f"1 to {MOST_DIGITS} digits, scale among them"
             )
 
     def __str__(self) -> str:
@@ -145,7 +145,8 @@ _DECIMAL = re.compile(
 _SIZED_TEXT = re.compile(r"(?:var)?char\s*\(\s*\d+\s*\)$")
 # `a: int`, or `a int` as columns of a table are written.
 _FIELD = re.compile(rf"\s*({QUOTED}|[^\s:`]+)(?:\s*:\s*|\s+)(\S.*)$", re.DOTALL)
-_MOST_DIGITS = 38
+MOST_DIGITS = 38
+"""A decimal has at most so many digits."""
 
 
 def parse_type(text: str) -> Type:

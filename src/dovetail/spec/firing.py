@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from enum import Enum
 
-from dovetail.schema import WHOLE, AtomicType, DecimalType, Type
+from dovetail.schema import MOST_DIGITS, WHOLE, AtomicType, DecimalType, Type
 from dovetail.spec.spans import SECOND, Span
 
 _DAY = 86_400 * SECOND
@@ -184,7 +184,7 @@ def type_of(fold: Fold, values: Type) -> Type:
         case Fold.SUM if values in WHOLE:
             return AtomicType.BIGINT
         case Fold.SUM if isinstance(values, DecimalType):
-            return DecimalType(38, values.scale)
+            return DecimalType(MOST_DIGITS, values.scale)
         case Fold.SUM | Fold.SQUARES:
             return AtomicType.DOUBLE
         case _:

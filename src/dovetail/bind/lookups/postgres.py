@@ -21,6 +21,7 @@ from dovetail.bind.lookups.tables import LookupTable
 from dovetail.bind.travel import kept_here
 from dovetail.errors import EngineError, SchemaError
 from dovetail.plan.lookups import Compared
+from dovetail.schema import MOST_DIGITS
 from dovetail.spec import arguments
 
 _TYPES = {
@@ -43,7 +44,7 @@ _CASTS = {
     "tinyint": "smallint",
     "string": "text",
 }
-_MOST_LINES, _MOST_DIGITS = 16, 38
+_MOST_LINES = 16
 _COLUMNS = """
 SELECT quote_ident(nspname) || '.' || quote_ident(relname) AS place, attname AS name,
   format_type(atttypid, NULL) AS kind, atttypmod AS more
@@ -212,7 +213,7 @@ def postgres(place: str, table: str) -> LookupTable:
         more = one["more"]
         digits, scale = (more - 4 >> 16) & 0xFFFF, more - 4 & 0x7FF
         # Spark has no room for more digits; a scale may be below 0, or above them all.
-        is_exact = more > 0 and scale <= digits <= _MOST_DIGITS
+        is_exact = more > 0 and scale <= digits <= MOST_DIGITS
         if one["kind"] == "numeric" and is_exact:
             columns[one["name"]] = f"decimal({digits},{scale})"
     return Postgres(place, found[0]["place"], types=columns, own=own)

@@ -211,5 +211,5 @@ _CHANGES: Mapping[code.Edit, Callable[..., object]] = {
 
 
 def _told(what: str) -> str:
-    """Returns that code changes what is not there."""
+    """Returns the reason why a statement that changes something fails."""
     return f"code changes {what}"

@@ -1,4 +1,4 @@
-"""Plays plays as streams: many share a query, and two queries run at a time.
+"""Plays cases as streams: many share a query, and two queries run at a time.
 
 Starting a query costs seconds, a batch some tenths of one, whatever comes: so as many
 plays as may share a query do, those of one shape as one part of it. Two queries at a

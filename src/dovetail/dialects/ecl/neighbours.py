@@ -21,7 +21,6 @@ from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.syntax import Call, Node
 from dovetail.dialects.ecl.totals import Gathered, gathering, widened
 from dovetail.dialects.ecl.trees import sql
-from dovetail.dialects.ecl.types import Field, RecordType, TableType
 from dovetail.expression.tables import entered
 
 _ROWS, _FOLDED = aggregates.ROWS, "folded"
@@ -51,7 +50,7 @@ def _process(context: Context, node: Call) -> values.DatasetValue:
     first, initial, transform, along, *rest = node.arguments
     datasets.refuse_others(rest, set())
     source, start = context.dataset(first), context.scalar(initial)
-    if not isinstance(start.type, RecordType):
+    if not isinstance(start.type, types.RecordType):
         raise refusal(initial, "a PROCESS that begins with no row", "ROW(..)")
     seen = aggregates.Along.of(start.type, source.record)
     # The other way round than in ITERATE: LEFT is the row, RIGHT what goes along.
@@ -140,7 +139,7 @@ def _by_last(context: Context, along: aggregates.Along, nodes: Sequence[Node]) -
 def _by_fields(
     context: Context, along: aggregates.Along, nodes: Sequence[Node]
 ) -> _Same:
-    """Returns that fields or values equal those of the row before."""
+    """Returns the condition that fields or values equal those of the row before."""
     record = along.coming.record
     row = datasets.row_at(record)
     keys = tuple(key for key, _ in datasets.sorted_by(context, row, nodes))
@@ -178,7 +177,7 @@ def _by_condition(context: Context, along: aggregates.Along, node: Node) -> _Sam
 
 def _names_sides(node: Node) -> bool:
     """Tells whether LEFT or RIGHT stands somewhere in a condition."""
-    return any(is_word(one, "left", "right") for one in syntax.parts_of(node))
+    return any(is_word(one, "left", "right") for one in syntax.nodes(node))
 
 
 def _that_stay(
@@ -242,12 +241,12 @@ def folded(
     rows: spec.Step,
     fold: aggregates.Fold,
     state: trees.Node,
-    others: tuple[Field, ...] = (),
+    others: tuple[types.Field, ...] = (),
 ) -> tuple[spec.Step, trees.Node]:
     """Returns rows with the last state of a fold beside others, and its column."""
-    result, beside = Field(_FOLDED, fold.type), RecordType(others)
+    result, beside = types.Field(_FOLDED, fold.type), types.RecordType(others)
     columns = datasets.columns([(_FOLDED, state), *beside.columns()])
-    schema = RecordType((result, *others)).schema
+    schema = types.RecordType((result, *others)).schema
     # A step of its own: its fields are taken out of the state one by one, and would
     # else go through the rows once for each of them.
     return spec.Projected(rows, schema, columns), types.column(result)
@@ -255,7 +254,7 @@ def folded(
 
 def lists(source: values.DatasetValue, name: str = _ROWS) -> values.DatasetValue:
     """Returns a row for each group: the list of its rows."""
-    record = RecordType((Field(name, TableType(source.record)),))
+    record = types.RecordType((types.Field(name, types.TableType(source.record)),))
     listed = datasets.columns([(name, aggregates.together(source.record).tree)])
     step = spec.Counted(source.step, record.schema, listed)
     return values.DatasetValue(step, record)

@@ -13,13 +13,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NoReturn
 
-from lark import Token, Transformer, v_args
+from lark import Token, v_args
 from lark.exceptions import UnexpectedInput
 from lark.tree import Meta
 
 from dovetail.dialects.ecl import syntax
-from dovetail.dialects.grammar import Source, Stop, parser_of
-from dovetail.errors import DialectError, Place
+from dovetail.dialects.grammar import (
+    SIGNS,
+    Parts,
+    Rule,
+    Rules,
+    Source,
+    Stop,
+    nodes_of,
+    of_all,
+    parser_of,
+)
+from dovetail.errors import DialectError
 
 _GRAMMAR = Path(__file__).with_name("grammar.lark")
 
@@ -35,7 +45,7 @@ def read(text: str, file: str = "") -> tuple[syntax.Node, ...]:
     except DialectError as error:
         error.place = replace(error.place, file=file)
         raise
-    return nodes_of(Nodes(text, file).transform(tree))
+    return nodes_of(_EclRules(Source(text, file)).transform(tree))
 
 
 # Texts and comments, in which no word counts: whichever begins first hides the others.
@@ -128,40 +138,21 @@ class _Range:
     last: syntax.Node
 
 
-Child = syntax.Node | Token | _Range | list["Child"] | None
-Parts = list[Child]
-Rule = Callable[["Nodes", Meta, Parts], Child]
-
-
-def nodes_of(parts: Parts) -> tuple[syntax.Node, ...]:
-    """Returns the nodes among the parts of a rule, without its words."""
-    return tuple(
-        part
-        for part in parts
-        if part is not None and not isinstance(part, Token | _Range | list)
-    )
-
-
 def _lists(parts: Parts) -> tuple[tuple[syntax.Node, ...], ...]:
     """Returns the lists of nodes among the parts of a rule."""
     return tuple(nodes_of(part) for part in parts if isinstance(part, list))
 
 
-def _of_all(kind: Callable[[Place, tuple[syntax.Node, ...]], syntax.Node]) -> Rule:
-    """Returns a rule whose node holds all nodes of it as one tuple."""
-    return lambda self, meta, parts: kind(self.source.at(meta), nodes_of(parts))
-
-
 def _of_each(kind: Callable[..., syntax.Node]) -> Rule:
     """Returns a rule whose node has a field for each node of it."""
-    return lambda self, meta, parts: kind(self.source.at(meta), *nodes_of(parts))
+    return lambda self, meta, parts: kind(self.place(meta), *nodes_of(parts))
 
 
 def _operation(sign: str, *, is_negated: bool = False) -> Rule:
     """Returns a rule of an operator whose sign the grammar knows."""
 
-    def made(self: Nodes, meta: Meta, parts: Parts) -> syntax.Node:
-        place = self.source.at(meta)
+    def made(self: Rules, meta: Meta, parts: Parts) -> syntax.Node:
+        place = self.place(meta)
         within = syntax.Operation(place, sign, nodes_of(parts))
         return syntax.Operation(place, "NOT", (within,)) if is_negated else within
 
@@ -171,26 +162,21 @@ def _operation(sign: str, *, is_negated: bool = False) -> Rule:
 def _from(reach: syntax.Reach) -> Rule:
     """Returns a rule of a range that names its first place alone."""
 
-    def made(self: Nodes, meta: Meta, parts: Parts) -> _Range:
+    def made(self: Rules, meta: Meta, parts: Parts) -> _Range:
         (first,) = nodes_of(parts)
-        return _Range(reach, first, syntax.Omitted(self.source.at(meta)))
+        return _Range(reach, first, syntax.Omitted(self.place(meta)))
 
     return made
 
 
 # The decorator makes a rule of every name of the class that has no _ before it.
 @v_args(meta=True)
-class Nodes(Transformer[Token, Parts]):
-    """Makes nodes of the rules of the grammar, each under the rule's name."""
+class _EclRules(Rules):
+    """Makes nodes of the rules of ECL's grammar."""
 
-    def __init__(self, text: str, file: str) -> None:
-        """Keeps what places show."""
-        super().__init__()
-        self.source = Source(text, file)
-
-    sequence = _of_all(syntax.Sequence)
-    items = _of_all(syntax.Items)
-    braces = _of_all(syntax.Braces)
+    sequence = of_all(syntax.Sequence)
+    items = of_all(syntax.Items)
+    braces = of_all(syntax.Braces)
     defaulted = _of_each(syntax.Defaulted)
     arrow = _of_each(syntax.Arrow)
     cast = _of_each(syntax.Cast)
@@ -220,21 +206,21 @@ class Nodes(Transformer[Token, Parts]):
     def definition(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a definition; how a workflow keeps its value changes nothing."""
         head, body, *_ = nodes_of(parts)
-        return syntax.Definition(self.source.at(meta), head, body)
+        return syntax.Definition(self.place(meta), head, body)
 
     def operation(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns an operator with its operands."""
         sign = next(str(part) for part in parts if isinstance(part, Token))
-        return syntax.Operation(self.source.at(meta), sign.upper(), nodes_of(parts))
+        return syntax.Operation(self.place(meta), sign.upper(), nodes_of(parts))
 
     def call(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a call with its arguments."""
         (of,), (given,) = nodes_of(parts), _lists(parts)
-        return syntax.Call(self.source.at(meta), of, given)
+        return syntax.Call(self.place(meta), of, given)
 
     def option(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns an option: a name, or a call of it."""
-        place = self.source.at(meta)
+        place = self.place(meta)
         name = syntax.Name(place, str(parts[0]))
         lists = _lists(parts)
         return syntax.Call(place, name, lists[0]) if lists else name
@@ -242,19 +228,17 @@ class Nodes(Transformer[Token, Parts]):
     def member(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns something of something."""
         (of,) = nodes_of(parts)
-        return syntax.Member(self.source.at(meta), of, str(parts[-1]))
+        return syntax.Member(self.place(meta), of, str(parts[-1]))
 
     def part(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a part of something."""
         (of,) = nodes_of(parts)
         (found,) = [item for item in parts if isinstance(item, _Range)]
-        return syntax.Part(
-            self.source.at(meta), of, found.reach, found.first, found.last
-        )
+        return syntax.Part(self.place(meta), of, found.reach, found.first, found.last)
 
     def at_several(self, meta: Meta, parts: Parts) -> _Range:
         """Returns the range of one place that several values name."""
-        place = self.source.at(meta)
+        place = self.place(meta)
         several = syntax.Braces(place, nodes_of(parts))
         return _Range(syntax.Reach.ONE, several, syntax.Omitted(place))
 
@@ -264,20 +248,20 @@ class Nodes(Transformer[Token, Parts]):
 
     def up_to(self, meta: Meta, parts: Parts) -> _Range:
         """Returns the range from the first place to another."""
-        first = syntax.Number(self.source.at(meta), "1")
+        first = syntax.Number(self.place(meta), "1")
         return _Range(syntax.Reach.TO, first, *nodes_of(parts))
 
     def name(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a name."""
-        return syntax.Name(self.source.at(meta), str(parts[0]))
+        return syntax.Name(self.place(meta), str(parts[0]))
 
     def whole(self, meta: Meta, _: Parts) -> syntax.Node:
         """Returns RECORD as a word: all fields of the rows at hand."""
-        return syntax.Name(self.source.at(meta), "RECORD")
+        return syntax.Name(self.place(meta), "RECORD")
 
     def number(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a number."""
-        return syntax.Number(self.source.at(meta), str(parts[0]).lower())
+        return syntax.Number(self.place(meta), str(parts[0]).lower())
 
     def text(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a text without its quotes and escapes."""
@@ -290,43 +274,43 @@ class Nodes(Transformer[Token, Parts]):
             return chr(int(octal, 8) if octal else int(code, 16))
 
         value = _ESCAPE.sub(plain, rest[:-1])
-        return syntax.Text(self.source.at(meta), value, prefix.lower())
+        return syntax.Text(self.place(meta), value, prefix.lower())
 
     def bracketed(self, _: Meta, parts: Parts) -> syntax.Node:
         """Returns what stands in brackets."""
-        (inside,) = nodes_of(parts)
+        inside: syntax.Node = nodes_of(parts)[0]
         return inside
 
     def record(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a record."""
         (fields,) = _lists(parts)
-        return syntax.Record(self.source.at(meta), (), nodes_of(parts), fields)
+        return syntax.Record(self.place(meta), (), nodes_of(parts), fields)
 
     def extended(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a record that begins with the fields of another."""
         (base, *options), (fields,) = nodes_of(parts), _lists(parts)
-        return syntax.Record(self.source.at(meta), (base,), tuple(options), fields)
+        return syntax.Record(self.place(meta), (base,), tuple(options), fields)
 
     def block(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a block of assignments."""
         (statements,) = _lists(parts)
-        return syntax.Transform(self.source.at(meta), (), nodes_of(parts), statements)
+        return syntax.Transform(self.place(meta), (), nodes_of(parts), statements)
 
     def inline(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a transform in brackets: its record, then the assignments."""
         first, *rest = nodes_of(parts)
-        return syntax.Transform(self.source.at(meta), (first,), (), tuple(rest))
+        return syntax.Transform(self.place(meta), (first,), (), tuple(rest))
 
     def function(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a function's definitions and its result."""
         (result,), (statements,) = nodes_of(parts), _lists(parts)
-        return syntax.Function(self.source.at(meta), statements, result)
+        return syntax.Function(self.place(meta), statements, result)
 
     def module(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a module: what it begins with, and its definitions."""
         *bases, statements = _lists(parts)
         begins = tuple(one for it in bases for one in it)
-        return syntax.Module(self.source.at(meta), begins, statements)
+        return syntax.Module(self.place(meta), begins, statements)
 
     def imported(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns the names that another text lends."""
@@ -341,11 +325,11 @@ class Nodes(Transformer[Token, Parts]):
             first = path.partition(".")[0]
             if not alias and not origins and first != last:
                 paths.append((first, first))
-        return syntax.Import(self.source.at(meta), tuple(paths))
+        return syntax.Import(self.place(meta), tuple(paths))
 
     def type(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a type of the language, or a set of one."""
-        place, last = self.source.at(meta), parts[-1]
+        place, last = self.place(meta), parts[-1]
         if len(parts) == 1:
             return syntax.TypeName(place, " ".join(str(last).upper().split()))
         if isinstance(last, syntax.TypeName | syntax.SetType):
@@ -359,19 +343,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 _ESCAPE = re.compile(r"\\(?:([0-7]{3})|u([0-9a-fA-F]{4})|(.))")
 
 
-_SIGNS = {
-    "SEMICOLON": '";"',
-    "RPAR": '")"',
-    "LPAR": '"("',
-    "COMMA": '","',
-    "RSQB": '"]"',
-    "RBRACE": '"}"',
-    "END": "END",
-    "ASSIGN": '":="',
-    "NAME": "a name",
-    "$END": "the end",
-    "RETURN": "RETURN",
-}
+_SIGNS = {**SIGNS, "END": "END", "ASSIGN": '":="', "RETURN": "RETURN"}
 _ESCAPED = re.compile(r"\w{,2}'[^'\\\n]*\\.")
 _ON_ESCAPES = (
     "in a text \\ stands before \\, ', \", n, r, t or three octal digits; "
@@ -404,12 +376,7 @@ def _refuse(source: Source, error: UnexpectedInput) -> NoReturn:
     if "RPAR" in stop.terminals:
         # Of what may follow an argument a name for it is the rarest.
         stop = replace(stop, terminals=stop.terminals - {"ASSIGN"})
-    raise DialectError(
-        f'"{found}" does not go on here' if found else "the text ends here",
-        stop.expected(_SIGNS),
-        _hint(text, here),
-        place=source.place(here, len(found.partition("\n")[0])),
-    ) from error
+    raise stop.told(source, found, _SIGNS, _hint(text, here)) from error
 
 
 def _hint(text: str, start: int) -> str:

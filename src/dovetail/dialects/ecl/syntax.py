@@ -7,28 +7,21 @@ the same few rules; what they are is decided by where they stand.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from enum import Enum
-from typing import cast
 
-from dovetail.errors import Place
+from dovetail.dialects.grammar import Braces, Items, Node, Number, Operation, nodes
 
-
-@dataclass(frozen=True, slots=True)
-class _Placed:
-    """A piece of text at a place; two that say the same are the same."""
-
-    place: Place = field(compare=False, repr=False)
+__all__ = ["Braces", "Items", "Node", "Number", "Operation", "nodes"]
 
 
 @dataclass(frozen=True, slots=True)
-class Omitted(_Placed):
+class Omitted(Node):
     """An argument that is left out: `OUTPUT(x,,'file')`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Name(_Placed):
+class Name(Node):
     """A name, as it is written; ECL does not look at its case."""
 
     text: str
@@ -40,14 +33,7 @@ class Name(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Number(_Placed):
-    """A number, as it is written."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Text(_Placed):
+class Text(Node):
     """A text between quotes, escapes resolved; `prefix` is the letter before them."""
 
     value: str
@@ -55,21 +41,21 @@ class Text(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class TypeName(_Placed):
+class TypeName(Node):
     """One of the language's own types, in upper case: `UNSIGNED4`, `DECIMAL8_2`."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class SetType(_Placed):
+class SetType(Node):
     """`SET OF` a type."""
 
     element: TypeName | SetType | Name
 
 
 @dataclass(frozen=True, slots=True)
-class Member(_Placed):
+class Member(Node):
     """`of.name`."""
 
     of: Node
@@ -82,7 +68,7 @@ class Member(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Call(_Placed):
+class Call(Node):
     """`of(arguments)`: a function, a transform, or a filtered data set."""
 
     of: Node
@@ -104,7 +90,7 @@ class Reach(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Part(_Placed):
+class Part(Node):
     """`of[first..last]`: letters of a text, items of a set, rows of a data set."""
 
     of: Node
@@ -114,15 +100,7 @@ class Part(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Operation(_Placed):
-    """An operator, in upper case, with its operands."""
-
-    sign: str
-    operands: tuple[Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Cast(_Placed):
+class Cast(Node):
     """`(type)operand`."""
 
     type: Node
@@ -130,28 +108,14 @@ class Cast(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Items(_Placed):
-    """`[a, b]`: a set, or the rows of a data set."""
-
-    items: tuple[Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Braces(_Placed):
-    """`{a, b}`: a row's values, a record's fields, or what belongs to a field."""
-
-    items: tuple[Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Sequence(_Placed):
+class Sequence(Node):
     """Words side by side: `LEFT OUTER`, `Rec L`, `STRING20 name`."""
 
     parts: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Defaulted(_Placed):
+class Defaulted(Node):
     """A parameter with the value that it has otherwise: `INTEGER n = 5`."""
 
     head: Sequence
@@ -159,7 +123,7 @@ class Defaulted(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Arrow(_Placed):
+class Arrow(Node):
     """`condition => value` of a MAP or a CASE."""
 
     condition: Node
@@ -167,7 +131,7 @@ class Arrow(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Definition(_Placed):
+class Definition(Node):
     """`head := body`: a definition, a field with its value, or an assignment."""
 
     head: Node
@@ -175,7 +139,7 @@ class Definition(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Record(_Placed):
+class Record(Node):
     """`RECORD .. END`; options are calls or names."""
 
     base: tuple[Node, ...]
@@ -184,7 +148,7 @@ class Record(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Transform(_Placed):
+class Transform(Node):
     """`TRANSFORM .. END`, or `TRANSFORM(record, ..)` with the record before."""
 
     record: tuple[Node, ...]
@@ -193,7 +157,7 @@ class Transform(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Function(_Placed):
+class Function(Node):
     """`FUNCTION .. RETURN result; END`."""
 
     statements: tuple[Node, ...]
@@ -201,7 +165,7 @@ class Function(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Module(_Placed):
+class Module(Node):
     """`MODULE .. END`: definitions under one name; bases are modules it begins with."""
 
     bases: tuple[Node, ...]
@@ -209,49 +173,13 @@ class Module(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Import(_Placed):
+class Import(Node):
     """`IMPORT a.b AS c, d`: names of other texts, each with its path in lower case.
 
     The name `*` is of a path all of whose names are brought.
     """
 
     paths: tuple[tuple[str, str], ...]
-
-
-Node = (
-    Omitted
-    | Name
-    | Number
-    | Text
-    | TypeName
-    | SetType
-    | Member
-    | Call
-    | Part
-    | Operation
-    | Cast
-    | Items
-    | Braces
-    | Sequence
-    | Defaulted
-    | Arrow
-    | Definition
-    | Record
-    | Transform
-    | Function
-    | Module
-    | Import
-)
-
-
-def parts_of(node: Node) -> Iterator[Node]:
-    """Yields a node and all nodes in it."""
-    yield node
-    for one in fields(node):
-        found = getattr(node, one.name)
-        for part in found if isinstance(found, tuple) else (found,):
-            if isinstance(part, _Placed):
-                yield from parts_of(cast("Node", part))
 
 
 def word_of(node: Node) -> str:

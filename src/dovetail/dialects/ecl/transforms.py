@@ -162,7 +162,7 @@ def filled(
             continue
         body = statement.body if isinstance(statement, syntax.Definition) else statement
         at_hand = inside
-        if any(is_word(one, "self") for one in syntax.parts_of(body)):
+        if any(is_word(one, "self") for one in syntax.nodes(body)):
             # SELF.field in a value is what the field has by now.
             sides = {**inside.sides, "self": target.row()}
             at_hand = replace(inside, sides=sides)

@@ -147,13 +147,13 @@ def function(body: Node, *parameters: Variable) -> Lambda:
 
 
 def all_of(conditions: Iterable[Node]) -> Node:
-    """Returns that all conditions hold; of none it is true."""
+    """Returns the condition that all of some hold; of none it is true."""
     found = [one for one in conditions if one != TRUE]
     return reduce(lambda one, other: build("and", one, other), found) if found else TRUE
 
 
 def any_of(conditions: Iterable[Node]) -> Node:
-    """Returns that one condition holds; of none it is false."""
+    """Returns the condition that one of some holds; of none it is false."""
     found = [one for one in conditions if one != FALSE]
     return reduce(lambda one, other: build("or", one, other), found) if found else FALSE
 

@@ -19,6 +19,7 @@ from dovetail import schema
 from dovetail.dialects.ecl import trees
 from dovetail.dialects.ecl.trees import Node, sql
 from dovetail.schema import (
+    MOST_DIGITS,
     ArrayType,
     AtomicType,
     Column,
@@ -33,8 +34,6 @@ _NAME = re.compile(r"(?P<word>[A-Z]+?)(?P<size>[\d_]*)$")
 _LOCALE = re.compile(r"(?<=UTF|ODE)(_[A-Z]{2,})+")
 # DECIMAL of HPCC has room for 32 digits.
 _DIGITS = 32
-# What Spark has room for, while decimals are computed with.
-_MOST_DIGITS = 38
 # Where digits do not fit, so many places stay at least, as DECIMAL has them.
 _LEAST_PLACES = 16
 # A quotient has twelve places, however few the dividend has.
@@ -339,8 +338,8 @@ def as_exact(kind: Whole | Exact) -> Exact:
 
 def _holding(whole: int, places: int) -> Exact:
     """Returns the decimals of so many digits before and behind the point."""
-    places = min(places, max(_MOST_DIGITS - whole, _LEAST_PLACES))
-    return Exact(min(whole + places, _MOST_DIGITS), places)
+    places = min(places, max(MOST_DIGITS - whole, _LEAST_PLACES))
+    return Exact(min(whole + places, MOST_DIGITS), places)
 
 
 def _common_exact(one: Exact, other: Exact) -> Exact:
@@ -369,9 +368,9 @@ def total(one: Exact, other: Exact) -> Computed:
     """Returns the decimals that hold every sum and difference of two types."""
     whole, places = max(one.whole, other.whole) + 1, max(one.places, other.places)
     result = _holding(whole, places)
-    narrow = (Exact(_MOST_DIGITS - 1, it) for it in (places, result.places))
+    narrow = (Exact(MOST_DIGITS - 1, it) for it in (places, result.places))
     pairs = [(it, it) for it in dict.fromkeys(narrow) if it.whole >= 0]
-    is_wide = whole + places > _MOST_DIGITS
+    is_wide = whole + places > MOST_DIGITS
     return Computed(result, (*(pairs if is_wide else []), (one, other)))
 
 
@@ -379,7 +378,7 @@ def product(one: Exact, other: Exact) -> Computed:
     """Returns the decimals that hold every product of two types."""
     result = _holding(one.whole + other.whole, one.places + other.places)
     # Spark keeps a digit before the point for itself.
-    room = _MOST_DIGITS - 1 - result.places
+    room = MOST_DIGITS - 1 - result.places
     is_wide = one.whole + other.whole > room
     shares = range(max(0, room - other.whole), min(one.whole, room) + 1)
     pairs = [(_sized(it, one.places), _sized(room - it, other.places)) for it in shares]
@@ -390,8 +389,8 @@ def quotient(one: Exact, other: Exact) -> Computed:
     """Returns the decimals of a quotient: with more places than what is divided."""
     places = max(one.places, other.places, _PLACES)
     # All that stands before the dividend's point has room.
-    places = min(places, _MOST_DIGITS - one.whole)
-    result = Exact(_MOST_DIGITS, places)
+    places = min(places, MOST_DIGITS - one.whole)
+    result = Exact(MOST_DIGITS, places)
     # Spark gives a quotient the more places the more the dividend has, and the fewer
     # digits can stand before the point.
     is_wide = one.whole + other.places > result.whole
@@ -406,7 +405,7 @@ def quotient(one: Exact, other: Exact) -> Computed:
 
 def sum_of(kind: Exact) -> Exact:
     """Returns the decimals that hold the sum of many of a type."""
-    return Exact(min(kind.digits + _MORE_DIGITS, _MOST_DIGITS), kind.places)
+    return Exact(min(kind.digits + _MORE_DIGITS, MOST_DIGITS), kind.places)
 
 
 _ALL = 1 << 64

@@ -403,7 +403,7 @@ class _Changing:
         )
 
     def _loaded(self, key: str) -> list[spec.code.Statement]:
-        """Returns that totals are those of a group; of none they are as they begin."""
+        """Returns code that takes the totals of a group, or their first values."""
         text = steps.column_of(key).text
         return [
             _assigned(
@@ -415,7 +415,7 @@ class _Changing:
         ]
 
     def _counted(self) -> list[spec.code.Statement]:
-        """Returns that results are those of the totals, and whether they are shown."""
+        """Returns code that computes the results and whether the group is shown."""
         members = steps.column_of(self.totals[0][0]).text
         shows = f"{members} > 0"
         if isinstance(self.having, exp.Expr):
@@ -426,13 +426,13 @@ class _Changing:
         return [*made, _assigned(_SHOWS, shows)]
 
     def _of_group(self, node: exp.Expr) -> exp.Expr:
-        """Returns a column of a group as that of the one of which is told."""
+        """Returns a column of a group as the variable that keeps its last value."""
         if isinstance(node, exp.Column) and node.name in self.groups.names:
             return own_column(f"was {node.name}")
         return node
 
     def _noted(self) -> list[spec.code.Statement]:
-        """Returns that what is shown of a group is kept, as it is before it changes."""
+        """Returns code that keeps what is shown of a group before it changes."""
         groups = (
             _assigned(f"was {it}", steps.column_of(it).text) for it in self.groups.names
         )
@@ -443,7 +443,7 @@ class _Changing:
         return [*groups, *self._counted(), *results, _assigned(_SHOWED, shows)]
 
     def _put(self, *, is_more: bool) -> list[spec.code.Statement]:
-        """Returns that a row is added to a group, or is taken from it."""
+        """Returns code that adds a row to a group, or takes it out."""
         found = list[spec.code.Statement]()
         key = steps.column_of(_KEY)
         for now, every, total, item in self.totals:
@@ -464,7 +464,7 @@ class _Changing:
         return [*found, _branched(f"{members} = 0", *drops)]
 
     def _told(self) -> list[spec.code.Statement]:
-        """Returns that a group is told: as it was, and as it is."""
+        """Returns code that puts out the change of a group: its old row and its new."""
 
         def out(what: spec.Change) -> spec.code.Statement:
             return spec.code.Submitted(0, spec.Columns(self._shown(what.value)))
@@ -479,12 +479,12 @@ class _Changing:
 
 
 def _branched(condition: str, *then: spec.code.Statement) -> spec.code.Statement:
-    """Returns what is done where a condition is true."""
+    """Returns statements that run where a condition is true."""
     return spec.code.Branched(Expression(condition), then)
 
 
 def _assigned(name: str, value: str) -> spec.code.Assigned:
-    """Returns that a variable gets a value."""
+    """Returns the statement that gives a variable a value."""
     return spec.code.Assigned(spec.code.Target(name), Expression(value))
 
 

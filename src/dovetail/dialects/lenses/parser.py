@@ -215,10 +215,9 @@ class Filled:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class Text(trees.SqlText):
     """A text: its queries in their order, and what it says without effect on rows."""
 
-    source: Source
     filled: tuple[Filled, ...]
     remarks: tuple[str, ...]
 
@@ -246,17 +245,9 @@ class Text:
                 start = place + 1
         return cls(source, tuple(found.filled), tuple(found.remarks))
 
-    def at(self, node: exp.Expr) -> Place:
-        """Returns where an expression begins."""
-        return trees.place_of(self.source, node)
-
-    def wrong(self, node: exp.Expr, found: str, *told: str) -> DialectError:
-        """Returns what is wrong, at its place: what is expected, and a hint."""
-        return DialectError(found, *told, place=self.at(node))
-
 
 def not_yet(place: Place, what: str, hint: str = "") -> UnsupportedError:
-    """Returns that a part of the language is not there yet, with its place."""
+    """Returns the error for a part of the language that is not there yet."""
     return trees.not_yet(place, what, LANGUAGE, hint)
 
 
@@ -309,7 +300,7 @@ class _Cursor:
             raise self.stopped(" ".join(words), hint)
 
     def stopped(self, expected: str = "", hint: str = "") -> DialectError:
-        """Returns that the text does not go on here."""
+        """Returns the error for a text that does not go on here."""
         there = _ENDED if self.is_done else f'"{self.token.text}"'
         return DialectError(
             f"the text does not go on at {there}", expected, hint, place=self.place

@@ -194,7 +194,7 @@ class Seen:
     def _unknown(
         self, node: exp.Expr, path: list[str], places: list[int]
     ) -> DialectError:
-        """Returns that nothing has a name, and which names there are."""
+        """Returns the error for a name that is not there, with those that are."""
         sources = [self.sources[one] for one in places]
         names = " or ".join(f'"{alias}"' for alias, _ in sources)
         if path[0].lower() == KEY:

@@ -18,6 +18,7 @@ from dovetail.dialects.lenses.parser import Text, not_yet
 from dovetail.expression.kinds import is_numeric, sum_text
 from dovetail.schema import (
     FRACTIONS,
+    MOST_DIGITS,
     WHOLE,
     ArrayType,
     AtomicType,
@@ -197,7 +198,7 @@ def _sum(function: exp.Expr, kind: Type, text: Text) -> tuple[Total, str]:
     that it has begun.
     """
     if isinstance(kind, DecimalType):
-        whole = DecimalType(38, kind.scale)
+        whole = DecimalType(MOST_DIGITS, kind.scale)
         pair = StructType((("value", whole), ("many", AtomicType.BIGINT)))
         before = f"IF({{total}}.many = 0, CAST(0 AS {whole}), {{total}}.value)"
         longer = sum_text(before, "{item}", whole)

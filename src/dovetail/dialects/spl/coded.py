@@ -402,7 +402,7 @@ class _Coding:
 
 
 def _by_zero(reason: Binding, leaves: Statements) -> Statements:
-    """Returns that a tuple which divides by 0 leaves; all else stops the run."""
+    """Returns code for a missing value: a division by 0 leaves, all else stops."""
     told = read(reason).tree
     is_told = f"contains(x, '{BY_ZERO}')"
     holds = values.of_type(BOOLEAN, is_told, NOWHERE, x=told)

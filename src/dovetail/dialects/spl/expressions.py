@@ -140,7 +140,7 @@ def _written(node: syntax.Node, scope: Scope) -> Value:
             return values.literal(text, kind, place)
         case syntax.TupleText(parts=parts):
             return _tuple(parts, scope, place)
-        case syntax.Items(values=items) | syntax.Braces(values=items) if items:
+        case syntax.Items(items=items) | syntax.Braces(items=items) if items:
             word = "list" if isinstance(node, syntax.Items) else "set"
             return elements.listed(word, [bind(one, scope) for one in items], place)
         case syntax.Pairs(values=items):
@@ -425,7 +425,7 @@ def begun(node: syntax.Node, kind: types.SplType, scope: Scope, what: str) -> Va
 
 def is_empty(node: syntax.Node, kind: types.SplType) -> bool:
     """Tells whether a node is a list, a set, a map or a tuple, and empty."""
-    if not isinstance(node, syntax.Items | syntax.Braces) or node.values:
+    if not isinstance(node, syntax.Items | syntax.Braces) or node.items:
         return False
     match kind:
         case types.Holder(word):
@@ -528,7 +528,7 @@ def _tuple(parts: Sequence[syntax.Assignment], scope: Scope, place: Place) -> Va
 
 
 def all_of(conditions: Sequence[Value]) -> Value:
-    """Returns that all of some conditions hold."""
+    """Returns the condition that all of some hold."""
     return reduce(
         lambda one, other: Value(
             types.BOOLEAN, absence.both(one.tree, other.tree), one.place

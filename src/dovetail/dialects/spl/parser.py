@@ -9,15 +9,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from lark import Token, Transformer, v_args
+from lark import Token, v_args
 from lark.exceptions import UnexpectedInput, VisitError
 from lark.tree import Meta
 
-from dovetail.dialects.grammar import Source, Stop, parser_of
+from dovetail.dialects.grammar import (
+    SIGNS,
+    Parts,
+    Rule,
+    Rules,
+    Source,
+    Stop,
+    nodes_of,
+    of_all,
+    parser_of,
+)
 from dovetail.dialects.spl import absence, syntax
 from dovetail.errors import DialectError, Place
 
@@ -34,7 +44,7 @@ def read(text: str) -> syntax.Program:
     except UnexpectedInput as error:
         _refuse(Source(text), error)
     try:
-        found: syntax.Program = Nodes(text).transform(tree)
+        found: syntax.Program = _SplRules(Source(text)).transform(tree)
     except VisitError as error:
         # What a rule refuses is told as it is, not as a failure of the rule.
         raise error.orig_exc from error
@@ -65,10 +75,9 @@ def _refuse_deep(whole: syntax.Program) -> None:
             raise too_deep(place)
         if isinstance(node, tuple):
             waiting += [(one, place, depth) for one in node]
-        elif is_dataclass(node) and not isinstance(node, Place | type):
-            place = getattr(node, "place", place)
+        elif isinstance(node, syntax.Node):
             parts = (getattr(node, it.name) for it in fields(node))
-            waiting += [(one, place, depth + 1) for one in parts]
+            waiting += [(one, node.place, depth + 1) for one in parts]
 
 
 # Texts and comments, in which no word counts: whichever begins first hides the others.
@@ -108,19 +117,12 @@ class _Group:
     parts: tuple[Any, ...]
 
 
-Parts = list[Any]
-Rule = Callable[["Nodes", Meta, Parts], Any]
 Found = TypeVar("Found")
 
 
 def _of(kind: type[Found], parts: Parts) -> tuple[Found, ...]:
     """Returns the nodes of a kind among parts."""
     return tuple(one for one in parts if isinstance(one, kind))
-
-
-def _nodes(parts: Parts) -> tuple[Any, ...]:
-    """Returns the nodes among the parts of a rule, without its words."""
-    return tuple(one for one in parts if not isinstance(one, Token | _Group))
 
 
 def _words(parts: Parts) -> tuple[str, ...]:
@@ -136,22 +138,21 @@ def _grouped(parts: Parts, name: str) -> tuple[Any, ...]:
 
 def _gathered(name: str) -> Rule:
     """Returns a rule that hands its nodes on under a name."""
-    return lambda _self, _meta, parts: _Group(name, _nodes(parts))
-
-
-def _of_all(kind: Callable[..., Any]) -> Rule:
-    """Returns a rule whose node holds all nodes of it as one tuple."""
-    return lambda self, meta, parts: kind(self.at(meta), _nodes(parts))
+    return lambda _self, _meta, parts: _Group(name, nodes_of(parts))
 
 
 def _named(kind: Callable[..., Any]) -> Rule:
     """Returns a rule whose node has the last word of it and all nodes as one tuple."""
-    return lambda self, meta, parts: kind(self.at(meta), *_words(parts), _nodes(parts))
+    return lambda self, meta, parts: kind(
+        self.place(meta), *_words(parts), nodes_of(parts)
+    )
 
 
 def _one(kind: Callable[..., Any]) -> Rule:
     """Returns a rule whose node has the word of it and its only node."""
-    return lambda self, meta, parts: kind(self.at(meta), *_words(parts), *_nodes(parts))
+    return lambda self, meta, parts: kind(
+        self.place(meta), *_words(parts), *nodes_of(parts)
+    )
 
 
 _SAID = re.compile(r"\bexception\s*=\s*(\w+)")
@@ -170,24 +171,14 @@ def _catches(annotation: str, place: Place) -> bool:
 
 # The decorator makes a rule of every name of the class that has no _ before it.
 @v_args(meta=True)
-class Nodes(Transformer[Token, Any]):
-    """Makes nodes of the rules of the grammar, each under the rule's name."""
+class _SplRules(Rules):
+    """Makes nodes of the rules of SPL's grammar."""
 
-    def __init__(self, text: str) -> None:
-        """Keeps what places show."""
-        super().__init__()
-        self._source = Source(text)
-
-    def at(self, meta: Meta) -> Place:
-        """Returns the place of a rule."""
-        return self._source.at(meta)
-
-    items = _of_all(syntax.Items)
-    braces = _of_all(syntax.Braces)
-    pairs = _of_all(lambda place, groups: syntax.Pairs(place, sum(groups, ())))
-    tuple_value = _of_all(syntax.TupleText)
-    tuple_body = _of_all(syntax.TupleBody)
-    block = _of_all(syntax.Block)
+    items = of_all(syntax.Items)
+    braces = of_all(syntax.Braces)
+    tuple_value = of_all(syntax.TupleText)
+    tuple_body = of_all(syntax.TupleBody)
+    block = of_all(syntax.Block)
     setting = _named(syntax.Setting)
     output = _named(syntax.OutputClause)
     action = _named(syntax.Action)
@@ -210,6 +201,9 @@ class Nodes(Transformer[Token, Any]):
     outputs = _gathered("outputs")
     configs = _gathered("configs")
     logics = _gathered("logics")
+    pair = _gathered("pair")
+    arguments = _gathered("arguments")
+    given = _gathered("given")
 
     def program(self, meta: Meta, parts: Parts) -> syntax.Program:
         """Returns the composites, behind them what stands outside of any."""
@@ -221,21 +215,21 @@ class Nodes(Transformer[Token, Any]):
         if outside.graph or not found:
             found = (*found, outside)
         functions = _of(syntax.Function, parts)
-        return syntax.Program(self.at(meta), found, functions, outside.types)
+        return syntax.Program(self.place(meta), found, functions, outside.types)
 
     def function(self, meta: Meta, parts: Parts) -> syntax.Function:
         """Returns a function."""
-        (kind, *statements), name = _nodes(parts), _words(parts)[-1]
+        (kind, *statements), name = nodes_of(parts), _words(parts)[-1]
         formals = _grouped(parts, "formals")
-        body = syntax.Block(self.at(meta), tuple(statements))
-        return syntax.Function(self.at(meta), kind, name, formals, body)
+        body = syntax.Block(self.place(meta), tuple(statements))
+        return syntax.Function(self.place(meta), kind, name, formals, body)
 
     def formal(self, meta: Meta, parts: Parts) -> _Group:
         """Returns what a function is called with, by its name."""
         # `mutable` stands in front of both, or nothing does.
         *_, kind, name = parts
         is_mutable = len(parts) > len((kind, name))
-        made = syntax.Variable(self.at(meta), is_mutable, kind, str(name), ())
+        made = syntax.Variable(self.place(meta), is_mutable, kind, str(name), ())
         return _Group("formals", (made,))
 
     def composite(self, meta: Meta, parts: Parts) -> syntax.Composite:
@@ -246,7 +240,7 @@ class Nodes(Transformer[Token, Any]):
     def _composite(self, meta: Meta, name: str, parts: Parts) -> syntax.Composite:
         """Returns a composite of its clauses."""
         return syntax.Composite(
-            self.at(meta),
+            self.place(meta),
             name,
             *(
                 _grouped(parts, group)
@@ -258,24 +252,16 @@ class Nodes(Transformer[Token, Any]):
         )
 
     def ends(self, _: Meta, parts: Parts) -> _Group:
-        """Returns nothing: the ends speak for themselves."""
+        """Returns the clauses of the streams that a composite takes and gives."""
         return _Group("ends", tuple(parts))
 
     def end(self, _: Meta, parts: Parts) -> _Group:
         """Returns the streams that a composite takes, or gives."""
-        return _Group(str(parts[0]), _nodes(parts))
+        return _Group(str(parts[0]), nodes_of(parts))
 
     def source(self, meta: Meta, parts: Parts) -> syntax.Source:
         """Returns a stream that is taken, with its type where it is written."""
-        return syntax.Source(self.at(meta), str(parts[-1]), _nodes(parts))
-
-    def arguments(self, _: Meta, parts: Parts) -> _Group:
-        """Returns the types of what a parameter takes."""
-        return _Group("arguments", _nodes(parts))
-
-    def given(self, _: Meta, parts: Parts) -> _Group:
-        """Returns what a parameter stands for where nothing is given."""
-        return _Group("given", _nodes(parts))
+        return syntax.Source(self.place(meta), str(parts[-1]), nodes_of(parts))
 
     def declared(self, meta: Meta, parts: Parts) -> syntax.Declared:
         """Returns a parameter of a composite."""
@@ -283,13 +269,13 @@ class Nodes(Transformer[Token, Any]):
         if mode not in _MODES:
             expected = f"one of {', '.join(_MODES)}"
             told = f'the mode "{mode}" of a parameter'
-            raise DialectError(told, expected, place=self.at(meta))
+            raise DialectError(told, expected, place=self.place(meta))
         types, values = (_grouped(parts, group) for group in ("arguments", "given"))
-        return syntax.Declared(self.at(meta), mode, types, name, values)
+        return syntax.Declared(self.place(meta), mode, types, name, values)
 
     def invocation(self, meta: Meta, parts: Parts) -> syntax.Invocation:
         """Returns an operator with its clauses, whatever their order."""
-        caught = [_catches(it, self.at(meta)) for it in _words(parts)]
+        caught = [_catches(it, self.place(meta)) for it in _words(parts)]
         heads, operator = parts[len(caught)], parts[len(caught) + 1]
         own = parts[len(caught) + 2 :]
         body = next((one for one in _of(_Group, own)), _Group("body", ()))
@@ -319,61 +305,61 @@ class Nodes(Transformer[Token, Any]):
     def head(self, meta: Meta, parts: Parts) -> syntax.Head:
         """Returns one stream that an operator gives."""
         body, name, *alias = parts
-        return syntax.Head(self.at(meta), body, str(name), "".join(alias))
+        return syntax.Head(self.place(meta), body, str(name), "".join(alias))
 
     def port(self, meta: Meta, parts: Parts) -> syntax.Port:
         """Returns an input port."""
-        return syntax.Port(self.at(meta), _nodes(parts), "".join(_words(parts)))
+        return syntax.Port(self.place(meta), nodes_of(parts), "".join(_words(parts)))
 
     def logic(self, meta: Meta, parts: Parts) -> syntax.Logic:
         """Returns code beside an operator."""
-        return syntax.Logic(self.at(meta), _words(parts), parts[-1])
+        return syntax.Logic(self.place(meta), _words(parts), parts[-1])
 
     def choice(self, meta: Meta, parts: Parts) -> syntax.Choice:
         """Returns an `if`."""
         condition, *branches = parts
-        return syntax.Choice(self.at(meta), condition, tuple(branches))
+        return syntax.Choice(self.place(meta), condition, tuple(branches))
 
     def change(self, meta: Meta, parts: Parts) -> syntax.Change:
         """Returns an assignment to a variable."""
         target, sign, value = parts
-        return syntax.Change(self.at(meta), str(sign), target, value)
+        return syntax.Change(self.place(meta), str(sign), target, value)
 
     def stepped(self, meta: Meta, parts: Parts) -> syntax.Stepped:
         """Returns a variable that is one more or less."""
         # n++ and ++n: the sign is the token of both, wherever it stands.
         sign, target = sorted(parts, key=lambda one: not isinstance(one, Token))
-        return syntax.Stepped(self.at(meta), str(sign), target, parts[0] is sign)
+        return syntax.Stepped(self.place(meta), str(sign), target, parts[0] is sign)
 
     step = stepped
 
     def jump(self, meta: Meta, parts: Parts) -> syntax.Jump:
         """Returns a `break`, a `continue` or a `return`."""
         (word,) = _words(parts)
-        return syntax.Jump(self.at(meta), word, _nodes(parts))
+        return syntax.Jump(self.place(meta), word, nodes_of(parts))
 
     def loop(self, meta: Meta, parts: Parts) -> syntax.Loop:
         """Returns a `while`."""
-        return syntax.Loop(self.at(meta), *parts)
+        return syntax.Loop(self.place(meta), *parts)
 
     def variables(self, meta: Meta, parts: Parts) -> syntax.Variable | syntax.Variables:
         """Returns a variable, or several of one type."""
-        kind, is_mutable = _nodes(parts)[0], "mutable" in _words(parts)
+        kind, is_mutable = nodes_of(parts)[0], "mutable" in _words(parts)
         found = [
             syntax.Variable(place, is_mutable, kind, name, values)
             for place, name, values in _grouped(parts, "first")
         ]
-        whole = syntax.Variables(self.at(meta), tuple(found))
+        whole = syntax.Variables(self.place(meta), tuple(found))
         return found[0] if len(found) == 1 else whole
 
     def first(self, meta: Meta, parts: Parts) -> _Group:
         """Returns the name of a variable with its first value."""
-        return _Group("first", ((self.at(meta), *_words(parts), _nodes(parts)),))
+        return _Group("first", ((self.place(meta), *_words(parts), nodes_of(parts)),))
 
     def tuple_part(self, meta: Meta, parts: Parts) -> syntax.Attribute:
         """Returns an attribute, or a type whose attributes are meant."""
         kind, *name = parts
-        return syntax.Attribute(self.at(meta), kind, "".join(name))
+        return syntax.Attribute(self.place(meta), kind, "".join(name))
 
     def tuple_type(self, _: Meta, parts: Parts) -> syntax.TupleBody:
         """Returns the type of a tuple: its attributes."""
@@ -383,22 +369,22 @@ class Nodes(Transformer[Token, Any]):
     def primitive(self, meta: Meta, parts: Parts) -> syntax.Primitive:
         """Returns a type of the language's own."""
         word, *bound = map(str, parts)
-        return syntax.Primitive(self.at(meta), word, "".join(bound))
+        return syntax.Primitive(self.place(meta), word, "".join(bound))
 
     def enum_type(self, meta: Meta, parts: Parts) -> syntax.Enumeration:
         """Returns a type of words."""
-        return syntax.Enumeration(self.at(meta), _words(parts))
+        return syntax.Enumeration(self.place(meta), _words(parts))
 
     def dotted(self, meta: Meta, _: Parts) -> syntax.TypeName:
         """Returns a name with points; behind :: stands its last part."""
         start, end = meta.start_pos, meta.end_pos
         return syntax.TypeName(
-            self.at(meta), "".join(self._source.text[start:end].split())
+            self.place(meta), "".join(self.origin.text[start:end].split())
         )
 
     def type_name(self, meta: Meta, parts: Parts) -> syntax.TypeName:
         """Returns the name of a type."""
-        return syntax.TypeName(self.at(meta), str(parts[0]))
+        return syntax.TypeName(self.place(meta), str(parts[0]))
 
     def named_type(self, _: Meta, parts: Parts) -> syntax.TypeName:
         """Returns the name of a type as it is."""
@@ -410,23 +396,23 @@ class Nodes(Transformer[Token, Any]):
         of, *ends = parts
         colon = next(at for at, one in enumerate(ends) if isinstance(one, Token))
         before, behind = ends[:colon], ends[colon + 1 :]
-        return syntax.Slice(self.at(meta), of, tuple(before), tuple(behind))
+        return syntax.Slice(self.place(meta), of, tuple(before), tuple(behind))
 
-    def pair(self, _: Meta, parts: Parts) -> tuple[syntax.Node, ...]:
-        """Returns a key and its value."""
-        return tuple(parts)
+    def pairs(self, meta: Meta, parts: Parts) -> syntax.Pairs:
+        """Returns a map that is written out."""
+        return syntax.Pairs(self.place(meta), _grouped(parts, "pair"))
 
     def operation(self, meta: Meta, parts: Parts) -> syntax.Operation:
         """Returns an operator with its operands."""
-        return syntax.Operation(self.at(meta), _words(parts)[0], _nodes(parts))
+        return syntax.Operation(self.place(meta), _words(parts)[0], nodes_of(parts))
 
     def unwrapped(self, meta: Meta, parts: Parts) -> syntax.Operation:
         """Returns the value of an optional, `x!`."""
-        return syntax.Operation(self.at(meta), absence.UNWRAP, _nodes(parts))
+        return syntax.Operation(self.place(meta), absence.UNWRAP, nodes_of(parts))
 
     def conditional(self, meta: Meta, parts: Parts) -> syntax.Operation:
         """Returns a choice between two values."""
-        return syntax.Operation(self.at(meta), "?", tuple(parts))
+        return syntax.Operation(self.place(meta), "?", tuple(parts))
 
     def cast(self, meta: Meta, parts: Parts) -> syntax.Cast:
         """Returns a value as another type, which a name may stand for."""
@@ -434,22 +420,22 @@ class Nodes(Transformer[Token, Any]):
         if isinstance(kind, syntax.Name):
             # (word) x is read as a name first: what it means its place decides.
             kind = syntax.TypeName(kind.place, kind.text)
-        return syntax.Cast(self.at(meta), kind, value)
+        return syntax.Cast(self.place(meta), kind, value)
 
     def call(self, meta: Meta, parts: Parts) -> syntax.Call:
         """Returns a call with its arguments."""
         of, *arguments = parts
-        return syntax.Call(self.at(meta), of, tuple(arguments))
+        return syntax.Call(self.place(meta), of, tuple(arguments))
 
     def member(self, meta: Meta, parts: Parts) -> syntax.Member:
         """Returns something of something."""
-        return syntax.Member(self.at(meta), parts[0], str(parts[-1]))
+        return syntax.Member(self.place(meta), parts[0], str(parts[-1]))
 
     def text(self, meta: Meta, parts: Parts) -> syntax.Text:
         """Returns a text without its quotes and escapes."""
         # A suffix stands behind the last quote: ".."u.
         written, _, suffix = str(parts[0]).rpartition('"')
-        place = self.at(meta)
+        place = self.place(meta)
         value = _ESCAPE.sub(lambda found: _unescaped(found, place), written[1:])
         return syntax.Text(place, value, suffix)
 
@@ -486,17 +472,10 @@ def _unescaped(found: re.Match[str], place: Place) -> str:
 
 
 _SIGNS = {
-    "SEMICOLON": '";"',
-    "RPAR": '")"',
-    "LPAR": '"("',
-    "COMMA": '","',
-    "RSQB": '"]"',
-    "RBRACE": '"}"',
+    **SIGNS,
     "LBRACE": '"{"',
     "COLON": '":"',
     "EQUAL": '"=="',
-    "NAME": "a name",
-    "$END": "the end",
     "MORETHAN": '">"',
     "LESSTHAN": '"<"',
     "__ANON_1": '"::"',
@@ -547,9 +526,4 @@ def _refuse(source: Source, error: UnexpectedInput) -> NoReturn:
     # What stops after a whole value lacks its ; in most texts.
     if not hints and "SEMICOLON" in stop.terminals:
         hints = ["every setting, and every stream without a body, ends with ;"]
-    raise DialectError(
-        f'"{word}" does not go on here' if word else "the text ends here",
-        stop.expected(names),
-        "".join(hints[:1]),
-        place=source.place(here, len(word)),
-    ) from error
+    raise stop.told(source, word, names, "".join(hints[:1])) from error

@@ -7,40 +7,28 @@ values; what they are is decided by where they stand.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from typing import Any
 
-from dovetail.errors import Place
+from dovetail.dialects.grammar import Braces, Items, Node, Number, Operation, nodes
 
-
-@dataclass(frozen=True, slots=True)
-class _Placed:
-    """A piece of text at a place; two that say the same are the same."""
-
-    place: Place = field(compare=False, repr=False)
+__all__ = ["Braces", "Items", "Node", "Number", "Operation", "nodes"]
 
 
 # Values.
 
 
 @dataclass(frozen=True, slots=True)
-class Name(_Placed):
+class Name(Node):
     """A name, or a parameter of a composite, which begins with $."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Number(_Placed):
-    """A number as it is written, its suffix among it."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Text(_Placed):
+class Text(Node):
     """A text between quotes, escapes resolved; `suffix` is the letter behind it."""
 
     value: str
@@ -48,15 +36,7 @@ class Text(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Operation(_Placed):
-    """An operator with one, two or three operands; `?` chooses."""
-
-    sign: str
-    operands: tuple[Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Cast(_Placed):
+class Cast(Node):
     """A value of another type; of a type that the text names it is a name too."""
 
     type: Node
@@ -64,7 +44,7 @@ class Cast(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Call(_Placed):
+class Call(Node):
     """A function, or a part of a window, with its arguments."""
 
     of: Node
@@ -72,7 +52,7 @@ class Call(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Member(_Placed):
+class Member(Node):
     """Something of something: `L.ticker`, `spl.math::abs`."""
 
     of: Node
@@ -80,7 +60,7 @@ class Member(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Part(_Placed):
+class Part(Node):
     """An element of a list or a map."""
 
     of: Node
@@ -88,7 +68,7 @@ class Part(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Slice(_Placed):
+class Slice(Node):
     """Elements of a list or letters of a text, from one place up to before another.
 
     Each of both has no value or one.
@@ -100,28 +80,14 @@ class Slice(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Items(_Placed):
-    """A list that is written out."""
-
-    values: tuple[Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Braces(_Placed):
-    """A set that is written out, or nothing between braces."""
-
-    values: tuple[Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Pairs(_Placed):
+class Pairs(Node):
     """A map that is written out: key, value, key, value."""
 
     values: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Assignment(_Placed):
+class Assignment(Node):
     """A name and its value, in an output or a tuple."""
 
     name: str
@@ -129,7 +95,7 @@ class Assignment(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class TupleText(_Placed):
+class TupleText(Node):
     """A tuple that is written out."""
 
     parts: tuple[Assignment, ...]
@@ -139,7 +105,7 @@ class TupleText(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Primitive(_Placed):
+class Primitive(Node):
     """One of the language's own types; `bound` is the most letters of a text."""
 
     word: str
@@ -147,7 +113,7 @@ class Primitive(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Collection(_Placed):
+class Collection(Node):
     """A list, set, map or optional of types; `bound` is the most elements."""
 
     word: str
@@ -156,21 +122,21 @@ class Collection(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class TypeName(_Placed):
+class TypeName(Node):
     """A type that the text defines, or the one of a stream."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Enumeration(_Placed):
+class Enumeration(Node):
     """A type of some words."""
 
     words: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Attribute(_Placed):
+class Attribute(Node):
     """An attribute; without a name all those of a type."""
 
     type: Node
@@ -178,7 +144,7 @@ class Attribute(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class TupleBody(_Placed):
+class TupleBody(Node):
     """The attributes of a tuple, or the one type that stands for them."""
 
     parts: tuple[Attribute, ...]
@@ -188,7 +154,7 @@ class TupleBody(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Setting(_Placed):
+class Setting(Node):
     """A name with values: a window, a parameter, a configuration."""
 
     name: str
@@ -196,7 +162,7 @@ class Setting(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class OutputClause(_Placed):
+class OutputClause(Node):
     """The assignments of an output port."""
 
     name: str
@@ -204,7 +170,7 @@ class OutputClause(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Logic(_Placed):
+class Logic(Node):
     """Code beside an operator: `state`, or `onTuple` and a port."""
 
     words: tuple[str, ...]
@@ -212,14 +178,14 @@ class Logic(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Block(_Placed):
+class Block(Node):
     """Statements between braces."""
 
     statements: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Loop(_Placed):
+class Loop(Node):
     """A `while`: its condition, and what is done again and again."""
 
     condition: Node
@@ -227,7 +193,7 @@ class Loop(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Each(_Placed):
+class Each(Node):
     """A `for`: a variable of a type that has each element, and what is done with it."""
 
     name: str
@@ -237,7 +203,7 @@ class Each(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Jump(_Placed):
+class Jump(Node):
     """`break`, `continue` or `return`, which gives the value of a function."""
 
     word: str
@@ -245,7 +211,7 @@ class Jump(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Stepped(_Placed):
+class Stepped(Node):
     """A variable that is 1 more or less: before its value is read, or behind it."""
 
     sign: str
@@ -254,7 +220,7 @@ class Stepped(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Choice(_Placed):
+class Choice(Node):
     """An `if`: its condition, then what is done, then what else."""
 
     condition: Node
@@ -262,7 +228,7 @@ class Choice(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Action(_Placed):
+class Action(Node):
     """A call as a statement: `submit(In, Out);`."""
 
     name: str
@@ -270,7 +236,7 @@ class Action(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Change(_Placed):
+class Change(Node):
     """A variable or attribute that gets another value."""
 
     sign: str
@@ -279,7 +245,7 @@ class Change(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Variable(_Placed):
+class Variable(Node):
     """A variable of code, with its first value; or what a function is called with."""
 
     is_mutable: bool
@@ -289,14 +255,14 @@ class Variable(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Variables(_Placed):
+class Variables(Node):
     """Several variables of one type: `int32 a = 1, b = 2;`."""
 
     each: tuple[Variable, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Source(_Placed):
+class Source(Node):
     """A stream that is named where one is taken; `bodies` has its type, if given."""
 
     name: str
@@ -304,7 +270,7 @@ class Source(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Port(_Placed):
+class Port(Node):
     """The streams of an input port, and its own name, where it has one."""
 
     sources: tuple[Source, ...]
@@ -317,7 +283,7 @@ class Port(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Head(_Placed):
+class Head(Node):
     """A stream that an operator gives: its type, its name, that of its port."""
 
     body: TupleBody
@@ -326,7 +292,7 @@ class Head(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Invocation(_Placed):
+class Invocation(Node):
     """An operator with its streams and clauses."""
 
     heads: tuple[Head, ...]
@@ -352,7 +318,7 @@ class Invocation(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Definition(_Placed):
+class Definition(Node):
     """A type of the text's own."""
 
     name: str
@@ -360,7 +326,7 @@ class Definition(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Declared(_Placed):
+class Declared(Node):
     """A parameter of a composite, with its default where it has one.
 
     Its `mode` says what is given for it: an attribute, an expression, which may have
@@ -374,7 +340,7 @@ class Declared(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Function(_Placed):
+class Function(Node):
     """A function of the text's own."""
 
     type: Node
@@ -384,7 +350,7 @@ class Function(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Composite(_Placed):
+class Composite(Node):
     """A graph of operators with its types and parameters."""
 
     name: str
@@ -397,57 +363,13 @@ class Composite(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Program(_Placed):
+class Program(Node):
     """A whole text; `types` stand outside of its composites, who all know them."""
 
     composites: tuple[Composite, ...]
     functions: tuple[Function, ...]
     types: tuple[Definition, ...]
 
-
-Node = (
-    Name
-    | Number
-    | Text
-    | Operation
-    | Cast
-    | Call
-    | Member
-    | Part
-    | Slice
-    | Items
-    | Braces
-    | Pairs
-    | Assignment
-    | TupleText
-    | Primitive
-    | Collection
-    | TypeName
-    | Enumeration
-    | Attribute
-    | TupleBody
-    | Setting
-    | OutputClause
-    | Logic
-    | Block
-    | Choice
-    | Loop
-    | Each
-    | Jump
-    | Stepped
-    | Action
-    | Change
-    | Variable
-    | Variables
-    | Source
-    | Port
-    | Head
-    | Invocation
-    | Definition
-    | Declared
-    | Function
-    | Composite
-)
 
 # Calls of these are left out where code is carried out.
 SILENT = frozenset(
@@ -467,23 +389,11 @@ def listed(node: Node) -> tuple[Node, ...]:
     return tuple(chain.from_iterable(each))
 
 
-def nodes(node: object) -> Iterator[Node]:
-    """Yields a node and all that it is made of."""
-    if isinstance(node, tuple):
-        for one in node:
-            yield from nodes(one)
-    # A place is no part of what is said, though it is a dataclass too.
-    elif is_dataclass(node) and not isinstance(node, Place | type):
-        yield node  # type: ignore[misc]
-        for one in fields(node):
-            yield from nodes(getattr(node, one.name))
-
-
 def altered(node: Any, alter: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - or a tuple
     """Returns a node, or several, each part of it altered before its own parts are."""
     if isinstance(node, tuple):
         return tuple(altered(one, alter) for one in node)
-    if is_dataclass(node) and not isinstance(node, Place | type):
+    if isinstance(node, Node):
         made = alter(node)
         parts = {it.name: getattr(made, it.name) for it in fields(made)}
         return replace(made, **{it: altered(one, alter) for it, one in parts.items()})

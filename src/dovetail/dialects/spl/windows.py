@@ -13,23 +13,10 @@ from decimal import Decimal
 from dovetail import spec
 from dovetail.dialects.spl import syntax, types, values
 from dovetail.dialects.spl.expressions import PortView, Scope, bind
-from dovetail.dialects.spl.types import (
-    DECIMALS,
-    FLOAT64,
-    FLOATS,
-    INT32,
-    INT64,
-    INTEGERS,
-    TIMESTAMP,
-    UINT32,
-    UINT64,
-    SplType,
-    refused,
-)
 from dovetail.dialects.spl.values import Value
 from dovetail.errors import SpecError
 
-_COUNTS = frozenset({INT32, UINT32})
+_COUNTS = frozenset({types.INT32, types.UINT32})
 _ORDER = ("kind", "eviction", "trigger", "partitioned", "partition eviction")
 _KINDS = ("sliding", "tumbling")
 _POLICIES = ("count", "delta", "time", "punct")
@@ -73,12 +60,14 @@ class _Parts:
         if node is None:
             return spec.KeepPartitions()
         if "partitioned" not in self.words:
-            raise refused(node.place, f"{_word(node)} without partitioned", "it before")
+            raise types.refused(
+                node.place, f"{_word(node)} without partitioned", "it before"
+            )
         # What numbers it takes the spec knows; where they stand the text does.
         try:
             return _PARTITION_POLICIES[_word(node)](node, scope)
         except SpecError as error:
-            raise refused(node.place, error.found, error.expected) from error
+            raise types.refused(node.place, error.found, error.expected) from error
 
 
 def window_of(setting: syntax.Setting, port: PortView, scope: Scope) -> PortWindow:
@@ -86,7 +75,7 @@ def window_of(setting: syntax.Setting, port: PortView, scope: Scope) -> PortWind
     parts = _parted(setting)
     kind = parts.words["kind"]
     if _word(kind) != "sliding":
-        raise refused(kind.place, "a tumbling window of a Join", "sliding")
+        raise types.refused(kind.place, "a tumbling window of a Join", "sliding")
     _check_trigger(parts.words, scope)
     return PortWindow(
         _eviction(parts.words["eviction"], port, scope),
@@ -115,14 +104,16 @@ def firing_window(
     trigger = words.get("trigger")
     if _word(words["kind"]) == "tumbling":
         if trigger is not None:
-            raise refused(trigger.place, "a trigger of a tumbling window", "none")
+            raise types.refused(trigger.place, "a trigger of a tumbling window", "none")
         window: spec.firing.FiringWindow = spec.firing.Tumbling(until)
     else:
         # A sliding window fires with each tuple, if it does not say when.
         fires = policy(trigger) if trigger else spec.firing.ByCount(1)
         for node, one in ((words["eviction"], until), (trigger or setting, fires)):
             if isinstance(one, spec.firing.ByMark):
-                raise refused(node.place, "punct() of a sliding window", "tumbling")
+                raise types.refused(
+                    node.place, "punct() of a sliding window", "tumbling"
+                )
         window = spec.firing.Sliding(until, fires)
     return FiringWindow(
         window, "partitioned" in words, parts.drops(scope), found, parts.remarks
@@ -135,12 +126,14 @@ def _policy(node: syntax.Node, scope: Scope) -> spec.firing.Policy:
         case "count":
             count = int(_number(node, scope, _COUNTS))
             if count < 1:
-                raise refused(node.place, f"count({count}) here", "1 or more")
+                raise types.refused(node.place, f"count({count}) here", "1 or more")
             return spec.firing.ByCount(count)
         case "time":
-            seconds = span_of(_number(node, scope, _COUNTS | {FLOAT64}))
+            seconds = span_of(_number(node, scope, _COUNTS | {types.FLOAT64}))
             if seconds.microseconds <= 0:
-                raise refused(node.place, "a time of no length", "more than 0 seconds")
+                raise types.refused(
+                    node.place, "a time of no length", "more than 0 seconds"
+                )
             return spec.firing.ByTime(seconds)
         case _:
             return spec.firing.ByMark()
@@ -169,15 +162,15 @@ def _parted(setting: syntax.Setting) -> _Parts:
         else:
             # None of the parts: whatever it is, the window would ignore it.
             known = (*_KINDS, *_POLICIES, "partitioned", *_PARTITION_POLICIES)
-            raise refused(
+            raise types.refused(
                 node.place, "no part of a window", f"one of {', '.join(known)}"
             )
         if what in words:
-            raise refused(node.place, f"a second {what} of a window", "one")
+            raise types.refused(node.place, f"a second {what} of a window", "one")
         words[what] = node
         order.append(what)
     if "kind" not in words or "eviction" not in words:
-        raise refused(
+        raise types.refused(
             setting.place,
             f"the window of {setting.name} is not whole",
             "sliding, and count(n), delta(attribute, d) or time(seconds)",
@@ -201,31 +194,37 @@ def _check_trigger(words: Mapping[str, syntax.Node], scope: Scope) -> None:
     )
     if not is_one:
         found = f"{_TRIGGER} a trigger other than each tuple"
-        raise refused(node.place, found, "count(1), or none")
+        raise types.refused(node.place, found, "count(1), or none")
 
 
-def _argument(node: syntax.Node, scope: Scope, kinds: frozenset[SplType]) -> Value:
+def _argument(
+    node: syntax.Node, scope: Scope, kinds: frozenset[types.SplType]
+) -> Value:
     """Returns the only argument of a policy."""
     given = node.arguments if isinstance(node, syntax.Call) else ()
     if len(given) != 1:
         expected = "one of them"
-        raise refused(node.place, f"{len(given)} arguments of {_word(node)}", expected)
+        raise types.refused(
+            node.place, f"{len(given)} arguments of {_word(node)}", expected
+        )
     value = bind(given[0], scope)
     if value.type not in kinds:
         known = " or ".join(sorted(map(str, kinds)))
         found = f"the argument of {_word(node)} is {value.type}"
-        raise refused(value.place, found, known)
+        raise types.refused(value.place, found, known)
     return value
 
 
-def _number(node: syntax.Node, scope: Scope, kinds: frozenset[SplType]) -> Decimal:
+def _number(
+    node: syntax.Node, scope: Scope, kinds: frozenset[types.SplType]
+) -> Decimal:
     """Returns the number that a policy has as its only argument."""
     value = _argument(node, scope, kinds)
     found = Decimal(str(value.constant(f"the argument of {_word(node)}")))
     # NaN and infinity are no numbers.
     if not found.is_finite() or abs(found) >= types.MOST_SECONDS:
         expected = f"less than {types.MOST_SECONDS}"
-        raise refused(value.place, f"{_word(node)} of {found}", expected)
+        raise types.refused(value.place, f"{_word(node)} of {found}", expected)
     return found
 
 
@@ -236,19 +235,19 @@ def _eviction(node: syntax.Node, port: PortView, scope: Scope) -> spec.Window:
             case "count":
                 return spec.Rows(int(_number(node, scope, _COUNTS)))
             case "time":
-                seconds = _number(node, scope, _COUNTS | {FLOAT64})
+                seconds = _number(node, scope, _COUNTS | {types.FLOAT64})
                 return spec.Seconds(span_of(seconds))
             case "delta":
                 by, width = _measured(node, port, scope)
-                if by.type == UINT64:
+                if by.type == types.UINT64:
                     # As far apart as they are, in the numbers that windows count by.
                     lower = "x - 9223372036854775808BD"
-                    by = values.of_type(INT64, lower, by.place, x=by.tree)
+                    by = values.of_type(types.INT64, lower, by.place, x=by.tree)
                 return spec.Delta(by.own, width)
     except SpecError as error:
-        raise refused(node.place, error.found, error.expected) from error
+        raise types.refused(node.place, error.found, error.expected) from error
     expected = "count(n), delta(attribute, d) or time(seconds)"
-    raise refused(node.place, "a window until a punctuation", expected)
+    raise types.refused(node.place, "a window until a punctuation", expected)
 
 
 def span_of(seconds: Decimal) -> spec.Span:
@@ -268,30 +267,35 @@ def _measured(node: syntax.Node, port: PortView, scope: Scope) -> tuple[Value, D
             by = port.attribute(attribute.name, attribute.place)
         case _:
             expected = f"an attribute of {port.name}, and how far it may be below"
-            raise refused(node.place, "the arguments of delta", expected)
+            raise types.refused(node.place, "the arguments of delta", expected)
     return by, width_of(by, bind(width, scope))
 
 
 def width_of(by: Value, value: Value) -> Decimal:
     """Returns how far apart the values of an attribute may be."""
     # Between two timestamps are seconds, which are a float64.
-    wanted = FLOAT64 if by.type == TIMESTAMP else by.type
-    if by.type not in {TIMESTAMP, *INTEGERS, *FLOATS, *DECIMALS}:
-        raise refused(by.place, f"delta of {by.type}", "a number or a timestamp")
+    wanted = types.FLOAT64 if by.type == types.TIMESTAMP else by.type
+    if by.type not in {
+        types.TIMESTAMP,
+        *types.INTEGERS,
+        *types.FLOATS,
+        *types.DECIMALS,
+    }:
+        raise types.refused(by.place, f"delta of {by.type}", "a number or a timestamp")
     if value.type != wanted:
         found = f"delta of {by.type} with a width of {value.type}"
         hint = "a number's suffix says its type: 10l is an int64, 10ul a uint64"
-        raise refused(value.place, found, f"a width of {wanted}", hint)
+        raise types.refused(value.place, found, f"a width of {wanted}", hint)
     width = Decimal(str(value.constant("the width of delta")))
     if not width.is_finite():
-        raise refused(value.place, f"a width of {width}", "a number")
+        raise types.refused(value.place, f"a width of {width}", "a number")
     return width
 
 
 _PARTITION_POLICIES: Mapping[str, Callable[[syntax.Node, Scope], spec.Eviction]] = {
     # IBM counts whole seconds of an age.
     "partitionAge": lambda node, scope: spec.EvictAge(
-        span_of(Decimal(int(_number(node, scope, frozenset({FLOAT64})))))
+        span_of(Decimal(int(_number(node, scope, frozenset({types.FLOAT64})))))
     ),
     "partitionCount": lambda node, scope: spec.EvictCount(
         int(_number(node, scope, _COUNTS))

@@ -50,7 +50,7 @@ def failures(
 
 
 def any_of(conditions: Sequence[str]) -> Expression:
-    """Returns that one of some conditions is true."""
+    """Returns the condition that one of some is true."""
     return Expression(" OR ".join(f"({one})" for one in conditions))
 
 
@@ -115,6 +115,6 @@ def _test(branch: exp.If) -> exp.Expr:
 
 
 def _untrue(test: exp.Expr) -> exp.Expr:
-    """Returns that a condition is false, or null."""
+    """Returns the condition that another is false, or null."""
     known = exp.Coalesce(this=test.copy(), expressions=[exp.false()])
     return exp.Not(this=known)

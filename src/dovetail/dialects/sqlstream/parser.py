@@ -101,14 +101,13 @@ class Declared:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """A text, which shows where each part of it stands, and what comes out of it.
+class Text(trees.SqlText):
+    """A text with what comes out of it.
 
     What other queries read is `filled`, by names as they are compared, and so is what
     is `declared`.
     """
 
-    source: Source
     results: tuple[Filled, ...]
     filled: Mapping[str, Filled]
     declared: Mapping[str, Declared]
@@ -143,17 +142,9 @@ class Text:
         functions = tuple(one.name for one in found.functions.values())
         return cls(source, found.results(), found.filled, found.declared, functions)
 
-    def at(self, node: exp.Expr) -> Place:
-        """Returns where a part begins, or else what holds it: at its first name."""
-        return trees.place_of(self.source, node)
-
-    def wrong(self, node: exp.Expr, found: str, *told: str) -> DialectError:
-        """Returns what is wrong, at its place: what is expected, and a hint."""
-        return DialectError(found, *told, place=self.at(node))
-
 
 def not_yet(place: Place, what: str, hint: str = "") -> UnsupportedError:
-    """Returns that a part of the language is not there yet, with its place."""
+    """Returns the error for a part of the language that is not there yet."""
     return trees.not_yet(place, what, "SQL of streams", hint)
 
 
@@ -507,7 +498,7 @@ class Statements:
         return trees.place_of_token(self.source, token)
 
     def _not_yet(self, token: Token, what: str) -> UnsupportedError:
-        """Returns that a statement is not there yet, with its place."""
+        """Returns the error for a statement that is not there yet."""
         return not_yet(self._place(token), what)
 
 

@@ -761,7 +761,7 @@ class Query:
         return found[0]
 
     def not_yet(self, node: exp.Expr, what: str) -> UnsupportedError:
-        """Returns that something of the language is not there yet, with its place."""
+        """Returns the error for a part of the language that is not there yet."""
         return not_yet(self.text.at(node), what)
 
 

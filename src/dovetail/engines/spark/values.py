@@ -77,12 +77,12 @@ def timestamp(moment: Column) -> Column:
 
 
 def yes() -> Column:
-    """Returns that it is so."""
+    """Returns the constant true."""
     return F.lit(True)  # noqa: FBT003 - a value, not a switch
 
 
 def no() -> Column:
-    """Returns that it is not so."""
+    """Returns the constant false."""
     return F.lit(False)  # noqa: FBT003 - a value, not a switch
 
 

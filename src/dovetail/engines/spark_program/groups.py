@@ -29,6 +29,7 @@ from functools import partial
 from dovetail import expression, spec
 from dovetail.engines.spark_program.lines import (
     ALONE,
+    AS_ROW,
     Book,
     Call,
     Method,
@@ -37,7 +38,6 @@ from dovetail.engines.spark_program.lines import (
     Term,
     Terms,
     aliased,
-    as_row,
     once,
     select,
     where,
@@ -84,7 +84,7 @@ def grouped(book: Book, rows: Rows, step: spec.Grouped) -> Rows:
     found = book.changed(
         rows,
         "grouped",
-        as_row("l"),
+        AS_ROW,
         select("*", aliased(f"named_struct({parts})", value)),
         select("*", changes),
         select(*rows.columns, *rows.hidden, total),
@@ -206,7 +206,7 @@ def deduped(book: Book, rows: Rows, step: spec.Deduped) -> Rows:
             aliased(sql.written_tree(value), key)
             for value, key in zip(values, keys, strict=True)
         ]
-        keyed = book.changed(rows, "keyed", as_row("l"), select("*", *texts))
+        keyed = book.changed(rows, "keyed", AS_ROW, select("*", *texts))
         return _first_of(book, keyed, step, tuple(map(Term, keys)))
     # Neighbours that are sorted by the values: a window over what sorts them.
     if sorted_by:

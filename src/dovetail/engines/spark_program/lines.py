@@ -282,9 +282,8 @@ def where(text: str) -> Call:
     return Call(Method.WHERE, (text,))
 
 
-def as_row(letter: str) -> Call:
-    """Returns the call that names a row for expressions."""
-    return Call(Method.ALIAS, (letter,))
+AS_ROW = Call(Method.ALIAS, ("l",))
+"""The call that names a row as expressions do."""
 
 
 def aliased(expression: Expression | str, name: str) -> str:

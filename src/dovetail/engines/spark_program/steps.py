@@ -8,12 +8,12 @@ from dovetail import expression, spec
 from dovetail.engines.spark_program import lines
 from dovetail.engines.spark_program.lines import (
     ALONE,
+    AS_ROW,
     Book,
     Rows,
     Term,
     Terms,
     aliased,
-    as_row,
     once,
     select,
     where,
@@ -125,7 +125,7 @@ def _has_text(kind: Type) -> bool:
 
 def filtered(book: Book, rows: Rows, step: spec.Filtered) -> Rows:
     """Returns the rows of which the condition is true."""
-    return book.changed(rows, "filtered", as_row("l"), where(step.condition.text))
+    return book.changed(rows, "filtered", AS_ROW, where(step.condition.text))
 
 
 def projected(book: Book, rows: Rows, step: spec.Projected) -> Rows:
@@ -136,7 +136,7 @@ def projected(book: Book, rows: Rows, step: spec.Projected) -> Rows:
     calls = [where(f"NOT coalesce({step.skip_when}, false)")] if skips else []
     if not counts_rows(step):
         chosen = select(*columns, *rows.hidden)
-        found = book.changed(rows, "projected", as_row("l"), *calls, chosen)
+        found = book.changed(rows, "projected", AS_ROW, *calls, chosen)
     else:
         rows = replace(book.placed(rows), in_place=False)
         number = f"CAST(row_number() {window(rows.groups, rows.order)} AS BIGINT)"
@@ -162,7 +162,7 @@ def ordered(book: Book, rows: Rows, step: spec.Ordered) -> Rows:
     texts = [
         aliased(one.value, term.column) for one, term in zip(step.by, by, strict=True)
     ]
-    found = book.changed(before, "keyed", as_row("l"), select("*", *texts))
+    found = book.changed(before, "keyed", AS_ROW, select("*", *texts))
     order = once(*rows.groups, *by, *before.order)
     return replace(found, order=order, in_place=False)
 

@@ -138,7 +138,7 @@ class Writing:
 
 
 def not_written(what: str, where: str, error: Exception) -> EngineError:
-    """Returns that rows are not written since a sink has failed."""
+    """Returns the error for rows that a failed sink has not written."""
     why = cause(error)
     return EngineError(
         f"{what} not written: {where}: {why}",

@@ -130,7 +130,7 @@ class LateTables:
         )
 
     def noted(self, present: Present) -> Present:
-        """Returns the rows with who waits since when, and who has met at last."""
+        """Returns the rows, marked: which wait and since when, which have met."""
         if not len(self.waits):
             return present
         rows, own = list(present.rows), present.rows[self.hand]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
+from typing import Any
 
 from dovetail import spec
 from dovetail.errors import SpecError
@@ -37,7 +38,7 @@ from dovetail.spec.rules.rule import (
 __all__ = ["RULES", "Finding", "Rule", "check_spec", "checked"]
 
 # In this order: who looks at windows or columns relies on inputs that are there.
-RULES: tuple[Rule, ...] = (
+RULES: tuple[Rule[Any], ...] = (
     *sets.RULES,
     *inputs.RULES,
     *windows.RULES,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from dovetail import spec
 
@@ -17,59 +18,41 @@ class Finding:
     hint: str = ""
 
 
+Check = TypeVar("Check", bound=Callable[..., Any])
+
+
 @dataclass(frozen=True, slots=True)
-class InputRule:
+class Rule(Generic[Check]):
+    """A law; of which class it is says what its check looks at."""
+
+    name: str
+    law: str
+    check: Check
+
+
+class InputRule(Rule[Callable[[spec.Input], Iterator[Finding]]]):
     """A law about each input by itself."""
 
-    name: str
-    law: str
-    check: Callable[[spec.Input], Iterator[Finding]]
 
-
-@dataclass(frozen=True, slots=True)
-class JoinRule:
+class JoinRule(Rule[Callable[[spec.JoinSpec, spec.Inputs], Iterator[Finding]]]):
     """A law about each join of two sides, those inside others too."""
 
-    name: str
-    law: str
-    check: Callable[[spec.JoinSpec, spec.Inputs], Iterator[Finding]]
 
-
-@dataclass(frozen=True, slots=True)
-class SetRule:
+class SetRule(Rule[Callable[[spec.SetJoinSpec, spec.Inputs], Iterator[Finding]]]):
     """A law about a join of several sets."""
 
-    name: str
-    law: str
-    check: Callable[[spec.SetJoinSpec, spec.Inputs], Iterator[Finding]]
 
-
-@dataclass(frozen=True, slots=True)
-class SettingsRule:
+class SettingsRule(Rule[Callable[[spec.JoinSpec, spec.Settings], Iterator[Finding]]]):
     """A law about the switches beside a join."""
 
-    name: str
-    law: str
-    check: Callable[[spec.JoinSpec, spec.Settings], Iterator[Finding]]
 
-
-@dataclass(frozen=True, slots=True)
-class SetSettingsRule:
+class SetSettingsRule(
+    Rule[Callable[[spec.SetJoinSpec, spec.Settings], Iterator[Finding]]]
+):
     """A law about the switches beside a join of several sets."""
 
-    name: str
-    law: str
-    check: Callable[[spec.SetJoinSpec, spec.Settings], Iterator[Finding]]
 
-
-@dataclass(frozen=True, slots=True)
-class EventRule:
+class EventRule(
+    Rule[Callable[[spec.JoinSpec, Sequence[spec.Event]], Iterator[Finding]]]
+):
     """A law about what happens to the inputs of each join of two sides."""
-
-    name: str
-    law: str
-    check: Callable[[spec.JoinSpec, Sequence[spec.Event]], Iterator[Finding]]
-
-
-# By what a law looks at: `check_spec` asks each of what it is a law about.
-Rule = InputRule | JoinRule | SetRule | SettingsRule | SetSettingsRule | EventRule

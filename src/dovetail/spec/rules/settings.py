@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dovetail import spec
-from dovetail.spec.rules.rule import (
-    EventRule,
-    Finding,
-    Rule,
-    SetSettingsRule,
-    SettingsRule,
-)
+from dovetail.spec.rules.rule import EventRule, Finding, SetSettingsRule, SettingsRule
 
 _EAGER = (spec.OuterRows.EAGER, spec.OuterRows.EAGER_RETRACT)
 
@@ -115,7 +109,7 @@ def deletes_without_versions(
                 pass
 
 
-RULES: tuple[Rule, ...] = (
+RULES: tuple[SettingsRule | SetSettingsRule | EventRule, ...] = (
     SettingsRule(
         "per_millisecond",
         "per_millisecond is for ranges on the clock event",
