@@ -4,8 +4,8 @@
     found     id = 1, n = 5  [after 3, out matched]      ->   n: expected 2, found 5
 
 First as bags. Where the bags are the same, the order is looked at as the case says and
-as far as it is known: the event of a row, and so the order of rows of different outlets,
-to engines that play event by event; that within one event where a join is one query.
+as far as it is known: the event of a row, and so the order across outlets, to engines
+that play event by event; that within one event where one query gives all outlets.
 """
 
 from __future__ import annotations
