@@ -111,6 +111,19 @@ def test_the_order_across_outlets_is_known_to_some_engines_only():
     assert differs(named, found[::-1], Order.ORDERED, Sight.OUTLETS)
 
 
+def test_streams_that_run_apart_know_the_order_of_events_and_in_each_that_of_outlets():
+    right = Outlet.RIGHT_UNMATCHED
+    found = [emission(1, after=0), emission(2, right, after=0), emission(3, after=1)]
+    named = [line(one.row["n"], out=one.outlet.value) for one in found]
+    first, second, last = named
+    swapped = [second, first, last]
+    assert not differs(named, found, Order.ORDERED, Sight.STREAMS)
+    assert not differs(swapped, found, Order.ORDERED, Sight.STREAMS)
+    assert differs([second, last, first], found, Order.ORDERED, Sight.STREAMS)
+    other = [emission(2, after=0), emission(1, after=0)]
+    assert differs([line(1), line(2)], other, Order.ORDERED, Sight.STREAMS)
+
+
 def test_marks_have_no_place_among_the_rows_of_an_outlet():
     expected = [line(1), MARK, line(2)]
     found = [emission(0, Outlet.MARKS), emission(1), emission(2)]

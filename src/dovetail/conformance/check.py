@@ -25,7 +25,7 @@ from dovetail.conformance.compare import (
 )
 from dovetail.conformance.engines import EngineName, NamedPlay, Outcome, Split, outcomes
 from dovetail.conformance.languages import AnyPlay, play_of
-from dovetail.conformance.lines import Count, Line, Order, Rows, emitted
+from dovetail.conformance.lines import Count, Line, Order, Rows, Sight, emitted
 from dovetail.conformance.programs import ProgramPlay, without_blanks
 from dovetail.errors import DovetailError, UnsupportedError
 
@@ -104,15 +104,19 @@ class Check:
                 yield self._judged(case, outcome, names)
         for name, lines in texts.streamed(flows, self.split):
             case, _ = by_name[name]
-            yield self._of_lines(case, lines)
+            is_told = self.engine.sight(self.split) is Sight.EVENTS
+            sight = Sight.STREAMS if is_told else Sight.OUTLETS
+            yield self._of_lines(case, lines, sight=sight)
 
     def _of_whole(self, case: Case, whole: Whole) -> Verdict:
         """Returns the verdict on what the engine makes of a text of several steps."""
+        sight = self.engine.sight(self.split)
         try:
             if isinstance(whole, ProgramPlay | texts.FlowPlay):
                 lines = whole.lines(self.engine)
             elif isinstance(whole, texts.RowTimeText | texts.Results):
-                late = lists_late(case.expect)
+                # Which row of two results is out first nobody says.
+                late, sight = lists_late(case.expect), Sight.OUTLETS
                 lines = whole.lines(self.engine, self.split, tells_late=late)
             else:
                 lines = whole.lines(self.engine, self.split)
@@ -122,13 +126,16 @@ class Check:
             return Verdict(case, self.engine, Status.FAIL, _told(error))
         # ECL has no nulls: its blanks are what a case writes as nothing.
         is_ecl = isinstance(whole, ProgramPlay)
-        return self._of_lines(case, lines, without_blanks if is_ecl else _as_it_is)
+        shown = without_blanks if is_ecl else _as_it_is
+        return self._of_lines(case, lines, shown, sight=sight)
 
     def _of_lines(
         self,
         case: Case,
         lines: list[Line] | DovetailError,
         shown: Callable[[Rows | Count], Rows | Count] = _as_it_is,
+        *,
+        sight: Sight,
     ) -> Verdict:
         """Returns the verdict on lines; `shown` says how expected ones are meant."""
         if isinstance(lines, DovetailError):
@@ -136,7 +143,6 @@ class Check:
         if isinstance(case.expect, Refusal):
             reason = f"{_wanted(case.expect)}, found {len(lines)} rows"
             return Verdict(case, self.engine, Status.FAIL, reason)
-        sight = self.engine.sight(self.split)
         difference = compare_lines(shown(case.expect), lines, sight)
         status = Status.FAIL if difference else Status.OK
         return Verdict(case, self.engine, status, difference=difference)

@@ -4,8 +4,8 @@
     found     id = 1, n = 5  [after 3, out matched]      ->   n: expected 2, found 5
 
 First as bags. Where the bags are the same, the order is looked at as the case says and
-as far as the engine knows it: the order of rows of different outlets, and the event of
-a row, are known only to engines that play event by event.
+as far as it is known: the event of a row, and so the order across outlets, to engines
+that play event by event; that within one event where one query gives all outlets.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from dovetail import spec
 from dovetail.conformance.lines import (
@@ -46,7 +46,7 @@ def compare_lines(
             count = len(_looked_at(found, ()))
             note = f"expected {rows} rows, found {count}"
             return SAME if count == rows else Difference(notes=(note,))
-        case Rows() if sight is Sight.EVENTS:
+        case Rows() if sight is not Sight.OUTLETS:
             return _row_difference(expected, found, sight)
         case Rows(lines):
             # A mark stands behind the rows of one event: who knows no events has none.
@@ -86,11 +86,14 @@ def _row_difference(expected: Rows, found: list[Line], sight: Sight) -> Differen
     missing, unexpected = _leftovers(expected.lines, found)
     if missing or unexpected:
         return _paired(missing, unexpected)
+    if sight is Sight.STREAMS and expected.order is Order.ORDERED:
+        # What is left open may be as it is expected.
+        found, sight = _interleaved(expected.lines, found), Sight.EVENTS
     # Who knows no events knows the order of lines outlet by outlet; a mark, which
     # stands among the rows of one, has no place there.
     parts: dict[object, list[Line]] = defaultdict(list)
     for line in found:
-        if sight is Sight.EVENTS or not line.is_mark():
+        if sight is not Sight.OUTLETS or not line.is_mark():
             parts["" if sight is Sight.EVENTS else line.facts["out"]].append(line)
     for part in parts.values():
         difference = SAME
@@ -132,6 +135,23 @@ def _take(wanted: Line, lines: list[Line]) -> bool:
             del lines[place]
             return True
     return False
+
+
+def _interleaved(expected: Sequence[Line], found: Sequence[Line]) -> list[Line]:
+    """Returns lines with those of one event as they are expected.
+
+    The lines of each outlet stay in their order, and events in theirs.
+    """
+    wanted, arranged = iter(expected), list[Line]()
+    for _, lines in groupby(found, key=lambda line: line.facts.get("after")):
+        outlets: dict[object, list[Line]] = defaultdict(list)
+        for line in lines:
+            outlets[line.facts["out"]].append(line)
+        while any(outlets.values()):
+            line, firsts = next(wanted), [one[0] for one in outlets.values() if one]
+            chosen = next((one for one in firsts if line.is_same(one)), firsts[0])
+            arranged.append(outlets[chosen.facts["out"]].pop(0))
+    return arranged
 
 
 def _paired(missing: list[Line], unexpected: list[Line]) -> Difference:

@@ -37,9 +37,14 @@ class Order(Enum):
 
 
 class Sight(Enum):
-    """What an engine knows: the event of every row, or no more than its outlet."""
+    """What is known of a row: its place among all, in its event, or in its outlet.
+
+    Streams of a program run apart: of rows of one event those of one stream have an
+    order.
+    """
 
     EVENTS = "events"
+    STREAMS = "streams"
     OUTLETS = "outlets"
 
 
