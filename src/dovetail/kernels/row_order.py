@@ -144,7 +144,7 @@ def in_order(
     The last line of those that go on is a bound. Lines stand as they have come.
     """
     told = _Told.by(order, lines)
-    is_late, reached = _judged(order, told, lines, waiting.bounds)
+    is_late, reached = _judged(order, told, lines, known=waiting.bounds)
     bounds = {**waiting.bounds, **reached}
     is_new = pa.array(told.of(LineKind.ROW, LineKind.PASSED))
     came = pc.unique(lines.column(INPUT).filter(is_new)).to_pylist()
@@ -174,7 +174,7 @@ def between_tasks(
     """
     lines = lines.take(pc.sort_indices(lines, [(NUMBER, "ascending")]))
     told = _Told.by(order, lines)
-    is_late, _ = _judged(order, told, lines, {})
+    is_late, _ = _judged(order, told, lines, known={})
     rows = lines.filter(pa.array(told.of(LineKind.ROW) & ~is_late))
     says = told.of(*_FOR_ALL)
     moments = np.where(told.of(LineKind.ROW), told.times, told.moments)
@@ -209,7 +209,7 @@ def between_tasks(
 
 
 def _judged(
-    order: RowOrder, told: _Told, lines: pa.RecordBatch, known: Mapping[str, int]
+    order: RowOrder, told: _Told, lines: pa.RecordBatch, *, known: Mapping[str, int]
 ) -> tuple[Mask, dict[str, int]]:
     """Returns which lines are late rows, and how far those who brought lines are.
 
