@@ -21,6 +21,10 @@ SORTED = """
 OVER = """
     SELECT STREAM k, COUNT(*) OVER w AS n, SUM(v) OVER w AS total FROM S
     WINDOW w AS (PARTITION BY k RANGE INTERVAL '30' MINUTE PRECEDING);"""
+JOINED = """
+    SELECT STREAM x.k, COUNT(*) AS n, SUM(y.v) AS total
+    FROM S OVER (RANGE CURRENT ROW) AS x JOIN S OVER (RANGE CURRENT ROW) AS y
+    ON x.v = y.v GROUP BY x.k, STEP(x.ROWTIME BY INTERVAL '1' HOUR);"""
 SUMS = "count(*)", "sum(n)", "sum(total)", "sum(CAST(n * total AS DECIMAL(38, 0)))"
 
 
@@ -80,7 +84,7 @@ def test_a_window_over_batches_forgets_what_is_too_old(spark, tmp_path, folder):
     assert found[1] > 2 * FILES * ROWS
 
 
-@pytest.mark.parametrize("text", [HOUR, OVER])
+@pytest.mark.parametrize("text", [HOUR, OVER, JOINED])
 def test_keys_of_windows_are_spread_and_move_into_more_partitions(
     spark, tmp_path, folder, text
 ):
@@ -99,6 +103,7 @@ def test_keys_of_windows_are_spread_and_move_into_more_partitions(
     assert found == expected
     known = read_checkpoint(spark, str(tmp_path / "c" / "result"))
     assert (known.partitions, known.buckets) == (4, 8)
-    # All buckets have keys, and no two have the same.
-    rows = state_of(spark, known.path, 0, "directory")
-    assert rows.select("key").distinct().count() == 8
+    # Each operator has them all.
+    for operator in range(2 if text is JOINED else 1):
+        rows = state_of(spark, known.path, operator, "directory")
+        assert rows.select("key").distinct().count() == 8

@@ -351,6 +351,8 @@ class StepLayout:
 
         What is `ours` of the columns no row has come with.
         """
+        if streaming.is_wide:
+            streaming = replace(streaming, partitions=self.partitions)
         place = self._copy_tables(streaming)
         number = next(self.numbers)
         # A source for the time, and for the end, where one of them is asked for.
