@@ -70,7 +70,7 @@ class RowOrder:
     idle: Mapping[str, int] = field(default_factory=dict, repr=False)
 
 
-def input_of(source: str) -> str:
+def _input_of(source: str) -> str:
     """Returns the name of the input that lines are of, or a part of it."""
     return source.partition(PART)[0]
 
@@ -153,11 +153,11 @@ def in_order(
     beats = told.moments[told.of(LineKind.BEAT)]
     if len(beats):
         now, idle = int(beats.max()), order.idle
-        heard = {name for name in bounds if input_of(name) in idle}
+        heard = {name for name in bounds if _input_of(name) in idle}
         # An input with parts is as silent as they are.
-        heard -= {input_of(name) for name in heard if PART in name}
+        heard -= {_input_of(name) for name in heard if PART in name}
         silent = dict.fromkeys(heard, now) | silent
-        quiet = {it for it in heard if now - silent[it] > idle[input_of(it)]}
+        quiet = {it for it in heard if now - silent[it] > idle[_input_of(it)]}
     bounds |= _furthest_behind(order, bounds, quiet)
     stays = pa.array(told.of(LineKind.ROW) & ~is_late)
     rows = pa.concat_batches([waiting.rows, lines.filter(stays)])
@@ -223,7 +223,7 @@ def _judged(
     reached = dict[str, int]()
     for source in pc.unique(inputs).to_pylist():
         # Rows that were late before are lines of the step that has found them so.
-        name = input_of(source or "")
+        name = _input_of(source or "")
         if name not in order.lateness:
             continue
         (own,) = np.nonzero(pc.equal(inputs, source).to_numpy(zero_copy_only=False))

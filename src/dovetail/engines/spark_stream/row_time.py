@@ -70,8 +70,8 @@ _IN_ORDER = (
     "has all that come to it; late rows are counted as dovetail.join.late"
 )
 _BY_KEYS = (
-    "the last ones are spread over tasks: each has some of their partitions or groups; "
-    "what is due at once comes out in any order"
+    "but the last windows, or groups, have several tasks: each has some of their "
+    "partitions or groups; what is due at once comes out in any order"
 )
 LATE = f"{COUNTERS}.late"
 """The name under which Spark observes how many rows were late, a number behind it."""
@@ -168,8 +168,8 @@ class StepLayout:
 
     Where inputs can end they have a source more, which says when they do. Where
     somebody `tells_late` rows each goes with what it was as it came, and late ones are
-    lines too. The `last` operator may have its keys spread: nobody behind it looks at
-    the order of rows. State gets so many `partitions`; 0: what there is room for.
+    lines too. Of the operator `spread` the keys are spread over buckets. State gets so
+    many `partitions`; 0: what there is room for.
     """
 
     checkpoint: Checkpoint = NO_CHECKPOINT
@@ -178,7 +178,7 @@ class StepLayout:
     tables: int = 0
     numbers: count[int] = field(default_factory=count)
     tells_late: bool = False
-    last: spec.Windowed | spec.Coded | None = None
+    spread: spec.Windowed | spec.Coded | None = None
     partitions: int = 0
     beside: list[Lines] = field(default_factory=list)
     """Of which steps beside the stream failed rows are told with those of it."""
@@ -325,7 +325,7 @@ class StepLayout:
         name = f"step {number}"
         rows = RowOrder(order.time, lines.lateness, lines.told, order.by, lines.idle)
         buckets, spark = 1, lines.frame.sparkSession
-        if step is self.last and step and step.apart:
+        if step is not None and step is self.spread:
             buckets = buckets_of(spark, self.checkpoint, self.partitions)
         with plain_rules(spark):
             frame = fired_in_time(lines.frame, rows, step, name=name, buckets=buckets)
@@ -554,19 +554,29 @@ class RowTimeQuery:
 
     def frame(self, _: str) -> DataFrame:
         """Returns the rows of the stream."""
-        lines = self._lines(StepLayout(last=self._last))
+        lines = self._lines(StepLayout(spread=self._spread))
         return self._outlets.frame(lines, Outlet.MATCHED)
 
     def refuse_finish(self) -> None:
         """Refuses nothing: all that keeps rows in row time hears an end."""
 
     @property
-    def _last(self) -> spec.Windowed | spec.Coded | None:
-        """Returns the operator behind which each row goes out by itself, if any."""
+    def _spread(self) -> spec.Windowed | spec.Coded | None:
+        """Returns the operator whose keys may be spread, if any.
+
+        Behind it each row goes out by itself: nobody looks at the order of rows.
+        """
         step = self.step
         while isinstance(step, spec.Filtered | spec.Projected):
             step = step.source
-        return step if isinstance(step, spec.Windowed | spec.Coded) else None
+        match step:
+            case (
+                spec.Windowed(source=spec.InRowTime())
+                | spec.Coded(source=spec.InRowTime())
+            ) if step.apart:
+                return step
+            case _:
+                return None
 
     @property
     def _outlets(self) -> _Outlets:
@@ -606,7 +616,7 @@ class RowTimeQuery:
 
         def rows(checkpoint: Checkpoint, ends: Ends) -> DataFrame:
             layout = StepLayout(checkpoint, ends, tells_late=tells_late)
-            layout.last, layout.partitions = self._last, how.partitions
+            layout.spread, layout.partitions = self._spread, how.partitions
             return self._lines(layout)
 
         givens = (it.input for it in _steps(self.step) if isinstance(it, spec.Given))
@@ -632,8 +642,8 @@ class RowTimeQuery:
                 told.append(words.explained(plan, partial(reads_all, plan)))
         if any(isinstance(one, spec.InRowTime) for one in steps):
             lines = [("row time", _IN_ORDER)]
-            if self._last and self._last.apart:
-                lines.append(("its keys", _BY_KEYS))
+            if self._spread:
+                lines.append(("keys", _BY_KEYS))
             told.append(words.paragraphs(lines))
         return "\n".join(told or [words.paragraphs([("engine", ROW_BY_ROW)])])
 
