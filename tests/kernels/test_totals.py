@@ -14,6 +14,7 @@ from dovetail.dialects.steps import Asked
 from dovetail.engines.kernel_settings import firing_settings, in_row_time
 from dovetail.engines.tables import arrow_table
 from dovetail.kernels.arrays.names import LineKind
+from dovetail.kernels.keeping.emptying import is_emptying
 from dovetail.kernels.keeping.lines import KIND, NOW
 from dovetail.kernels.keeping.operator import Kept, advance
 from dovetail.kernels.keeping.recent import Held
@@ -198,6 +199,39 @@ def test_rows_of_the_last_seconds_leave_as_they_came(number):
     expected = [
         it for it in fired(step, given, has_marks=False) if it[1] is not Sign.MARK
     ]
+    assert told(fire(step, given, has_marks=False)) == told(expected)
+
+
+WHOLE = [
+    (fold, name)
+    for fold, name, distinct in TOTALS
+    if not distinct and fold is not Fold.SQUARES
+]
+
+
+@pytest.mark.parametrize("number", range(120))
+def test_windows_that_empty_by_time_fold_whole_columns(number):
+    chance = Random(number)
+    asked = Asked()
+    for fold, name in chance.sample(WHOLE, 6):
+        asked.total(fold, name)
+    is_long = chance.random() < 0.3
+    window = spec.firing.Tumbling(
+        spec.firing.ByCalendar(chance.choice((0, 1))) if is_long else FEW_SECONDS
+    )
+    groups = chance.choice(((), ("key",), ("key", "truth"), ("moment", "exact")))
+    step = asked.windowed(
+        GIVEN,
+        window,
+        groups=groups,
+        counts=chance.choice(("", "counts")),
+        moment=chance.choice(("", "then")),
+    )
+    settings = in_row_time(firing_settings(step))
+    assert is_emptying(settings, arrow_table([], SCHEMA).schema)
+    given = [*stream(chance, SECOND * (100_000 if is_long else 1))]
+    expected = fired(step, given, has_marks=False)
+    expected = [it for it in expected if it[1] is not Sign.MARK]
     assert told(fire(step, given, has_marks=False)) == told(expected)
 
 

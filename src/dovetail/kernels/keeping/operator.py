@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from dovetail.kernels.arrays.names import LineKind
+from dovetail.kernels.keeping.emptying import fold, is_emptying
 from dovetail.kernels.keeping.lines import CAUSE, KIND, NOW, Found, Keeper, Saved
 from dovetail.kernels.keeping.memory import Memory, Remembered
 from dovetail.kernels.keeping.queues import Queued, Queues
@@ -31,6 +32,9 @@ def advance(
 
     Behind the columns of results stand what each is, and the place of its line.
     """
+    if isinstance(known, Windows) and is_emptying(known, lines.schema):
+        rows, saved, given = fold(known, kept.rows, lines, saved=kept.saved)
+        return Kept(rows, saved, kept.pieces), given
     table = pa.concat_batches([kept.rows, lines.drop_columns([KIND, NOW])])
     keeper: Keeper
     match known:

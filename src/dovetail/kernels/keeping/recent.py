@@ -20,7 +20,7 @@ from dovetail.kernels.arrays.names import LineKind
 from dovetail.kernels.arrays.rows import NEVER
 from dovetail.kernels.keeping.lines import NOW, Found, Key, Saved, keys_of
 from dovetail.kernels.keeping.totals import Group, Totals
-from dovetail.kernels.keeping.windows import OVER, Windows, columns_of
+from dovetail.kernels.keeping.windows import OVER, Windows, groups_of
 from dovetail.spec.firing import ByCount, ByTime, Groups, Sliding
 from dovetail.spec.windows import KeepPartitions
 
@@ -205,4 +205,4 @@ class Recent:
     def columns(self, found: Sequence[Found]) -> dict[str, pa.Array]:
         """Returns the rows themselves, and the totals behind each of them."""
         assert isinstance(self.known.gives, Groups)  # noqa: S101 - see `is_recent`
-        return columns_of(self.known.gives, self.totals, self.table, found)
+        return groups_of(self.known.gives, self.totals, self.table, found)

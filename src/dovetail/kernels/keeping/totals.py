@@ -21,8 +21,9 @@ import pyarrow.compute as pc
 
 from dovetail.spec.firing import Fold, Total
 
-_DIGITS = 38
-_WIDE = Context(prec=3 * _DIGITS)
+DIGITS = 38
+"""So many a decimal has at most."""
+_WIDE = Context(prec=3 * DIGITS)
 
 
 class Running(Protocol):
@@ -152,7 +153,7 @@ class _Doubles(_Saved):
             return None
         if self.endless and (known := {it for it, n in self.endless.items() if n}):
             return float(known.pop()) if len(known) == 1 else nan
-        return _quotient(self.sum, self.parts)
+        return quotient(self.sum, self.parts)
 
 
 @dataclass(slots=True)
@@ -181,7 +182,7 @@ class _Squares(_Doubles):
         if any(self.endless.values()):
             return nan
         above = self.squares * self.count - self.sum * self.sum
-        return _quotient(above, self.count * self.parts * self.parts)
+        return quotient(above, self.count * self.parts * self.parts)
 
 
 @dataclass(slots=True)
@@ -326,25 +327,29 @@ class Folded:
         return _Distinct(fold) if self.total.distinct else fold
 
     def column(self, results: Sequence[Any]) -> pa.Array:
-        """Returns results as a column; what has no room there is null."""
-        fold, kind = self.total.fold, self.kind
-        if fold is Fold.COUNT:
-            return pa.array(results, pa.int64())
-        if fold is Fold.SUM and pa.types.is_decimal(kind):
-            decimals = [
-                _WIDE.scaleb(Decimal(it), -kind.scale)
-                if it is not None and abs(it) < 10**_DIGITS
-                else None
-                for it in results
-            ]
-            return pa.array(decimals, pa.decimal128(_DIGITS, kind.scale))
-        if fold is Fold.SUM and pa.types.is_integer(kind):
-            # Of a sum that has no room 8 bytes have the lowest bits.
-            half = 1 << 63
-            sums = [it and (it + half) % (2 * half) - half for it in results]
-            return pa.array(sums, pa.int64())
-        is_double = fold in {Fold.SUM, Fold.SQUARES}
-        return pa.array(results, pa.float64() if is_double else kind)
+        """Returns results as a column."""
+        return column_of(self.total.fold, self.kind, results)
+
+
+def column_of(fold: Fold, kind: pa.DataType, results: Sequence[Any]) -> pa.Array:
+    """Returns results over values of a type; what has no room there is null."""
+    if fold is Fold.COUNT:
+        return pa.array(results, pa.int64())
+    if fold is Fold.SUM and pa.types.is_decimal(kind):
+        decimals = [
+            _WIDE.scaleb(Decimal(it), -kind.scale)
+            if it is not None and abs(it) < 10**DIGITS
+            else None
+            for it in results
+        ]
+        return pa.array(decimals, pa.decimal128(DIGITS, kind.scale))
+    if fold is Fold.SUM and pa.types.is_integer(kind):
+        # Of a sum that has no room 8 bytes have the lowest bits.
+        half = 1 << 63
+        sums = [it and (it + half) % (2 * half) - half for it in results]
+        return pa.array(sums, pa.int64())
+    is_double = fold in {Fold.SUM, Fold.SQUARES}
+    return pa.array(results, pa.float64() if is_double else kind)
 
 
 @dataclass(slots=True)
@@ -419,7 +424,7 @@ class Totals:
         return group.running
 
 
-def _quotient(number: int, parts: int) -> float:
+def quotient(number: int, parts: int) -> float:
     """Returns a quotient as a double, without an end where it is too great for one."""
     try:
         return number / parts

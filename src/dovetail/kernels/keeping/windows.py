@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail.kernels.arrays.names import LineKind
-from dovetail.kernels.arrays.rows import BEGINNING, NEVER
+from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Whole
 from dovetail.kernels.keeping.lines import (
     Found,
     Key,
@@ -112,16 +112,38 @@ class _Window:
 
 
 def columns_of(
+    gives: Groups,
+    table: pa.RecordBatch,
+    last: Sequence[int | None] | Whole,
+    *,
+    counts: Sequence[Sequence[int]],
+    moments: Sequence[int | None] | Whole,
+) -> dict[str, pa.Array]:
+    """Returns the columns of groups of rows of a table, but for what is made of them.
+
+    Of each the place of its `last` row, how many rows each group of its window has, and
+    when that fires.
+    """
+    columns = taken(table, gives.last, last)
+    if gives.counts:
+        columns[gives.counts] = pa.array(counts, pa.list_(pa.int32()))
+    if gives.moment:
+        micros = pa.array(moments, pa.int64())
+        columns[gives.moment] = micros.cast(pa.timestamp("us", "UTC"))
+    return columns
+
+
+def groups_of(
     gives: Groups, totals: Totals, table: pa.RecordBatch, found: Sequence[Found]
 ) -> dict[str, pa.Array]:
     """Returns the columns of groups of rows of a table, but for lists and places."""
-    columns = taken(table, gives.last, [one.last for one in found])
-    if gives.counts:
-        sizes = [one.counts for one in found]
-        columns[gives.counts] = pa.array(sizes, pa.list_(pa.int32()))
-    if gives.moment:
-        micros = pa.array([one.moment for one in found], pa.int64())
-        columns[gives.moment] = micros.cast(pa.timestamp("us", "UTC"))
+    columns = columns_of(
+        gives,
+        table,
+        [one.last for one in found],
+        counts=[one.counts for one in found],
+        moments=[one.moment for one in found],
+    )
     return columns | totals.columns([one.totals for one in found])
 
 
@@ -232,7 +254,7 @@ class Windowed:
         for number, it in enumerate(gives.placed):
             places = [None if one.is_mark else one.placed[number] for one in found]
             placed[it.name] = taken(self.table, [it.column], places)[it.column]
-        return columns_of(gives, self.totals, self.table, found) | lists | placed
+        return groups_of(gives, self.totals, self.table, found) | lists | placed
 
     def _lists(
         self, asked: Sequence[Listed], found: Sequence[Found]

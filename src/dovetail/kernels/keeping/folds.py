@@ -1,0 +1,278 @@
+"""Totals of groups of rows, over whole columns at once.
+
+    values   5  1  2  .  4        parts   what is known of each value, as whole numbers
+    groups   a  b  a  b  a        sums    of each group, and what was known of it
+    sum     11  1
+
+What is known of a group has the same parts as a value: so a group that goes on stands
+among its new rows as one more, in front of them. No sum is rounded on the way: doubles
+and decimals are added up as whole numbers, 32 bits of them at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dovetail.kernels.arrays.rows import Mask, Whole
+from dovetail.kernels.keeping.totals import DIGITS, column_of, quotient
+from dovetail.spec.firing import Fold, Total
+
+_BITS = 32
+_LOW = (1 << _BITS) - 1
+_MANTISSA = 53
+_COUNT, _NAN, _ABOVE, _BELOW = "count", "nan", "above", "below"
+Sums = Mapping[str | int, Whole]
+"""Whole numbers of each row or group, by name; under a number n those of which each is
+2 to the power of 32 n. One that is not there is 0 everywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """Rows sorted by their groups, those of one group as they came.
+
+    They stand at `places` of what there is; each group begins at one of the `starts`.
+    """
+
+    places: Whole
+    starts: Whole
+
+    @property
+    def firsts(self) -> Whole:
+        """Returns the place of the first row of each group."""
+        return self.places[self.starts]
+
+    @property
+    def lasts(self) -> Whole:
+        """Returns the place of the last row of each group."""
+        ends: Whole = np.append(self.starts, len(self.places))[1:]
+        return self.places[ends - 1]
+
+    def sums(self, values: Whole) -> Whole:
+        """Returns the sum of each group."""
+        return np.add.reduceat(values[self.places], self.starts)
+
+    def highest(self, values: Whole) -> Whole:
+        """Returns the highest number of each group."""
+        return np.maximum.reduceat(values[self.places], self.starts)
+
+
+class Folding(Protocol):
+    """A total of groups that go on, and of new rows behind them."""
+
+    @property
+    def known(self) -> Any:  # noqa: ANN401 - numbers or values of each
+        """Returns what is known of each, as plain values."""
+
+    def of(self, rows: Grouping) -> Folding:
+        """Returns it of groups of them."""
+
+    def take(self, groups: Whole) -> Folding:
+        """Returns it of some groups."""
+
+    def column(self) -> pa.Array:
+        """Returns what it comes to, for each group."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Added:
+    """A total that adds up: a count or a sum."""
+
+    total: Total
+    kind: pa.DataType
+    known: Sums
+
+    def of(self, rows: Grouping) -> _Added:
+        """Returns it of groups of what there is."""
+        sums = {name: rows.sums(own) for name, own in self.known.items()}
+        return _Added(self.total, self.kind, _carried(sums))
+
+    def take(self, groups: Whole) -> _Added:
+        """Returns it of some groups."""
+        sums = {name: own[groups] for name, own in self.known.items()}
+        return _Added(self.total, self.kind, sums)
+
+    def column(self) -> pa.Array:
+        """Returns what it comes to, for each group."""
+        counts = self.known[_COUNT].tolist()
+        if self.total.fold is Fold.COUNT:
+            return column_of(self.total.fold, self.kind, counts)
+        if pa.types.is_floating(self.kind):
+            results = self._doubles(counts)
+        else:
+            whole, _ = _whole(self.known)
+            results = [it if n else None for it, n in zip(whole, counts, strict=True)]
+        return column_of(self.total.fold, self.kind, results)
+
+    def _doubles(self, counts: Sequence[int]) -> list[Any]:
+        """Returns sums of doubles, each rounded once."""
+        whole, parts = _whole(self.known)
+        results = [
+            quotient(it, parts) if n else None
+            for it, n in zip(whole, counts, strict=True)
+        ]
+        kinds = np.nan, np.inf, -np.inf
+        ended = [self.known[name] for name in (_NAN, _ABOVE, _BELOW)]
+        for group in np.flatnonzero(np.logical_or.reduce(ended)).tolist():
+            known = [kind for kind, n in zip(kinds, ended, strict=True) if n[group]]
+            results[group] = known[0] if len(known) == 1 else np.nan
+        return results
+
+
+@dataclass(frozen=True, slots=True)
+class _Picked:
+    """A total that is one of the values: the first, the last, the least, the greatest.
+
+    The value of each row, or of each group.
+    """
+
+    total: Total
+    known: pa.Array
+
+    def of(self, rows: Grouping) -> _Picked:
+        """Returns it of groups of what there is."""
+        count = len(self.known)
+        at = np.arange(count)
+        # Of equal ones the last stands: zeros may differ in their sign.
+        match self.total.fold:
+            case Fold.FIRST:
+                ranks = count - at
+            case Fold.LAST:
+                ranks = np.zeros(count, np.int64)
+            case Fold.GREATEST:
+                ranks = _ranks(self.known)
+            case _:
+                ranks = count - _ranks(self.known)
+        # A number that says both: how high a value ranks, and where it stands.
+        places = np.where(_is_valid(self.known), ranks * count + at, -1)
+        found = rows.highest(places)
+        chosen = pa.array(found % max(count, 1), mask=found < 0)
+        return _Picked(self.total, self.known.take(chosen))
+
+    def take(self, groups: Whole) -> _Picked:
+        """Returns it of some groups."""
+        return _Picked(self.total, self.known.take(pa.array(groups)))
+
+    def column(self) -> pa.Array:
+        """Returns what it comes to, for each group."""
+        return self.known
+
+
+def is_foldable(total: Total, kind: pa.DataType) -> bool:
+    """Tells whether a total goes by whole columns."""
+    if total.distinct or total.fold is Fold.SQUARES:
+        return False
+    return total.fold in {Fold.COUNT, Fold.FIRST, Fold.LAST} or not (
+        pa.types.is_nested(kind)
+    )
+
+
+def folded(total: Total, column: pa.Array, known: Sums | pa.Array | None) -> Folding:
+    """Returns a total of rows, behind what is known of groups that go on."""
+    if total.fold not in {Fold.COUNT, Fold.SUM}:
+        values = column if known is None else pa.concat_arrays([known, column])
+        return _Picked(total, values)
+    sums: dict[str | int, Whole] = {_COUNT: _is_valid(column).astype(np.int64)}
+    if total.fold is Fold.SUM:
+        if pa.types.is_floating(column.type):
+            sums |= _of_doubles(column)
+        elif pa.types.is_decimal(column.type):
+            sums |= _of_decimals(column)
+        else:
+            sums[0] = pc.fill_null(column, 0).cast(pa.int64()).to_numpy()
+    return _Added(total, column.type, sums if known is None else _behind(known, sums))
+
+
+def _behind(known: Sums, sums: Sums) -> Sums:
+    """Returns sums behind others."""
+    before, none = np.zeros_like(known[_COUNT]), np.zeros_like(sums[_COUNT])
+    return {
+        name: np.append(known.get(name, before), sums.get(name, none))
+        for name in known.keys() | sums.keys()
+    }
+
+
+def _is_valid(column: pa.Array) -> Mask:
+    """Tells which values are there."""
+    found: Mask = column.is_valid().to_numpy(zero_copy_only=False)
+    return found
+
+
+def _ranks(column: pa.Array) -> Whole:
+    """Returns numbers in whose order values are; NaN is above all other numbers."""
+    if pa.types.is_boolean(column.type):
+        column = column.cast(pa.int8())
+    ranks: Whole = pc.rank(column, "ascending", tiebreaker="dense").to_numpy()
+    return ranks.astype(np.int64)
+
+
+def _of_decimals(column: pa.Array) -> dict[str | int, Whole]:
+    """Returns decimals in their last digits, as parts of a sum."""
+    wide = column.cast(pa.decimal128(DIGITS, column.type.scale))
+    words = np.frombuffer(wide.buffers()[1], np.int64).reshape(-1, 2)
+    words = words[wide.offset : wide.offset + len(wide)]
+    low, high = np.where(_is_valid(wide)[:, None], words, 0).T
+    parts = low & _LOW, (low >> _BITS) & _LOW, high & _LOW, high >> _BITS
+    return dict(enumerate(parts))
+
+
+def _of_doubles(column: pa.Array) -> dict[str | int, Whole]:
+    """Returns doubles as parts of a sum, and which of them have no end."""
+    values = pc.fill_null(column.cast(pa.float64()), 0.0).to_numpy()
+    sums = dict[str | int, Whole](
+        {
+            _NAN: np.isnan(values).astype(np.int64),
+            _ABOVE: (values == np.inf).astype(np.int64),
+            _BELOW: (values == -np.inf).astype(np.int64),
+        }
+    )
+    mantissa, exponent = np.frexp(np.where(np.isfinite(values), values, 0.0))
+    whole = (mantissa * (1 << _MANTISSA)).astype(np.int64)
+    number, shift = np.divmod(exponent.astype(np.int64) - _MANTISSA, _BITS)
+    # A double touches three of the numbers that stand beside one another.
+    low = (whole & _LOW).astype(np.uint64) << shift.astype(np.uint64)
+    high = (whole >> _BITS) << shift
+    near = (low >> np.uint64(_BITS)).astype(np.int64) + (high & _LOW)
+    parts = (low & np.uint64(_LOW)).astype(np.int64), near, high >> _BITS
+    for first in np.unique(number[whole != 0]).tolist():
+        is_own = number == first
+        for beside, part in enumerate(parts):
+            own = np.where(is_own, part, 0)
+            sums[first + beside] = sums.get(first + beside, 0) + own
+    return sums
+
+
+def _carried(sums: Sums) -> dict[str | int, Whole]:
+    """Returns the same sums in numbers of 32 bits, but for the sign of the highest."""
+    names = [name for name in sums if isinstance(name, int)]
+    found: dict[str | int, Whole]
+    found = {name: own for name, own in sums.items() if not isinstance(name, int)}
+    if not names:
+        return found
+    number, last = min(names), max(names)
+    carry = np.zeros_like(sums[last])
+    while number <= last or carry.any():
+        own = carry + sums.get(number, 0)
+        if number >= last and np.all(np.abs(own) <= _LOW):
+            found[number] = own
+            break
+        found[number], carry = own & _LOW, own >> _BITS
+        number += 1
+    return found
+
+
+def _whole(sums: Sums) -> tuple[list[int], int]:
+    """Returns sums as whole numbers, and of how many parts of 1 they are."""
+    names = sorted(name for name in sums if isinstance(name, int))
+    least = min([0, *names])
+    whole = [0] * len(sums[_COUNT])
+    for name in names:
+        left = _BITS * (name - least)
+        own = sums[name].tolist()
+        whole = [it + (more << left) for it, more in zip(whole, own, strict=True)]
+    return whole, 1 << -_BITS * least
