@@ -5,6 +5,7 @@ from math import inf, nan
 from random import Random
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from dovetail import spec
@@ -14,9 +15,9 @@ from dovetail.dialects.steps import Asked
 from dovetail.engines.kernel_settings import firing_settings, in_row_time
 from dovetail.engines.tables import arrow_table
 from dovetail.kernels.arrays.names import LineKind
-from dovetail.kernels.keeping.emptying import is_emptying
 from dovetail.kernels.keeping.lines import KIND, NOW
 from dovetail.kernels.keeping.operator import Kept, advance
+from dovetail.kernels.keeping.panes import is_in_panes
 from dovetail.kernels.keeping.recent import Held
 from dovetail.schema import (
     AtomicType,
@@ -165,6 +166,16 @@ def test_the_kernel_gives_what_the_oracle_does(number):
     assert told(found) == told(expected)
 
 
+def lines_of(rows, first):
+    """Rows as lines, one a second from some second on."""
+    nows = pa.array(range(first, first + len(rows)), pa.int64())
+    table = arrow_table(rows, SCHEMA).combine_chunks()
+    columns = {name: table[name].combine_chunks() for name in table.column_names}
+    columns[KIND] = pa.array([int(LineKind.ROW)] * len(rows), pa.int32())
+    columns[NOW] = pc.multiply(nows, SECOND)
+    return pa.RecordBatch.from_pydict(columns)
+
+
 class Counting(Held):
     """Pieces in memory, which are counted as they are read."""
 
@@ -209,16 +220,19 @@ WHOLE = [
 ]
 
 
-@pytest.mark.parametrize("number", range(120))
-def test_windows_that_empty_by_time_fold_whole_columns(number):
+@pytest.mark.parametrize("number", range(240))
+def test_windows_that_fire_with_the_clock_fold_whole_columns(number):
     chance = Random(number)
     asked = Asked()
     for fold, name in chance.sample(WHOLE, 6):
         asked.total(fold, name)
-    is_long = chance.random() < 0.3
+    is_long, by_time = chance.random() < 0.3, spec.firing.ByTime
+    lengths = [by_time(spec.Span(0, n * SECOND)) for n in (1, 2, 3, 4, 6, 7, 15)]
     window = spec.firing.Tumbling(
         spec.firing.ByCalendar(chance.choice((0, 1))) if is_long else FEW_SECONDS
     )
+    if number % 2:
+        is_long, window = False, spec.firing.Sliding(*chance.choices(lengths, k=2))
     groups = chance.choice(((), ("key",), ("key", "truth"), ("moment", "exact")))
     step = asked.windowed(
         GIVEN,
@@ -228,11 +242,27 @@ def test_windows_that_empty_by_time_fold_whole_columns(number):
         moment=chance.choice(("", "then")),
     )
     settings = in_row_time(firing_settings(step))
-    assert is_emptying(settings, arrow_table([], SCHEMA).schema)
+    assert is_in_panes(settings, arrow_table([], SCHEMA).schema)
     given = [*stream(chance, SECOND * (100_000 if is_long else 1))]
     expected = fired(step, given, has_marks=False)
     expected = [it for it in expected if it[1] is not Sign.MARK]
     assert told(fire(step, given, has_marks=False)) == told(expected)
+
+
+def test_a_window_that_slides_by_the_clock_keeps_no_row_but_the_last_of_groups():
+    asked = Asked()
+    asked.total(Fold.SUM, "whole")
+    hour, minute = (spec.firing.ByTime(spec.Span(0, n * 60 * SECOND)) for n in (60, 1))
+    step = asked.windowed(GIVEN, spec.firing.Sliding(hour, minute), groups=("key",))
+    known = in_row_time(firing_settings(step))
+    kept = Kept(lines_of([], 0).drop_columns([KIND, NOW]))
+    nothing = dict.fromkeys(SCHEMA.names)
+    rows = [nothing | {"key": "ab"[number % 2]} for number in range(300)]
+    for first in range(0, 7200, 300):
+        kept, found = advance(known, kept, lines_of(rows, first))
+        # Two keys in each of 60 panes, and in the one that has not ended.
+        assert kept.rows.num_rows <= 2 * 61
+    assert found.num_rows == 2 * 5
 
 
 def test_a_step_reads_the_rows_that_leave_and_no_others():
@@ -243,17 +273,10 @@ def test_a_step_reads_the_rows_that_leave_and_no_others():
         | {name: value(chance, name) for name in KINDS}
         for number in range(300)
     ]
-    nothing = arrow_table(rows[:1], SCHEMA).to_batches()[0].slice(1)
-    kept = Kept(nothing, pieces=Counting())
+    kept = Kept(lines_of([], 0).drop_columns([KIND, NOW]), pieces=Counting())
     for first in range(0, 300, 10):
-        lines = arrow_table(rows[first : first + 10], SCHEMA)
-        nows = [number * SECOND for number in range(first, first + 10)]
-        lines = lines.append_column(
-            KIND, pa.array([int(LineKind.ROW)] * 10, pa.int32())
-        )
-        (batch,) = lines.append_column(NOW, pa.array(nows, pa.int64())).to_batches()
         READ.clear()
-        kept, _ = advance(known, kept, batch)
+        kept, _ = advance(known, kept, lines_of(rows[first : first + 10], first))
         # A row leaves a second behind the minute: one of the piece before the last six.
         number = first // 10
         assert [it for it in (number - 7, number - 6) if it >= 0] == READ

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from dovetail.kernels.arrays.names import LineKind
-from dovetail.kernels.keeping.emptying import fold, is_emptying
 from dovetail.kernels.keeping.lines import CAUSE, KIND, NOW, Found, Keeper, Saved
 from dovetail.kernels.keeping.memory import Memory, Remembered
+from dovetail.kernels.keeping.panes import fold, is_in_panes
 from dovetail.kernels.keeping.queues import Queued, Queues
 from dovetail.kernels.keeping.recent import Held, Pieces, Recent, is_recent
 from dovetail.kernels.keeping.windows import Windowed, Windows
@@ -32,7 +32,7 @@ def advance(
 
     Behind the columns of results stand what each is, and the place of its line.
     """
-    if isinstance(known, Windows) and is_emptying(known, lines.schema):
+    if isinstance(known, Windows) and is_in_panes(known, lines.schema):
         rows, saved, given = fold(known, kept.rows, lines, saved=kept.saved)
         return Kept(rows, saved, kept.pieces), given
     table = pa.concat_batches([kept.rows, lines.drop_columns([KIND, NOW])])
