@@ -65,19 +65,19 @@ def texts_shared_out(cases, *, every_word):
     """Texts that are refused, which costs nothing, and some of the others.
 
     Joins share queries, and one of three is played. Texts of several steps have queries
-    of their own: of those it is one of twelve, or one of three and each word of the
-    language where that is asked for.
+    of their own, some seconds each: of those it is one of twelve. More of both are
+    played where each word of the language is asked for.
     """
-    alone = {case.name: words(case) for case in cases if is_played_alone(case)}
-    chosen = {name for name in alone if is_always_played(name, 12)}
-    if every_word:
-        chosen = {*with_every_feature(alone, 3)}
-    return [
-        case
-        for case in cases
-        if case.name in chosen
-        or (case.name not in alone and is_played_often(case, every_word=every_word))
-    ]
+    alone = {case.name for case in cases if is_played_alone(case)}
+    free = {case.name for case in cases if isinstance(case.expect, Refusal)}
+    chosen = set(free)
+    for names, share in ((alone, 12), ({it.name for it in cases} - alone, 3)):
+        known = {it.name: words(it) for it in cases if it.name in names - free}
+        if every_word and known:
+            chosen |= {*with_every_feature(known, share)}
+        else:
+            chosen |= {name for name in known if is_always_played(name, share)}
+    return [case for case in cases if case.name in chosen]
 
 
 SOME_TEXTS = partial(texts_shared_out, every_word=False)
@@ -88,12 +88,6 @@ STREAMED = [
     pytest.param(EngineName.STREAM, "each", list, marks=pytest.mark.long),
 ]
 """How texts of a language run as streams: the engine, the cut, and which of them."""
-
-
-def is_played_often(case, *, every_word):
-    """Whether a text that is no more than one join is among those of each run."""
-    refused = isinstance(case.expect, Refusal)
-    return refused or every_word or is_always_played(case.name, 3)
 
 
 def is_played_alone(case):
