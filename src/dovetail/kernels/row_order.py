@@ -31,7 +31,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail.kernels.arrays.names import LineKind, reserved
-from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Mask, Whole
+from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Mask, Whole, take_payload
 from dovetail.kernels.keeping.lines import KIND, NOW
 from dovetail.kernels.lifetimes.calendar import shift
 from dovetail.spec.spans import Span
@@ -131,7 +131,7 @@ class _Told:
             moments,
         )
 
-    def of(self, *kinds: LineKind) -> Mask:
+    def of(self, *kinds: int) -> Mask:
         """Tells which lines are of some kinds."""
         return np.isin(self.kinds, kinds)
 
@@ -159,8 +159,8 @@ def in_order(
         silent = dict.fromkeys(heard, now) | silent
         quiet = {it for it in heard if now - silent[it] > idle[_input_of(it)]}
     bounds |= _furthest_behind(order, bounds, quiet)
-    stays = pa.array(told.of(LineKind.ROW) & ~is_late)
-    rows = pa.concat_batches([waiting.rows, lines.filter(stays)])
+    stays = take_payload(lines, told.of(LineKind.ROW) & ~is_late)
+    rows = pa.concat_batches([waiting.rows, stays])
     return _parted(order, Waiting(rows, bounds, silent), _late(lines, told, is_late))
 
 
@@ -172,10 +172,11 @@ def between_tasks(
     Numbered rows are late by what the task has seen itself. All are told of each input,
     and each part of one, how far it has come, behind the last row of the task.
     """
-    lines = lines.take(pc.sort_indices(lines, [(NUMBER, "ascending")]))
+    if lines.column(NUMBER).null_count < lines.num_rows:
+        lines = lines.take(pc.sort_indices(lines, [(NUMBER, "ascending")]))
     told = _Told.by(order, lines)
     is_late, _ = _judged(order, told, lines, known={})
-    rows = lines.filter(pa.array(told.of(LineKind.ROW) & ~is_late))
+    rows = take_payload(lines, told.of(LineKind.ROW) & ~is_late)
     says = told.of(*_FOR_ALL)
     moments = np.where(told.of(LineKind.ROW), told.times, told.moments)
     kinds = np.where(told.of(LineKind.ROW), int(LineKind.PASSED), told.kinds)
@@ -219,7 +220,7 @@ def _judged(
     # What cannot be told apart from the beginning has no time: it is late.
     is_late = is_row & (told.times == BEGINNING)
     inputs = lines.column(INPUT)
-    is_numbered = lines.column(NUMBER).is_valid().to_numpy(zero_copy_only=False)
+    is_numbered = ~_is_null(lines.column(NUMBER))
     reached = dict[str, int]()
     for source in pc.unique(inputs).to_pylist():
         # Rows that were late before are lines of the step that has found them so.
@@ -270,26 +271,32 @@ def _furthest_behind(
 
 def _late(lines: pa.RecordBatch, told: _Told, is_late: Mask) -> pa.RecordBatch:
     """Returns lines of rows that are late, of no input, and of those that were so."""
-    times = np.where(is_late, told.times, told.moments)
-    # Without what they were nobody is told of those that were late before.
-    kinds = lines.column(KIND)
-    goes_by = pc.is_in(kinds, pa.array(GOING_BY, pa.int32()))
-    is_own = pa.array(is_late)
-    none = pa.scalar(None, pa.string())
     # The task in front of this one may have found out that a row is late.
-    own = pc.or_(is_own, pc.and_(goes_by, lines.column(INPUT).is_null()))
-    asked = pc.or_(own, goes_by) if CAME in lines.schema.names else own
+    goes_by = told.of(*GOING_BY)
+    is_own = is_late | (goes_by & _is_null(lines.column(INPUT)))
+    # Without what they were nobody is told of those that were late before.
+    asked = is_own | goes_by if CAME in lines.schema.names else is_own
+    found, is_late = take_payload(lines, asked), is_late[asked]
+    times = np.where(is_late, told.times[asked], told.moments[asked])
+    kinds = np.where(is_late, int(LineKind.LATE), told.kinds[asked])
+    none = pa.scalar(None, pa.string())
     kept = {
-        KIND: pc.if_else(is_own, pa.scalar(int(LineKind.LATE), pa.int32()), kinds),
+        KIND: pa.array(kinds, pa.int32()),
         MOMENT: pa.array(times, pa.int64(), mask=times == BEGINNING),
-        INPUT: pc.if_else(is_own, none, lines.column(INPUT)),
+        INPUT: pc.if_else(pa.array(is_late), none, found.column(INPUT)),
     }
     if CAME in lines.schema.names:
-        kept[CAME] = lines.column(CAME)
+        kept[CAME] = found.column(CAME)
     columns = [
-        kept.get(one.name, pa.nulls(lines.num_rows, one.type)) for one in lines.schema
+        kept.get(one.name, pa.nulls(found.num_rows, one.type)) for one in lines.schema
     ]
-    return pa.RecordBatch.from_arrays(columns, schema=lines.schema).filter(asked)
+    return pa.RecordBatch.from_arrays(columns, schema=lines.schema)
+
+
+def _is_null(column: pa.Array) -> Mask:
+    """Tells which values are not there."""
+    found: Mask = column.is_null().to_numpy(zero_copy_only=False)
+    return found
 
 
 def _parted(
@@ -309,18 +316,18 @@ def _parted(
         how = "descending" if descends else "ascending"
         places = places[pc.sort_indices(keys, [(name, how)]).to_numpy()]
     places = places[np.argsort(times[places], kind="stable")]
-    ready = now.rows.take(pa.array(places))
-    still = now.rows.filter(pa.array(~goes))
+    ready, still = take_payload(now.rows, places), take_payload(now.rows, ~goes)
     # Behind the rows that go on stand those who are late, and how far it has come.
     nothing = [pa.nulls(1, kind) for kind in ready.schema.types]
     last = pa.RecordBatch.from_arrays(nothing, schema=ready.schema)
     lines = pa.concat_batches([ready, late, last])
-    kinds = [LineKind.ROW] * len(places) + late.column(KIND).to_pylist()
+    rows = np.full(len(places), int(LineKind.ROW), np.int32)
+    kinds = np.concatenate((rows, late.column(KIND), [int(LineKind.BOUND)]))
     bound = pa.array([now.bound], pa.int64())
     untold = pa.nulls(len(places), pa.int64())
     clock = np.append(times[places], np.full(late.num_rows + 1, now.bound))
     said = {
-        KIND: pa.array(map(int, [*kinds, LineKind.BOUND]), pa.int32()),
+        KIND: pa.array(kinds, pa.int32()),
         MOMENT: pa.concat_arrays([untold, late.column(MOMENT), bound]),
         NOW: pa.array(clock, pa.int64()),
     }

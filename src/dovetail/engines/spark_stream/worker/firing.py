@@ -23,6 +23,7 @@ from dovetail.engines.spark_stream.worker.bucket import as_blobs
 from dovetail.engines.spark_stream.worker.operator import SmallShelf, StateShelf
 from dovetail.kernels.arrays.blobs import read_batch, write_batch
 from dovetail.kernels.arrays.names import TURN, LineKind, reserved
+from dovetail.kernels.arrays.rows import take_payload
 from dovetail.kernels.arrival.causes import in_order as as_turns
 from dovetail.kernels.chunks import Shelf
 from dovetail.kernels.code import Coding, carry_out
@@ -113,7 +114,7 @@ def make_spread_lines(
             numbers = rows.column(BUCKET).to_numpy()
             # Stable: rows of a bucket stay as they have come.
             by_bucket = np.argsort(numbers, kind="stable")
-            rows = rows.take(pa.array(by_bucket))
+            rows = take_payload(rows, by_bucket)
             edges = np.searchsorted(numbers[by_bucket], np.arange(len(labels) + 1))
             blobs = []
             for number, (start, stop) in enumerate(pairwise(edges.tolist())):
@@ -254,8 +255,9 @@ def _in_row_time(stage: Stage, waits: _Waits, lines: pa.RecordBatch) -> pa.Recor
     They are the stage's own, and stand among others in that order.
     """
     # The end of an input stands behind its rows, whichever task was first.
-    ends = pc.equal(lines.column(KIND), int(LineKind.FINISH))
-    lines = pa.concat_batches([lines.filter(pc.invert(ends)), lines.filter(ends)])
+    is_end = lines.column(KIND).to_numpy() == LineKind.FINISH
+    parts = [take_payload(lines, ~is_end), take_payload(lines, is_end)]
+    lines = pa.concat_batches(parts) if is_end.any() else lines
     # What waits is kept with all columns of ours: it goes on as a line like others.
     waiting = waits.read(lines.schema)
     waiting, ready = in_order(waits.order, waiting, lines)
@@ -269,7 +271,7 @@ def _in_row_time(stage: Stage, waits: _Waits, lines: pa.RecordBatch) -> pa.Recor
             pc.fill_null(ready.column(INPUT), stage.name),
             pa.scalar(stage.name, pa.string()),
         ),
-        NUMBER: pa.array(range(count), pa.int64()),
+        NUMBER: pa.array(np.arange(count)),
     }
     for name, column in own.items():
         ready = ready.set_column(ready.schema.get_field_index(name), name, column)
