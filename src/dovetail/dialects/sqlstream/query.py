@@ -24,6 +24,7 @@ from dovetail import spec
 from dovetail.dialects.sqlstream import casts, syntax
 from dovetail.dialects.sqlstream.calls import of_function
 from dovetail.dialects.sqlstream.functions import as_spark, clock_hint, refusal
+from dovetail.dialects.sqlstream.merged import Merging
 from dovetail.dialects.sqlstream.parser import ROWTIME, Filled, Text, folded, not_yet
 from dovetail.dialects.sqlstream.rows import Pair, Rows, Shown
 from dovetail.dialects.sqlstream.windows import Windows
@@ -101,8 +102,8 @@ class Query:
         self.query = query = filled.query
         self.filled = filled
         self.windows = Windows.of(text, query)
-        # Columns that USING and NATURAL make one of two, by their names.
-        self.merged: dict[str, spec.Kind] = {}
+        # Columns that USING and NATURAL make one of two.
+        self.merged = Merging(text)
         # Of which rows of a joined input a cast fails that ON, WHERE or a subquery has.
         self.tries: dict[str, list[str]] = {}
         # Whether one may fail of what the join selects.
@@ -253,7 +254,7 @@ class Query:
         self, column: exp.Column, pair: Pair, usual: spec.Hand
     ) -> tuple[spec.Hand, Shown]:
         """Returns the column that a name means; of one of USING that of a hand."""
-        if column.name.lower() in self.merged and not column.table:
+        if self.merged.is_one(column):
             return next(it for it in self._found(column, pair) if it[0] is usual)
         return self._meant(column, pair)
 
@@ -427,38 +428,16 @@ class Query:
             raise self.text.wrong(written, told, "none: say JOIN")
         if on is not None:
             yield from conjuncts(on)
-        names = [one.name for one in using]
-        if written.method == "NATURAL":
-            there = {one.name.lower() for one in pair.right.columns if not one.is_time}
-            ours = [one.name for one in pair.left.columns if not one.is_time]
-            names = [one for one in ours if one.lower() in there]
-        elif written.method:
+        if written.method not in ("", "NATURAL"):
             raise self.not_yet(written, f"{written.method} JOIN")
+        equal = [*self.merged.equalities(written, pair, self.kind(written))]
         # Between tables after a comma WHERE has the condition.
         needs_one = not (written.kind == "CROSS" or written.args.get(syntax.COMMA))
-        if needs_one and not names and on is None:
+        if needs_one and not equal and on is None:
             raise self.text.wrong(
                 written, "a JOIN without a condition", "ON or USING (..)"
             )
-        for name in names:
-            both = []
-            for hand in spec.HANDS:
-                of_name = [
-                    exp.column(one.name, table=one.table)
-                    for one in pair.side(hand).columns
-                    if one.name.lower() == name.lower()
-                ]
-                if not of_name:
-                    told = f"USING ({name}), which the {hand.value} side has not"
-                    raise self.text.wrong(written, told, "a column of both sides")
-                both.append(of_name[0])
-            # Whose value it shows where one side lacks is known by the kind.
-            self.merged[name.lower()] = self.kind(written)
-            equal = exp.EQ(this=both[0], expression=both[1])
-            said = (it for it in using if it.name == name)
-            at = next(said, written).find(exp.Identifier)
-            equal.meta.update(at.meta if at is not None else {})
-            yield equal
+        yield from equal
 
     def _joined(
         self,
@@ -625,16 +604,14 @@ class Query:
 
         With USING and NATURAL a column of both sides stands once, in front.
         """
-        merged = {} if table else self.merged
-        for name in merged:
-            (_, one), *_ = self._found(exp.column(name), pair)
-            yield one.name, exp.column(name)
+        for merged in () if table else self.merged.known:
+            yield merged.name, exp.column(merged.name)
         is_known = False
         for _, one in pair.columns():
             if table and one.table.lower() != table.lower():
                 continue
             is_known = True
-            if not one.is_row_time and one.name.lower() not in merged:
+            if not one.is_row_time and (table or not self.merged.has(one)):
                 yield one.name, exp.column(one.name, table=one.table)
         if not is_known:
             raise self.text.wrong(
@@ -656,7 +633,7 @@ class Query:
                     return exp.column("row_time")
                 hint = "say of which stream: s.ROWTIME"
                 raise self.text.wrong(part, "ROWTIME in a condition", "", hint)
-            merged = self._merged(part, pair)
+            merged = self.merged.value_of(part, pair)
             if merged is not None:
                 return merged
             hand, one = self._meant(part, pair)
@@ -726,20 +703,6 @@ class Query:
         """Returns the columns that the rows of both sides have themselves."""
         left, right = (self.schema_of(pair.side(hand), hand) for hand in spec.HANDS)
         return Scope.pair(left, right)
-
-    def _merged(self, column: exp.Column, pair: Pair) -> exp.Expr | None:
-        """Returns what a column of USING is: that of the side that is always there."""
-        kind = self.merged.get(column.name.lower())
-        if kind is None or column.args.get("table"):
-            return None
-        # Both are equal where both are there; else the one that is there counts.
-        found = self._found(column, pair)
-        values = [sided(one.value, hand) for hand, one in found]
-        if kind is spec.Kind.RIGHT_OUTER:
-            values.reverse()
-        if kind is spec.Kind.FULL_OUTER and len(values) > 1:
-            return exp.Coalesce(this=values[0], expressions=values[1:])
-        return values[0]
 
     def _found(self, column: exp.Column, pair: Pair) -> list[tuple[spec.Hand, Shown]]:
         """Returns the columns that a name may mean, at least one."""
