@@ -67,7 +67,7 @@ class Merging:
             there = {one.name.lower() for one in pair.right.columns if not one.is_time}
             ours = [one.name for one in pair.left.columns if not one.is_time]
             names = {one.lower(): one for one in ours if one.lower() in there}
-        for lowered, name in names.items():
+        for name in names.values():
             said = (it for it in using if it.name == name)
             at = next(said, written).find(exp.Identifier)
             left, right = (
@@ -76,12 +76,13 @@ class Merging:
             )
             equal = exp.EQ(this=left.value.copy(), expression=right.value.copy())
             equal.meta.update(at.meta if at is not None else {})
+            new = left.joined(right, kind)
+            # What it is made of is no column of its own any more; a side may be read
+            # again, and then so may what USING said in it.
             self.known = [
-                one
-                for one in self.known
-                if one.name.lower() != lowered or one not in (left, right)
+                one for one in self.known if not any(map(new.has, one.columns))
             ]
-            self.known.append(left.joined(right, kind))
+            self.known.append(new)
             yield equal
 
     def value_of(self, column: exp.Column, pair: Pair) -> exp.Expr | None:
@@ -117,7 +118,7 @@ class Merging:
             told = f"USING ({name}), which the {hand.value} side has not"
             raise self.text.wrong(at, told, "a column of both sides")
         for one in self.known:
-            if all(map(one.has, found)):
+            if len(one.columns) == len(found) and all(map(one.has, found)):
                 return one
         if len(found) > 1:
             tables = " and ".join(f'"{one.table}"' for one in found)

@@ -49,7 +49,7 @@ _KINDS = {
 _READ: dict[type[exp.Expr], frozenset[str]] = {
     exp.Select: frozenset({"expressions", "from_", "joins", "where", "windows"}),
     exp.From: frozenset({"this"}),
-    exp.Table: frozenset({"this", "db", "catalog", "alias", syntax.WINDOW}),
+    exp.Table: frozenset({"this", "db", "catalog", "alias", "joins", syntax.WINDOW}),
     exp.Subquery: frozenset({"this", "alias", syntax.WINDOW}),
     exp.Join: frozenset(
         {"this", "on", "using", "side", "kind", "method", syntax.COMMA}
@@ -148,9 +148,23 @@ class Query:
         joins = self.query.args.get("joins") or ()
         if first is None or not joins:
             raise self.not_yet(self.query, "a query without a join")
-        left = self.rows_of(first.this)
         where = self.query.args.get("where")
         rest = [*conjuncts(where.this)] if where is not None else []
+        return self._in_a_row(first.this, joins, rest)
+
+    def _in_a_row(
+        self,
+        first: exp.Expr,
+        joins: Sequence[exp.Join],
+        rest: list[exp.Expr],
+        *,
+        is_whole: bool = True,
+    ) -> tuple[Pair, spec.JoinSpec, list[exp.Expr]]:
+        """Returns the last of some joins, and the conditions that none tests.
+
+        They are those of the whole query, or stand in parentheses on a side of another.
+        """
+        left = self.rows_of(first)
         is_inner = all(self.kind(one) is spec.Kind.INNER for one in joins)
         tested = [*rest, *(it for one in joins if (it := one.args.get("on")))]
         self.try_rows(left, tested)
@@ -165,7 +179,7 @@ class Query:
                 here = [one for one in rest if is_last or pair.hands(one) is not None]
                 conditions += here
                 rest = [one for one in rest if one not in here]
-            join = self._joined(written, pair, conditions, is_last=is_last)
+            join = self._joined(written, pair, conditions, is_last=is_last and is_whole)
             if is_last:
                 return pair, join, rest
             left = self._nested(join, pair, number)
@@ -220,6 +234,10 @@ class Query:
         """Returns the rows that a table, a stream or a subquery stands for."""
         alias, window = table.alias, table.args.get(syntax.WINDOW)
         match table:
+            case exp.Expr(args={"joins": [*joins]}) if joins:
+                return self._in_parentheses(table, joins)
+            case exp.Subquery(this=exp.Table() | exp.Subquery() as first) if not alias:
+                rows = self.rows_of(first)
             case exp.Table() if inner := self.text.filled.get(folded(table.name)):
                 rows = self._subquery(inner, alias or table.name)
             case exp.Table(this=exp.Identifier()):
@@ -241,6 +259,13 @@ class Query:
         if rows.kept and isinstance(own, spec.RowsPreceding):
             raise self.not_yet(window, "ROWS of a subquery that filters")
         return replace(rows, window=own, written=window)
+
+    def _in_parentheses(self, table: exp.Expr, joins: Sequence[exp.Join]) -> Rows:
+        """Returns the rows of joins on a side of another: a JOIN (b JOIN c ON ..)."""
+        first = table.copy()
+        first.set("joins", None)
+        pair, join, _ = self._in_a_row(first, joins, [], is_whole=False)
+        return self._nested(join, pair)
 
     def pair_of(self, left: exp.Expr, right: exp.Expr) -> Pair:
         """Returns the rows of two tables as the sides of a join."""
@@ -759,4 +784,5 @@ def gives_time(query: exp.Select) -> bool:
 def _is_subquery(node: exp.Expr) -> bool:
     """Tells whether a part is a query behind FROM or JOIN."""
     behind = isinstance(node.parent, exp.From | exp.Join)
-    return behind and isinstance(node, exp.Subquery)
+    is_query = isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query)
+    return behind and is_query

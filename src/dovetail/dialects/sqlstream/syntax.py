@@ -445,8 +445,41 @@ def _ceil_to(this: exp.Expr, unit: exp.Expr) -> exp.Expr:
 
 
 def plain(tree: exp.Expr) -> exp.Expr:
-    """Returns a tree without parentheses around a whole value: GROUP BY (a)."""
-    for one in [*tree.find_all(exp.Paren)]:
-        if isinstance(one.parent, _WITHOUT_PARENTHESES):
-            one.replace(one.this)
+    """Returns a tree without parentheses that say nothing, and a name for each query.
+
+    They stand around a whole value, GROUP BY (a, b), or the first of several joins.
+    Nobody can name a subquery without a name, but its columns are those of one table.
+    """
+    unnamed = (
+        one
+        for one in tree.find_all(exp.Subquery)
+        if isinstance(one.parent, exp.From | exp.Join)
+        and isinstance(one.this, exp.Select | exp.Union)
+        and not one.alias
+    )
+    for number, one in enumerate([*unnamed], 1):
+        name = exp.to_identifier(f"query {number}")
+        one.set("alias", exp.TableAlias(this=name))
+    for paren in [*tree.find_all(exp.Paren)]:
+        if isinstance(paren.parent, _WITHOUT_PARENTHESES):
+            paren.replace(paren.this)
+    for several in [*tree.find_all(exp.Tuple)]:
+        if isinstance(several.parent, exp.Group):
+            several.replace(several.expressions)
+    for first in [*tree.find_all(exp.From)]:
+        while _is_in_parentheses(first.this):
+            inner = first.this.this
+            joins = inner.args.pop("joins", None) or []
+            first.set("this", inner)
+            query = first.parent_select
+            assert query is not None  # noqa: S101 - FROM stands in one
+            query.set("joins", [*joins, *(query.args.get("joins") or ())])
     return tree
+
+
+def _is_in_parentheses(table: exp.Expr) -> bool:
+    """Tells whether tables stand in parentheses, of which nothing more is said."""
+    inner = table.this if isinstance(table, exp.Subquery) else None
+    if not isinstance(inner, exp.Table | exp.Subquery):
+        return False
+    return not table.args.get("alias") and not table.args.get(WINDOW)
