@@ -26,6 +26,7 @@ from dovetail.dialects.sqlstream.calls import of_function
 from dovetail.dialects.sqlstream.functions import as_spark, clock_hint, refusal
 from dovetail.dialects.sqlstream.merged import Merging
 from dovetail.dialects.sqlstream.parser import ROWTIME, Filled, Text, folded, not_yet
+from dovetail.dialects.sqlstream.plain import asking_time, is_plain
 from dovetail.dialects.sqlstream.rows import Pair, Rows, Shown
 from dovetail.dialects.sqlstream.windows import Windows
 from dovetail.dialects.trees import (
@@ -150,6 +151,8 @@ class Query:
             raise self.not_yet(self.query, "a query without a join")
         where = self.query.args.get("where")
         rest = [*conjuncts(where.this)] if where is not None else []
+        later = asking_time(self.query)
+        rest = [one for one in rest if one not in later]
         return self._in_a_row(first.this, joins, rest)
 
     def _in_a_row(
@@ -257,8 +260,19 @@ class Query:
             raise self.text.wrong(window, what, "a stream", hint)
         own = self.windows.of_table(window)
         if rows.kept and isinstance(own, spec.RowsPreceding):
-            raise self.not_yet(window, "ROWS of a subquery that filters")
+            rows = self._renamed(table, self._counted(table, alias))
         return replace(rows, window=own, written=window)
+
+    def _counted(self, table: exp.Expr, alias: str) -> Rows:
+        """Returns the rows of a subquery that filters, for ROWS to count."""
+        inner = self.text.filled.get(folded(table.name))
+        if isinstance(table, exp.Subquery):
+            inner = Filled(table.this)
+        if inner is None:
+            raise self.not_yet(table, "ROWS of what a function gives")
+        within = (*self.within, self.filled)
+        alias = alias or table.name
+        return self._of_input(self.known.derived(inner, alias, within), alias)
 
     def _in_parentheses(self, table: exp.Expr, joins: Sequence[exp.Join]) -> Rows:
         """Returns the rows of joins on a side of another: a JOIN (b JOIN c ON ..)."""
@@ -759,26 +773,6 @@ def with_row_time(join: spec.JoinSpec) -> spec.JoinSpec:
     columns = [one for one in join.select.columns if one[0].upper() != ROWTIME]
     own = ROWTIME, Expression("row_time")
     return replace(join, select=spec.Columns((own, *columns)))
-
-
-def is_plain(query: exp.Query) -> bool:
-    """Tells whether a query filters, renames and joins, and does no more."""
-    more = ("group", "distinct", "order")
-    if not isinstance(query, exp.Select) or any(map(query.args.get, more)):
-        return False
-    if not query.args.get("joins") and gives_time(query):
-        return False
-    return not any(it.find(exp.AggFunc, exp.Window) for it in query.expressions)
-
-
-def gives_time(query: exp.Select) -> bool:
-    """Tells whether a query has a value of its own AS ROWTIME."""
-    return any(
-        isinstance(one, exp.Alias)
-        and one.alias.upper() == ROWTIME
-        and one.this.name.upper() != ROWTIME
-        for one in query.expressions
-    )
 
 
 def _is_subquery(node: exp.Expr) -> bool:

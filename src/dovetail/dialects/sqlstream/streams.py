@@ -20,12 +20,8 @@ from dovetail.dialects.sqlstream import casts, steps
 from dovetail.dialects.sqlstream.functions import refuse_built_in
 from dovetail.dialects.sqlstream.hourly import Hourly, keeps_table, without_table
 from dovetail.dialects.sqlstream.parser import ROWTIME, Filled, Text, not_yet
-from dovetail.dialects.sqlstream.query import (
-    Query,
-    gives_time,
-    is_plain,
-    with_row_time,
-)
+from dovetail.dialects.sqlstream.plain import gives_time, is_plain
+from dovetail.dialects.sqlstream.query import Query, with_row_time
 from dovetail.dialects.sqlstream.single import Single
 
 _TOGETHER = "a UNION of streams"

@@ -73,6 +73,7 @@ _OTHER_NAMES = frozenset({"EXP_AVG", "LISTAGG", "STRING_AGG"})
 """Functions that the dialect has beside those of expressions and other totals."""
 _OWN_NAMES = frozenset({"TRUNC"})
 """Functions of expressions which mean something else here."""
+_SECONDS = counted(parser.Parser.FUNCTIONS["SECOND"])
 _NOTHING = Scope.pair(Schema(()), Schema(()))
 # Which sqlglot would read as another data base means them, though Spark writes them.
 _OF_SPARK = (
@@ -90,6 +91,19 @@ def _is_known(name: str) -> bool:
     is_total = node is not None and issubclass(node, exp.AggFunc)
     is_spark = name.lower() in TABLE and name not in _OWN_NAMES
     return is_total or is_spark or name in _OTHER_NAMES
+
+
+def _seconds(values: list[exp.Expr]) -> exp.Expr:
+    """Returns the seconds of a time, or the unit of a length: SECOND(2, 3).
+
+    Those are its digits, in front of the point and behind it.
+    """
+    is_unit = len(values) > 1 and all(isinstance(it, exp.Literal) for it in values[:2])
+    if is_unit:
+        # In place: sqlglot counts what is left of them, too.
+        del values[1]
+    seconds: exp.Expr = _SECONDS(values)
+    return seconds
 
 
 class RefusedError(ParseError):
@@ -138,7 +152,7 @@ class SqlStream(Dialect):
                 "LISTAGG": exp.GroupConcat.from_arg_list,
             }.items()
             if _is_known(name)
-        }
+        } | {"SECOND": _seconds}
         FUNCTION_PARSERS: ClassVar[dict[str, Callable[..., object]]] = {
             **{
                 name: read

@@ -291,7 +291,7 @@ class Windows:
         parts = re.split(r"[ :-]", value.this.strip()) if is_long else [value.this]
         months = micros = 0
         for name, number in zip_longest(names, map(_NUMBER.fullmatch, parts)):
-            if name is None or number is None:
+            if name is None or number is None or (number[2] and name in _MONTHS):
                 unit_names = " TO ".join(dict.fromkeys((first, last)))
                 told = f"INTERVAL '{value.this}' {unit_names}"
                 hint = "none is below 0"
