@@ -614,8 +614,14 @@ class _Clauses:
         self._window()
         if cursor.take("GROUP", "BY"):
             inner = cursor.until("WINDOW BY", "HAVING", *_UNKNOWN)
-            groups = tuple(one.expression(self.query.aliases) for one in inner.parts())
-            self.query = replace(self.query, groups=groups)
+            said = (one.expression(self.query.aliases) for one in inner.parts())
+            # Parentheses around several say nothing: GROUP BY (a, b).
+            groups = (
+                part
+                for one in said
+                for part in (one.expressions if isinstance(one, exp.Tuple) else (one,))
+            )
+            self.query = replace(self.query, groups=tuple(groups))
         self._window()
         if cursor.take("HAVING"):
             self.query = replace(self.query, having=self._condition("HAVING"))
