@@ -71,7 +71,7 @@ class Merging:
             said = (it for it in using if it.name == name)
             at = next(said, written).find(exp.Identifier)
             left, right = (
-                self._of_side(name, pair.side(hand), hand, at or written)
+                self._of_side(name, pair.side(hand), hand, at=at or written)
                 for hand in spec.HANDS
             )
             equal = exp.EQ(this=left.value.copy(), expression=right.value.copy())
@@ -111,7 +111,9 @@ class Merging:
         """Tells whether a column is one with others."""
         return any(one.has(column) for one in self.known)
 
-    def _of_side(self, name: str, rows: Rows, hand: spec.Hand, at: exp.Expr) -> Merged:
+    def _of_side(
+        self, name: str, rows: Rows, hand: spec.Hand, *, at: exp.Expr
+    ) -> Merged:
         """Returns the one column that a side has of a name."""
         found = [one for one in rows.columns if one.name.lower() == name.lower()]
         if not found:
