@@ -531,7 +531,8 @@ class _Statements:
 
 _JOINS = ("JOIN", "LEFT JOIN", "RIGHT JOIN", "INNER JOIN", "OUTER JOIN")
 _BEHIND = ("WITHIN", "LATERAL", "WHERE", "WINDOW BY", "GROUP BY", "HAVING")
-_UNKNOWN = ("ORDER BY", "LIMIT", "UNION", "EVENTTIME BY", "FULL", "CROSS", "NATURAL")
+_OTHER_KINDS = ("FULL", "CROSS", "NATURAL")
+_UNKNOWN = ("ORDER BY", "LIMIT", "UNION", "EVENTTIME BY", *_OTHER_KINDS)
 
 
 def _select(cursor: _Cursor) -> Select:
@@ -625,6 +626,8 @@ class _Clauses:
         self._window()
         if cursor.take("HAVING"):
             self.query = replace(self.query, having=self._condition("HAVING"))
+        if any(cursor.begins(one) for one in _OTHER_KINDS):
+            raise cursor.stopped("LEFT, RIGHT, INNER or OUTER JOIN")
         if any(cursor.begins(one) for one in _UNKNOWN):
             raise not_yet(cursor.place, cursor.token.text.upper())
         return self.query
