@@ -384,6 +384,16 @@ class SqlStream(Dialect):
                 table.set("alias", self._parse_table_alias())
             return table
 
+        def _parse_using_identifiers(self) -> list[exp.Expr]:
+            """Reads the columns of USING, which have no table."""
+            first = self._index
+            names: list[exp.Expr] = super()._parse_using_identifiers()
+            for one in self._tokens[first : self._index]:
+                if one.token_type is TokenType.DOT:
+                    told = "USING a column of one table"
+                    self._refuse(one, told, "the name of a column of both sides")
+            return names
+
         def _parse_join(
             self,
             *args: Any,  # noqa: ANN401 - as the base has them
