@@ -238,15 +238,39 @@ def sql_play(text: str, given: CaseData) -> spec.Play | NamedJoin | RowTimeText:
     found = sqlstream.translate(text, inputs)
     if isinstance(found, spec.JoinSpec):
         play = given.play(found, inputs, settings)
+        play = replace(play, events=_read_once(play.events, inputs))
         name = sqlstream.name_of(text)
         return NamedJoin(play, name) if name else play
     emptied, opening = given.arrivals(inputs, is_timed=True)
-    events = read_events(given.events_data, inputs)
+    events = _read_once(read_events(given.events_data, inputs), inputs)
     return RowTimeText(
         oracle.RowTimePlay(
             found, emptied, (*opening, *events), lambda _join, _inputs: settings
         )
     )
+
+
+def _read_once(
+    events: Sequence[spec.Event], inputs: spec.Inputs
+) -> tuple[spec.Event, ...]:
+    """Returns events of which s-Server sees those of tables in front of its streams.
+
+    It reads a table once, when the query starts; from then on a table is as it was.
+    """
+    streams = {
+        name for name, one in inputs.items() if one.kind is spec.InputKind.STREAM
+    }
+    has_begun = any(inputs[name].rows for name in streams)
+    seen: list[spec.Event] = []
+    for one in events:
+        if isinstance(one, spec.Arrive | spec.Remove):
+            has_begun |= one.input in streams
+            if has_begun and one.input not in streams:
+                # In its place, so that each event keeps its number.
+                seen.append(spec.Pause(one.clock))
+                continue
+        seen.append(one)
+    return tuple(seen)
 
 
 TextPlay = JoinPlay | RowTimeText | TableChain

@@ -77,8 +77,11 @@ _LINES: tuple[tuple[str, str, str], ...] = (
     ("DROPLEFT", "text whole", "substring(a, greatest(b, 0) + 1)"),
     ("DROPRIGHT", "text whole", "left(a, length(a) - greatest(b, 0))"),
     ("INDEXOF", "text text", "instr(a, b) - 1"),
+    # A longer text stays whole: signs come in front of it until it is as long.
+    ("LEFTPAD", "text whole text", "IF(length(a) >= b, a, lpad(a, b, c))"),
     ("MKSTRING", "any", "CAST(a AS STRING)"),
     ("SUBSTR", "text whole", f"substring(a, {_FROM} + 1)"),
+    ("RIGHTPAD", "text whole text", "IF(length(a) >= b, a, rpad(a, b, c))"),
     (
         "SUBSTR",
         "text whole whole",
@@ -142,8 +145,6 @@ _ALSO = {
     "CONCATENATE": "concat",
     "LOWERCASE": "lower",
     "UPPERCASE": "upper",
-    "LEFTPAD": "lpad",
-    "RIGHTPAD": "rpad",
     "MASK": "ANONYMIZE",
     "SUBSTRING": "SUBSTR",
 }

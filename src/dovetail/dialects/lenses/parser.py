@@ -531,7 +531,8 @@ class _Statements:
 
 _JOINS = ("JOIN", "LEFT JOIN", "RIGHT JOIN", "INNER JOIN", "OUTER JOIN")
 _BEHIND = ("WITHIN", "LATERAL", "WHERE", "WINDOW BY", "GROUP BY", "HAVING")
-_UNKNOWN = ("ORDER BY", "LIMIT", "UNION", "EVENTTIME BY", "FULL", "CROSS", "NATURAL")
+_OTHER_KINDS = ("FULL", "CROSS", "NATURAL")
+_UNKNOWN = ("ORDER BY", "LIMIT", "UNION", "EVENTTIME BY", *_OTHER_KINDS)
 
 
 def _select(cursor: _Cursor) -> Select:
@@ -614,11 +615,19 @@ class _Clauses:
         self._window()
         if cursor.take("GROUP", "BY"):
             inner = cursor.until("WINDOW BY", "HAVING", *_UNKNOWN)
-            groups = tuple(one.expression(self.query.aliases) for one in inner.parts())
-            self.query = replace(self.query, groups=groups)
+            said = (one.expression(self.query.aliases) for one in inner.parts())
+            # Parentheses around several say nothing: GROUP BY (a, b).
+            groups = (
+                part
+                for one in said
+                for part in (one.expressions if isinstance(one, exp.Tuple) else (one,))
+            )
+            self.query = replace(self.query, groups=tuple(groups))
         self._window()
         if cursor.take("HAVING"):
             self.query = replace(self.query, having=self._condition("HAVING"))
+        if any(cursor.begins(one) for one in _OTHER_KINDS):
+            raise cursor.stopped("LEFT, RIGHT, INNER or OUTER JOIN")
         if any(cursor.begins(one) for one in _UNKNOWN):
             raise not_yet(cursor.place, cursor.token.text.upper())
         return self.query

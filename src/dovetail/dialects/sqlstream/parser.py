@@ -525,13 +525,18 @@ def _counting_some(node: exp.Filter, place: Place) -> exp.Expr:
 
 def _name_parts(query: exp.Select) -> None:
     """Makes parts of columns of names that begin with no table: `t.record.COLUMN1`."""
-    first, joins = query.args.get("from_"), query.args.get("joins") or ()
-    tables = [one.this for one in (first, *joins) if one is not None]
-    known = {one.alias_or_name.lower() for one in tables}
 
     def is_other(node: exp.Expr) -> bool:
         # A query inside of this one has tables of its own.
         return isinstance(node, exp.Select) and node is not query
+
+    tables = (
+        node
+        for node in query.walk(prune=is_other)
+        if isinstance(node, exp.Table)
+        or (isinstance(node, exp.Subquery) and node.parent_select is query)
+    )
+    known = {one.alias_or_name.lower() for one in tables}
 
     inner = (node for node in query.walk(prune=is_other))
     for column in [it for it in inner if isinstance(it, exp.Column)]:

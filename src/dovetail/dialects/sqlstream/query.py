@@ -24,7 +24,9 @@ from dovetail import spec
 from dovetail.dialects.sqlstream import casts, syntax
 from dovetail.dialects.sqlstream.calls import of_function
 from dovetail.dialects.sqlstream.functions import as_spark, clock_hint, refusal
+from dovetail.dialects.sqlstream.merged import Merging
 from dovetail.dialects.sqlstream.parser import ROWTIME, Filled, Text, folded, not_yet
+from dovetail.dialects.sqlstream.plain import asking_time, is_plain
 from dovetail.dialects.sqlstream.rows import Pair, Rows, Shown
 from dovetail.dialects.sqlstream.windows import Windows
 from dovetail.dialects.trees import (
@@ -48,7 +50,7 @@ _KINDS = {
 _READ: dict[type[exp.Expr], frozenset[str]] = {
     exp.Select: frozenset({"expressions", "from_", "joins", "where", "windows"}),
     exp.From: frozenset({"this"}),
-    exp.Table: frozenset({"this", "db", "catalog", "alias", syntax.WINDOW}),
+    exp.Table: frozenset({"this", "db", "catalog", "alias", "joins", syntax.WINDOW}),
     exp.Subquery: frozenset({"this", "alias", syntax.WINDOW}),
     exp.Join: frozenset(
         {"this", "on", "using", "side", "kind", "method", syntax.COMMA}
@@ -101,8 +103,8 @@ class Query:
         self.query = query = filled.query
         self.filled = filled
         self.windows = Windows.of(text, query)
-        # Columns that USING and NATURAL make one of two, by their names.
-        self.merged: dict[str, spec.Kind] = {}
+        # Columns that USING and NATURAL make one of two.
+        self.merged = Merging(text)
         # Of which rows of a joined input a cast fails that ON, WHERE or a subquery has.
         self.tries: dict[str, list[str]] = {}
         # Whether one may fail of what the join selects.
@@ -147,9 +149,25 @@ class Query:
         joins = self.query.args.get("joins") or ()
         if first is None or not joins:
             raise self.not_yet(self.query, "a query without a join")
-        left = self.rows_of(first.this)
         where = self.query.args.get("where")
         rest = [*conjuncts(where.this)] if where is not None else []
+        later = asking_time(self.query)
+        rest = [one for one in rest if one not in later]
+        return self._in_a_row(first.this, joins, rest)
+
+    def _in_a_row(
+        self,
+        first: exp.Expr,
+        joins: Sequence[exp.Join],
+        rest: list[exp.Expr],
+        *,
+        is_whole: bool = True,
+    ) -> tuple[Pair, spec.JoinSpec, list[exp.Expr]]:
+        """Returns the last of some joins, and the conditions that none tests.
+
+        They are those of the whole query, or stand in parentheses on a side of another.
+        """
+        left = self.rows_of(first)
         is_inner = all(self.kind(one) is spec.Kind.INNER for one in joins)
         tested = [*rest, *(it for one in joins if (it := one.args.get("on")))]
         self.try_rows(left, tested)
@@ -164,7 +182,7 @@ class Query:
                 here = [one for one in rest if is_last or pair.hands(one) is not None]
                 conditions += here
                 rest = [one for one in rest if one not in here]
-            join = self._joined(written, pair, conditions, is_last=is_last)
+            join = self._joined(written, pair, conditions, is_last=is_last and is_whole)
             if is_last:
                 return pair, join, rest
             left = self._nested(join, pair, number)
@@ -219,6 +237,10 @@ class Query:
         """Returns the rows that a table, a stream or a subquery stands for."""
         alias, window = table.alias, table.args.get(syntax.WINDOW)
         match table:
+            case exp.Expr(args={"joins": [*joins]}) if joins:
+                return self._in_parentheses(table, joins)
+            case exp.Subquery(this=exp.Table() | exp.Subquery() as first) if not alias:
+                rows = self.rows_of(first)
             case exp.Table() if inner := self.text.filled.get(folded(table.name)):
                 rows = self._subquery(inner, alias or table.name)
             case exp.Table(this=exp.Identifier()):
@@ -238,8 +260,26 @@ class Query:
             raise self.text.wrong(window, what, "a stream", hint)
         own = self.windows.of_table(window)
         if rows.kept and isinstance(own, spec.RowsPreceding):
-            raise self.not_yet(window, "ROWS of a subquery that filters")
+            rows = self._renamed(table, self._counted(table, alias))
         return replace(rows, window=own, written=window)
+
+    def _counted(self, table: exp.Expr, alias: str) -> Rows:
+        """Returns the rows of a subquery that filters, for ROWS to count."""
+        inner = self.text.filled.get(folded(table.name))
+        if isinstance(table, exp.Subquery):
+            inner = Filled(table.this)
+        if inner is None:
+            raise self.not_yet(table, "ROWS of what a function gives")
+        within = (*self.within, self.filled)
+        alias = alias or table.name
+        return self._of_input(self.known.derived(inner, alias, within), alias)
+
+    def _in_parentheses(self, table: exp.Expr, joins: Sequence[exp.Join]) -> Rows:
+        """Returns the rows of joins on a side of another: a JOIN (b JOIN c ON ..)."""
+        first = table.copy()
+        first.set("joins", None)
+        pair, join, _ = self._in_a_row(first, joins, [], is_whole=False)
+        return self._nested(join, pair)
 
     def pair_of(self, left: exp.Expr, right: exp.Expr) -> Pair:
         """Returns the rows of two tables as the sides of a join."""
@@ -253,7 +293,7 @@ class Query:
         self, column: exp.Column, pair: Pair, usual: spec.Hand
     ) -> tuple[spec.Hand, Shown]:
         """Returns the column that a name means; of one of USING that of a hand."""
-        if column.name.lower() in self.merged and not column.table:
+        if self.merged.is_one(column):
             return next(it for it in self._found(column, pair) if it[0] is usual)
         return self._meant(column, pair)
 
@@ -427,38 +467,16 @@ class Query:
             raise self.text.wrong(written, told, "none: say JOIN")
         if on is not None:
             yield from conjuncts(on)
-        names = [one.name for one in using]
-        if written.method == "NATURAL":
-            there = {one.name.lower() for one in pair.right.columns if not one.is_time}
-            ours = [one.name for one in pair.left.columns if not one.is_time]
-            names = [one for one in ours if one.lower() in there]
-        elif written.method:
+        if written.method not in ("", "NATURAL"):
             raise self.not_yet(written, f"{written.method} JOIN")
+        equal = [*self.merged.equalities(written, pair, self.kind(written))]
         # Between tables after a comma WHERE has the condition.
         needs_one = not (written.kind == "CROSS" or written.args.get(syntax.COMMA))
-        if needs_one and not names and on is None:
+        if needs_one and not equal and on is None:
             raise self.text.wrong(
                 written, "a JOIN without a condition", "ON or USING (..)"
             )
-        for name in names:
-            both = []
-            for hand in spec.HANDS:
-                of_name = [
-                    exp.column(one.name, table=one.table)
-                    for one in pair.side(hand).columns
-                    if one.name.lower() == name.lower()
-                ]
-                if not of_name:
-                    told = f"USING ({name}), which the {hand.value} side has not"
-                    raise self.text.wrong(written, told, "a column of both sides")
-                both.append(of_name[0])
-            # Whose value it shows where one side lacks is known by the kind.
-            self.merged[name.lower()] = self.kind(written)
-            equal = exp.EQ(this=both[0], expression=both[1])
-            said = (it for it in using if it.name == name)
-            at = next(said, written).find(exp.Identifier)
-            equal.meta.update(at.meta if at is not None else {})
-            yield equal
+        yield from equal
 
     def _joined(
         self,
@@ -625,16 +643,14 @@ class Query:
 
         With USING and NATURAL a column of both sides stands once, in front.
         """
-        merged = {} if table else self.merged
-        for name in merged:
-            (_, one), *_ = self._found(exp.column(name), pair)
-            yield one.name, exp.column(name)
+        for merged in () if table else self.merged.known:
+            yield merged.name, exp.column(merged.name)
         is_known = False
         for _, one in pair.columns():
             if table and one.table.lower() != table.lower():
                 continue
             is_known = True
-            if not one.is_row_time and one.name.lower() not in merged:
+            if not one.is_row_time and (table or not self.merged.has(one)):
                 yield one.name, exp.column(one.name, table=one.table)
         if not is_known:
             raise self.text.wrong(
@@ -656,7 +672,7 @@ class Query:
                     return exp.column("row_time")
                 hint = "say of which stream: s.ROWTIME"
                 raise self.text.wrong(part, "ROWTIME in a condition", "", hint)
-            merged = self._merged(part, pair)
+            merged = self.merged.value_of(part, pair)
             if merged is not None:
                 return merged
             hand, one = self._meant(part, pair)
@@ -727,20 +743,6 @@ class Query:
         left, right = (self.schema_of(pair.side(hand), hand) for hand in spec.HANDS)
         return Scope.pair(left, right)
 
-    def _merged(self, column: exp.Column, pair: Pair) -> exp.Expr | None:
-        """Returns what a column of USING is: that of the side that is always there."""
-        kind = self.merged.get(column.name.lower())
-        if kind is None or column.args.get("table"):
-            return None
-        # Both are equal where both are there; else the one that is there counts.
-        found = self._found(column, pair)
-        values = [sided(one.value, hand) for hand, one in found]
-        if kind is spec.Kind.RIGHT_OUTER:
-            values.reverse()
-        if kind is spec.Kind.FULL_OUTER and len(values) > 1:
-            return exp.Coalesce(this=values[0], expressions=values[1:])
-        return values[0]
-
     def _found(self, column: exp.Column, pair: Pair) -> list[tuple[spec.Hand, Shown]]:
         """Returns the columns that a name may mean, at least one."""
         found = pair.named(column)
@@ -773,27 +775,8 @@ def with_row_time(join: spec.JoinSpec) -> spec.JoinSpec:
     return replace(join, select=spec.Columns((own, *columns)))
 
 
-def is_plain(query: exp.Query) -> bool:
-    """Tells whether a query filters, renames and joins, and does no more."""
-    more = ("group", "distinct", "order")
-    if not isinstance(query, exp.Select) or any(map(query.args.get, more)):
-        return False
-    if not query.args.get("joins") and gives_time(query):
-        return False
-    return not any(it.find(exp.AggFunc, exp.Window) for it in query.expressions)
-
-
-def gives_time(query: exp.Select) -> bool:
-    """Tells whether a query has a value of its own AS ROWTIME."""
-    return any(
-        isinstance(one, exp.Alias)
-        and one.alias.upper() == ROWTIME
-        and one.this.name.upper() != ROWTIME
-        for one in query.expressions
-    )
-
-
 def _is_subquery(node: exp.Expr) -> bool:
     """Tells whether a part is a query behind FROM or JOIN."""
     behind = isinstance(node.parent, exp.From | exp.Join)
-    return behind and isinstance(node, exp.Subquery)
+    is_query = isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query)
+    return behind and is_query

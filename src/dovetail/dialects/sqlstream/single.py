@@ -21,6 +21,7 @@ from dovetail import spec
 from dovetail.dialects.sqlstream import casts, steps, syntax
 from dovetail.dialects.sqlstream.aggregates import WindowFunction, argument_of
 from dovetail.dialects.sqlstream.parser import ROWTIME, Text
+from dovetail.dialects.sqlstream.plain import asking_time
 from dovetail.dialects.sqlstream.query import Query
 from dovetail.dialects.sqlstream.rows import Pair, Rows
 from dovetail.dialects.sqlstream.windows import (
@@ -81,12 +82,14 @@ class Single:
             raise self.query.not_yet(written, "a query without FROM")
         self.query.refuse_unread("group", "having", "distinct", "order")
         where = written.args.get("where")
+        terms = [*conjuncts(where.this)] if where is not None else []
         if self.query.is_join:
             rows = self.query.joined()
             assert isinstance(rows.source, spec.Nested)  # noqa: S101 - as it is made
             # Its columns keep the names of their tables: a group may be of any.
             self.step = self.streams.joined(rows.source.join, self.query.tries)
-            where = None  # which the joins have tested
+            # All else of WHERE the joins have tested.
+            terms = asking_time(written)
             source = spec.Named(self.streams.add("a join", self.step))
             rows = Rows(source, rows.columns, rows.is_stream, rows.window)
         else:
@@ -103,7 +106,6 @@ class Single:
                 self.step = spec.Tried(self.step, casts.any_of(tried))
         self.pair = Pair.alone(rows)
         # One step each: Spark puts them together, and a mistake has its own place.
-        terms = [*conjuncts(where.this)] if where is not None else []
         self._try(terms)
         for one in terms:
             condition = Expression(self.query.condition(one, self.pair))

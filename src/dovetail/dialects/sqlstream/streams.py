@@ -20,13 +20,11 @@ from dovetail.dialects.sqlstream import casts, steps
 from dovetail.dialects.sqlstream.functions import refuse_built_in
 from dovetail.dialects.sqlstream.hourly import Hourly, keeps_table, without_table
 from dovetail.dialects.sqlstream.parser import ROWTIME, Filled, Text, not_yet
-from dovetail.dialects.sqlstream.query import (
-    Query,
-    gives_time,
-    is_plain,
-    with_row_time,
-)
+from dovetail.dialects.sqlstream.plain import gives_time, is_plain
+from dovetail.dialects.sqlstream.query import Query, with_row_time
 from dovetail.dialects.sqlstream.single import Single
+from dovetail.expression import Expression, kinds
+from dovetail.schema import Schema
 
 _TOGETHER = "a UNION of streams"
 _UNITED = "united"
@@ -166,14 +164,18 @@ class Streams:
         for one in several:
             made = self.made(one, within)
             parts.append(made)
-            self._refuse_unlike(one.query, parts[0], made)
+            self._refuse_unlike(one.query, parts)
         # They go by their places under the names of the first, as in all of SQL.
         names = parts[0].shown
         more = (ROWTIME,) if ROWTIME not in names else ()
+        wide = [*_widest(parts), *(None for _ in more)]
         sources = []
         for made in parts:
             own = (*made.shown, *more)
-            columns = zip((*names, *more), map(steps.column_of, own), strict=True)
+            columns = (
+                (name, _as_wide(made.step.schema, column, kind))
+                for name, column, kind in zip((*names, *more), own, wide, strict=True)
+            )
             sources.append(steps.projected(made.step, tuple(columns)))
         step = spec.InRowTime(spec.Appended(tuple(sources)), ROWTIME)
         return steps.Made(step, names)
@@ -212,18 +214,17 @@ class Streams:
         whole = spec.InRowTime(spec.Appended((pairs, rows)), ROWTIME)
         return steps.Made(whole, shown)
 
-    def _refuse_unlike(
-        self, query: exp.Expr, first: steps.Made, other: steps.Made
-    ) -> None:
-        """Refuses rows that cannot run together with the first ones."""
-        kinds, others = (
-            [str(one.step.schema[name].type) for name in one.shown]
-            for one in (first, other)
-        )
-        if kinds != others:
+    def _refuse_unlike(self, query: exp.Expr, parts: Sequence[steps.Made]) -> None:
+        """Refuses the last of some rows if they cannot run together with the others."""
+        first, other = parts[0], parts[-1]
+        if len(first.shown) != len(other.shown) or None in _widest(parts):
+            ours, others = (
+                [str(one.step.schema[name].type) for name in one.shown]
+                for one in (first, other)
+            )
             told = f"({', '.join(others)}) of {_TOGETHER}"
             hint = "CAST says of what type a value is"
-            expected = f"({', '.join(kinds)}) as of its first query"
+            expected = f"({', '.join(ours)}) as of its first query"
             raise self.text.wrong(query, told, expected, hint)
         if (ROWTIME in first.shown) != (ROWTIME in other.shown) or (
             ROWTIME in first.shown
@@ -231,6 +232,27 @@ class Streams:
         ):
             told = f"ROWTIME in another place of {_TOGETHER}"
             raise self.text.wrong(query, told, "the same place in each query")
+
+
+def _widest(parts: Sequence[steps.Made]) -> list[str | None]:
+    """Returns the type of each column that all of some rows have, where there is one.
+
+    Numbers become as wide as the widest of them; what is no number stays what it is.
+    """
+    each = zip(
+        *([one.step.schema[name].type for name in one.shown] for one in parts),
+        strict=True,
+    )
+    found = map(kinds.widest_without_texts, each)
+    return [None if one is None else str(one) for one in found]
+
+
+def _as_wide(rows: Schema, name: str, kind: str | None) -> Expression:
+    """Returns a column of rows as a value of a type, or of its own."""
+    own = steps.column_of(name)
+    if kind is None or kind == str(rows[name].type):
+        return own
+    return Expression(f"CAST({own} AS {kind})")
 
 
 def _parts(query: exp.Expr) -> Iterator[exp.Query]:

@@ -73,6 +73,7 @@ _OTHER_NAMES = frozenset({"EXP_AVG", "LISTAGG", "STRING_AGG"})
 """Functions that the dialect has beside those of expressions and other totals."""
 _OWN_NAMES = frozenset({"TRUNC"})
 """Functions of expressions which mean something else here."""
+_SECONDS = counted(parser.Parser.FUNCTIONS["SECOND"])
 _NOTHING = Scope.pair(Schema(()), Schema(()))
 # Which sqlglot would read as another data base means them, though Spark writes them.
 _OF_SPARK = (
@@ -90,6 +91,19 @@ def _is_known(name: str) -> bool:
     is_total = node is not None and issubclass(node, exp.AggFunc)
     is_spark = name.lower() in TABLE and name not in _OWN_NAMES
     return is_total or is_spark or name in _OTHER_NAMES
+
+
+def _seconds(values: list[exp.Expr]) -> exp.Expr:
+    """Returns the seconds of a time, or the unit of a length: SECOND(2, 3).
+
+    Those are its digits, in front of the point and behind it.
+    """
+    is_unit = len(values) > 1 and all(isinstance(it, exp.Literal) for it in values[:2])
+    if is_unit:
+        # In place: sqlglot counts what is left of them, too.
+        del values[1]
+    seconds: exp.Expr = _SECONDS(values)
+    return seconds
 
 
 class RefusedError(ParseError):
@@ -138,7 +152,7 @@ class SqlStream(Dialect):
                 "LISTAGG": exp.GroupConcat.from_arg_list,
             }.items()
             if _is_known(name)
-        }
+        } | {"SECOND": _seconds}
         FUNCTION_PARSERS: ClassVar[dict[str, Callable[..., object]]] = {
             **{
                 name: read
@@ -370,6 +384,16 @@ class SqlStream(Dialect):
                 table.set("alias", self._parse_table_alias())
             return table
 
+        def _parse_using_identifiers(self) -> list[exp.Expr]:
+            """Reads the columns of USING, which have no table."""
+            first = self._index
+            names: list[exp.Expr] = super()._parse_using_identifiers()
+            for one in self._tokens[first : self._index]:
+                if one.token_type is TokenType.DOT:
+                    told = "USING a column of one table"
+                    self._refuse(one, told, "the name of a column of both sides")
+            return names
+
         def _parse_join(
             self,
             *args: Any,  # noqa: ANN401 - as the base has them
@@ -445,8 +469,41 @@ def _ceil_to(this: exp.Expr, unit: exp.Expr) -> exp.Expr:
 
 
 def plain(tree: exp.Expr) -> exp.Expr:
-    """Returns a tree without parentheses around a whole value: GROUP BY (a)."""
-    for one in [*tree.find_all(exp.Paren)]:
-        if isinstance(one.parent, _WITHOUT_PARENTHESES):
-            one.replace(one.this)
+    """Returns a tree without parentheses that say nothing, and a name for each query.
+
+    They stand around a whole value, GROUP BY (a, b), or the first of several joins.
+    Nobody can name a subquery without a name, but its columns are those of one table.
+    """
+    unnamed = (
+        one
+        for one in tree.find_all(exp.Subquery)
+        if isinstance(one.parent, exp.From | exp.Join)
+        and isinstance(one.this, exp.Select | exp.Union)
+        and not one.alias
+    )
+    for number, one in enumerate([*unnamed], 1):
+        name = exp.to_identifier(f"query {number}")
+        one.set("alias", exp.TableAlias(this=name))
+    for paren in [*tree.find_all(exp.Paren)]:
+        if isinstance(paren.parent, _WITHOUT_PARENTHESES):
+            paren.replace(paren.this)
+    for several in [*tree.find_all(exp.Tuple)]:
+        if isinstance(several.parent, exp.Group):
+            several.replace(several.expressions)
+    for first in [*tree.find_all(exp.From)]:
+        while _is_in_parentheses(first.this):
+            inner = first.this.this
+            joins = inner.args.pop("joins", None) or []
+            first.set("this", inner)
+            query = first.parent_select
+            assert query is not None  # noqa: S101 - FROM stands in one
+            query.set("joins", [*joins, *(query.args.get("joins") or ())])
     return tree
+
+
+def _is_in_parentheses(table: exp.Expr) -> bool:
+    """Tells whether tables stand in parentheses, of which nothing more is said."""
+    inner = table.this if isinstance(table, exp.Subquery) else None
+    if not isinstance(inner, exp.Table | exp.Subquery):
+        return False
+    return not table.args.get("alias") and not table.args.get(WINDOW)

@@ -205,22 +205,22 @@ class Windows:
             one.this if isinstance(one, exp.Ordered) else one
             for one in order.expressions
         ]
-        if (
-            not others
-            and isinstance(first, exp.Column)
-            and (first.name.upper() == ROWTIME)
-        ):
+        if not others and _is_row_time(first):
             return None
         if not others and isinstance(first, exp.TimestampTrunc | exp.DateBin):
-            return first
+            is_step = isinstance(first, exp.DateBin)
+            if _is_row_time(first.expression if is_step else first.this):
+                return first
         raise self.text.wrong(first, "ORDER BY", "ROWTIME, or FLOOR or STEP of it")
 
     def _hopping(self, hop: exp.Expr, frame: exp.WindowSpec) -> spec.Window:
         """Returns a window that empties when the hour changes."""
         ends = [frame.args.get(name) for name in ("start", "end")]
-        if any(end not in (None, CURRENT) for end in ends):
+        is_long = any(end not in (None, CURRENT) for end in ends)
+        if is_long or frame.args["kind"] == "ROWS":
+            told = "a length" if is_long else "ROWS"
             raise self.text.wrong(
-                hop, "a hopping window with a length", "RANGE CURRENT ROW"
+                hop, f"a hopping window with {told}", "RANGE CURRENT ROW"
             )
         if isinstance(hop, exp.DateBin):
             size = self.length(hop.this)
@@ -291,7 +291,7 @@ class Windows:
         parts = re.split(r"[ :-]", value.this.strip()) if is_long else [value.this]
         months = micros = 0
         for name, number in zip_longest(names, map(_NUMBER.fullmatch, parts)):
-            if name is None or number is None:
+            if name is None or number is None or (number[2] and name in _MONTHS):
                 unit_names = " TO ".join(dict.fromkeys((first, last)))
                 told = f"INTERVAL '{value.this}' {unit_names}"
                 hint = "none is below 0"
@@ -325,6 +325,12 @@ def exact_unit(name: str) -> int | None:
     """Returns how many microseconds a unit has, if it has always as many."""
     seconds = _SECONDS.get(name.upper())
     return None if seconds is None else seconds * spec.SECOND
+
+
+def _is_row_time(node: exp.Expr) -> bool:
+    """Tells whether a value is ROWTIME, which alone goes on in a stream."""
+    node = node.unnest()
+    return isinstance(node, exp.Column) and node.name.upper() == ROWTIME
 
 
 def unit_of_calendar(node: exp.Expr) -> str:
