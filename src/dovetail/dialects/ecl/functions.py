@@ -296,13 +296,20 @@ def _matched(context: Context, node: syntax.Call) -> types.Scalar:
     sides = context.sides
     # Of a JOIN of two data sets: those of a set have ROWS(LEFT) as well.
     is_of_two = "right" in sides and "rows(left)" not in sides
-    match context.value(node.arguments[0]):
+    found = context.value(node.arguments[0])
+    for is_there in [holds for row, holds in context.met if row == found]:
+        return types.truth(is_there)
+    match found:
         case RowValue(tree=row) if trees.is_side(row) and is_of_two:
             matched = "matched_left" if trees.is_side(row, "l") else "matched_right"
             return types.truth(trees.of_pair(matched))
         case _:
-            expected = "MATCHED(LEFT) or MATCHED(RIGHT) in the transform of a JOIN"
-            raise refusal(node, "MATCHED of something else", expected)
+            raise refusal(
+                node,
+                "MATCHED of something else",
+                "MATCHED(LEFT) or MATCHED(RIGHT) in the transform of a JOIN, or of a "
+                "DENORMALIZE",
+            )
 
 
 def spark(
