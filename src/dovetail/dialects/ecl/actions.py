@@ -24,7 +24,7 @@ from dovetail.dialects.ecl.context import (
 from dovetail.dialects.ecl.indexes import build
 from dovetail.dialects.ecl.names import record_defined
 from dovetail.dialects.ecl.rows import cells_of, file_name
-from dovetail.dialects.ecl.totals import as_total, gathering, narrowed, widened
+from dovetail.dialects.ecl.totals import as_row, as_total, gathering, narrowed, widened
 from dovetail.expression.tables import entered
 
 # Whether IF has data sets must be known before its parts are read: inside a transform
@@ -208,10 +208,13 @@ def _refuse_field(node: syntax.Node, value: values.Value) -> None:
 def _shown(context: Context, node: syntax.Node) -> values.Value:
     """Returns what is put out; values of whole data sets may stand in it."""
     inside, totals = gathering(context)
-    value = inside.value(node)
-    return (
-        as_total(value, totals) if totals and isinstance(value, types.Scalar) else value
-    )
+    match inside.value(node):
+        case types.Scalar() as value if totals:
+            return as_total(value, totals)
+        case values.RowValue(record, tree) if totals:
+            return as_row(record, tree, totals)
+        case found:
+            return found
 
 
 def _into_file(

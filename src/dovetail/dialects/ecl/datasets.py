@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from dovetail import spec
-from dovetail.dialects.ecl import syntax, trees, types, values
+from dovetail.dialects.ecl import aggregates, syntax, trees, types, values
 from dovetail.dialects.ecl.context import Context, is_word, refusal
 from dovetail.dialects.ecl.names import record_defined
 from dovetail.dialects.ecl.records import read_record, record_with
@@ -224,7 +224,7 @@ def _topn(context: Context, node: syntax.Call) -> values.DatasetValue:
     return replace(source, step=spec.Chosen(step, 1, context.count(number)))
 
 
-@_verb("distribute", "distributed", "sorted", "nothor", "preload")
+@_verb("distribute", "distributed", "sorted", "preload")
 def _same_rows(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns the rows as they are: how they are spread is Spark's to say."""
     first, *rest = node.arguments
@@ -296,16 +296,28 @@ def filtered(
 def chosen(
     context: Context, node: syntax.Part, source: values.DatasetValue
 ) -> values.DatasetValue:
-    """Returns the rows between two places."""
-    first = context.count(node.first, 1)
+    """Returns the rows between two places, or the row at one."""
+    # Rows count from 1: rows[0] is one that is not there.
+    is_one = node.reach is syntax.Reach.ONE
+    first = context.count(node.first, 0 if is_one else 1)
     match node.reach:
         case syntax.Reach.ONE:
-            count = 1
+            step = spec.Chosen(source.step, max(first, 1), min(first, 1))
+            return single(replace(source, step=step))
         case syntax.Reach.TO:
             count = max(0, context.count(node.last) - first + 1)
         case _:
             count = _EVERY
     return replace(source, step=spec.Chosen(source.step, first, count))
+
+
+def single(source: values.DatasetValue) -> values.DatasetValue:
+    """Returns the one row of some, which is an absent one where there is none."""
+    record = source.record
+    row = aggregates.nth(values.RowsValue.together(record), trees.literal(1))
+    shown = columns(record.parts(row.tree))
+    step = spec.Counted(spec.Grouped(source.step, ()), record.schema, shown)
+    return values.DatasetValue(step, record)
 
 
 def appended(sources: Iterable[values.DatasetValue]) -> values.DatasetValue:
