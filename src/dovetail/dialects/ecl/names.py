@@ -328,6 +328,14 @@ def is_transform(context: Context, node: syntax.Node) -> bool:
             return True
         case syntax.Call(of=syntax.Name() | syntax.Member()):
             return any(routine_of(context, node))
+        case syntax.Name(word=word):
+            # One without parameters needs no brackets.
+            found = islice(context.defined(node, word), 1)
+            return any(
+                isinstance(one, values.Routine)
+                and isinstance(one.body, syntax.Transform)
+                for one in found
+            )
         case _:
             return False
 
