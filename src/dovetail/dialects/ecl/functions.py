@@ -34,15 +34,15 @@ _MANY = 1 << 30
 _ONE = dict.fromkeys(
     (
         *("length", "abs", "truncate", "roundup", "sqrt", "exp", "ln", "log"),
-        *("matched", "wild", "rows", "recordof", "nofold"),
+        *("matched", "wild", "rows", "recordof", "nofold", "nothor"),
     ),
     (1, 1),
 )
 _FROM_ONE = dict.fromkeys(
     (
         *("output", "build", "buildindex", "dataset", "sort", "dedup", "group"),
-        *("ungroup", "distribute", "distributed", "sorted", "nothor", "assert"),
-        *("preload", "trim", "map", "stepped", "global"),
+        *("ungroup", "distribute", "distributed", "sorted", "assert", "preload"),
+        *("trim", "map", "stepped", "global"),
     ),
     (1, _MANY),
 )
@@ -55,7 +55,7 @@ _TAKES: Mapping[str, tuple[int, int]] = {
     ),
     **dict.fromkeys(("max", "min", "sum", "ave", "set", "variance"), (1, _MANY)),
     **dict.fromkeys(("covariance", "correlation"), (3, _MANY)),
-    **dict.fromkeys(("count", "exists", "row", "round", "keyed"), (1, 2)),
+    **dict.fromkeys(("count", "exists", "row", "round", "keyed", "#ifdefined"), (1, 2)),
     "denormalize": (3, _MANY),
     "process": (4, _MANY),
     "if": (2, 3),
