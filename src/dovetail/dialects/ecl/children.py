@@ -248,17 +248,18 @@ def _sort(
         match by:
             case syntax.Operation(sign="NEGATIVE", operands=(inner,)):
                 # A number turned round sorts downwards.
-                value = inside.scalar(inner)
-                if not isinstance(value.type, types.Whole | types.Real | types.Exact):
-                    raise refusal(
-                        by,
-                        "child rows sorted downwards by no number",
-                        "a number",
-                        "NORMALIZE makes rows of them, which SORT sorts by any value",
-                    )
-                keys.append(sql("- x", x=value.tree))
+                for one in types.leaves(inside.scalar(inner)):
+                    if not isinstance(one.type, types.Whole | types.Real | types.Exact):
+                        raise refusal(
+                            by,
+                            "child rows sorted downwards by no number",
+                            "a number",
+                            "NORMALIZE makes rows of them, which SORT sorts by any "
+                            "value",
+                        )
+                    keys.append(sql("- x", x=one.tree))
             case _:
-                keys.append(types.compared(inside.scalar(by)))
+                keys += map(types.compared, types.leaves(inside.scalar(by)))
     named = [(f"key_{number}", key) for number, key in enumerate(keys)]
     keyed = trees.struct(*named, ("at", place), ("row", item))
     found = sql(

@@ -76,9 +76,11 @@ def sorted_by(
             case _ if is_passed_over(node):
                 continue
             case syntax.Operation(sign="NEGATIVE", operands=(inner,)):
-                yield types.compared(inside.scalar(inner)), True
+                value, is_descending = inside.scalar(inner), True
             case _:
-                yield types.compared(inside.scalar(node)), False
+                value, is_descending = inside.scalar(node), False
+        for one in types.leaves(value):
+            yield types.compared(one), is_descending
 
 
 # SORT(rows, RECORD EXCEPT id, id)
@@ -145,10 +147,9 @@ def _dedup(context: Context, node: syntax.Call) -> values.DatasetValue:
             case _ if not is_word(one, "all", "left", "right", *PASSED_OVER):
                 same.append(_same(inside, record, one))
     if not same:
-        same = [
-            trees.build("=", ordered(left, one), ordered(right, one))
-            for one in record.fields
-        ]
+        rows = (types.Scalar(one.tree, record) for one in (left, right))
+        pairs = zip(*map(types.leaves, rows), strict=True)
+        same = [trees.build("=", *map(types.compared, pair)) for pair in pairs]
     step = spec.Deduped(
         source.step,
         trees.expressed(trees.all_of(same)),
