@@ -316,8 +316,10 @@ def counted_rows(context: Context, node: syntax.Call) -> values.RowsValue:
     return values.RowsValue.of(made.record, found)
 
 
-def child_step(context: Context, node: syntax.Call) -> Iterator[values.RowsValue]:
-    """Gives what a step makes of the rows inside a row, if it is one of these."""
+def child_step(
+    context: Context, node: syntax.Call
+) -> Iterator[values.RowsValue | values.RowValue]:
+    """Gives what a step makes of the rows inside a row, or PROJECT of one row."""
     if not (context.sides or context.rows):
         return
     match node.arguments:
@@ -336,6 +338,27 @@ def child_step(context: Context, node: syntax.Call) -> Iterator[values.RowsValue
         case types.Scalar(tree, types.TableType(record)):
             rows = values.RowsValue.of(record, tree)
             yield _CHILD_STEPS[node.word](context, node, rows)
+        case values.RowValue() as row if node.word == "project":
+            yield _projected(context, node, row)
+        case types.Scalar(tree, types.RecordType() as record) if node.word == "project":
+            yield _projected(context, node, values.RowValue(record, tree))
+
+
+# Such as LEFT.kids + PROJECT(RIGHT, TRANSFORM(kid, SELF := LEFT))
+def _projected(
+    context: Context, node: syntax.Call, row: values.RowValue
+) -> values.RowValue:
+    """Returns the row that a transform makes of a single one."""
+    _, second, *rest = node.arguments
+    _refuse_others(rest)
+    first = types.whole(trees.literal(1))
+    made = context.with_sides({"left": row, "counter": first}).value(second)
+    if not isinstance(made, values.Made):
+        own, record = types.Scalar(row.tree, row.record), context.record(second)
+        return values.RowValue(record, as_type(node, own, record).tree)
+    if made.skip != trees.FALSE:
+        raise refusal(second, "SKIP in a single row", "a value in every field")
+    return values.RowValue(made.record, trees.struct(*made.columns))
 
 
 def listed_step(context: Context, node: syntax.Call) -> Iterator[values.RowsValue]:
