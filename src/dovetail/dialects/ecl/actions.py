@@ -83,6 +83,9 @@ def _is_dataset(context: Context, node: syntax.Node) -> bool:
             return True
         case syntax.Operation(sign="+" | "&", operands=(first, *_)):
             return _is_dataset(context, first)
+        # One row of several is a value where there is a row at hand.
+        case syntax.Part(reach=syntax.Reach.ONE) if context.has_row:
+            return False
         case syntax.Call(of=of) | syntax.Part(of=of):
             return _is_dataset(context, of)
         case syntax.Name(word=word):
@@ -209,10 +212,12 @@ def _shown(context: Context, node: syntax.Node) -> values.Value:
     """Returns what is put out; values of whole data sets may stand in it."""
     inside, totals = gathering(context)
     match inside.value(node):
+        case values.RowValue(record, tree) | types.Scalar(
+            tree, types.RecordType() as record
+        ) if totals:
+            return as_row(record, tree, totals)
         case types.Scalar() as value if totals:
             return as_total(value, totals)
-        case values.RowValue(record, tree) if totals:
-            return as_row(record, tree, totals)
         case found:
             return found
 

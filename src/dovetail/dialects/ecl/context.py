@@ -196,6 +196,8 @@ class Context:
                 return types.Scalar(rows, types.TableType(record))
             case values.Total() as total if self.totals:
                 return self.gathered(node, total)
+            case values.DatasetValue(is_single=True) as one if self.totals:
+                return self.gathered(node, values.Total(one, one.first))
             case found:
                 raise refusal(
                     node,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from dovetail import spec
-from dovetail.dialects.ecl import aggregates, syntax, trees, types, values
+from dovetail.dialects.ecl import syntax, trees, types, values
 from dovetail.dialects.ecl.context import Context, is_word, refusal
 from dovetail.dialects.ecl.names import record_defined
 from dovetail.dialects.ecl.records import read_record, record_with
@@ -315,10 +315,9 @@ def chosen(
 def single(source: values.DatasetValue) -> values.DatasetValue:
     """Returns the one row of some, which is an absent one where there is none."""
     record = source.record
-    row = aggregates.nth(values.RowsValue.together(record), trees.literal(1))
-    shown = columns(record.parts(row.tree))
+    shown = columns(record.parts(source.first.tree))
     step = spec.Counted(spec.Grouped(source.step, ()), record.schema, shown)
-    return values.DatasetValue(step, record)
+    return values.DatasetValue(step, record, is_single=True)
 
 
 def appended(sources: Iterable[values.DatasetValue]) -> values.DatasetValue:

@@ -214,6 +214,9 @@ def _assign(context: Context, target: _Target, node: syntax.Node) -> None:
             target.fill(row)
         case types.Scalar(tree, types.RecordType() as record):
             target.fill(values.RowValue(record, tree))
+        case values.DatasetValue(record=record, is_single=True):
+            single = context.scalar(node.body)
+            target.fill(values.RowValue(record, single.tree))
         case _:
             raise refusal(
                 node.body, "SELF := something that is no row", "LEFT, RIGHT or a row"
