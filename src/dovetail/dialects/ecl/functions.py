@@ -28,7 +28,7 @@ from dovetail.dialects.ecl.values import Made, RowValue
 from dovetail.errors import DovetailError
 from dovetail.expression.functions.patterns import regular
 from dovetail.expression.tables import entered
-from dovetail.schema import DecimalType
+from dovetail.schema import MOST_DIGITS, DecimalType
 
 _MANY = 1 << 30
 _ONE = dict.fromkeys(
@@ -346,6 +346,8 @@ def _round(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns ROUND: to a whole number, or to so many places."""
     first, *rest = node.arguments
     places = context.count(rest[0]) if rest else 0
+    if places > MOST_DIGITS:
+        raise refusal(rest[0], f"{places} places", f"{MOST_DIGITS} or fewer")
     value = context.scalar(first)
     if isinstance(value.type, types.Exact):
         return _of_decimal(f"round(x, {places})", value)
