@@ -100,7 +100,7 @@ def test_sliding_joins_need_a_range(condition, is_range):
         ("OUTPUT(ROWS(LEFT));", 8, "ROWS(LEFT) here"),
         ("f(INTEGER a) := a; OUTPUT(f());", 27, "no argument for parameter 1"),
         ("f(INTEGER a) := a; OUTPUT(f(1, 2));", 27, "2 arguments"),
-        ("OUTPUT(l[0]);", 10, "0 here"),
+        ("OUTPUT(l[0..2]);", 10, "0 here"),
         (
             "OUTPUT(JOIN([l, r], LEFT.k = RIGHT.k, TRANSFORM(LEFT), SORTED(k)));",
             13,

@@ -247,12 +247,24 @@ def _order(schema: Schema, by: Sequence[spec.By]) -> Callable[[spec.Row], Any]:
 
     def compare(one: spec.Row, other: spec.Row) -> int:
         for value, is_descending in parts:
-            first, second = value(one), value(other)
+            first: Any = _in_order(value(one))
+            second: Any = _in_order(value(other))
             if first != second:
                 return -1 if (first < second) != is_descending else 1
         return 0
 
     return cmp_to_key(compare)
+
+
+def _in_order(value: object) -> object:
+    """Returns a value as it is sorted: a record by its fields from the first on."""
+    match value:
+        case dict():
+            return [*map(_in_order, value.values())]
+        case list():
+            return [*map(_in_order, value)]
+        case _:
+            return value
 
 
 def _deduping(step: spec.Deduped) -> Callable[[Rows], Iterable[spec.Row]]:

@@ -24,7 +24,7 @@ from dovetail.dialects.ecl.context import (
 from dovetail.dialects.ecl.indexes import build
 from dovetail.dialects.ecl.names import record_defined
 from dovetail.dialects.ecl.rows import cells_of, file_name
-from dovetail.dialects.ecl.totals import as_total, gathering, narrowed, widened
+from dovetail.dialects.ecl.totals import as_row, as_total, gathering, narrowed, widened
 from dovetail.expression.tables import entered
 
 # Whether IF has data sets must be known before its parts are read: inside a transform
@@ -83,6 +83,9 @@ def _is_dataset(context: Context, node: syntax.Node) -> bool:
             return True
         case syntax.Operation(sign="+" | "&", operands=(first, *_)):
             return _is_dataset(context, first)
+        # One row of several is a value where there is a row at hand.
+        case syntax.Part(reach=syntax.Reach.ONE) if context.has_row:
+            return False
         case syntax.Call(of=of) | syntax.Part(of=of):
             return _is_dataset(context, of)
         case syntax.Name(word=word):
@@ -208,10 +211,15 @@ def _refuse_field(node: syntax.Node, value: values.Value) -> None:
 def _shown(context: Context, node: syntax.Node) -> values.Value:
     """Returns what is put out; values of whole data sets may stand in it."""
     inside, totals = gathering(context)
-    value = inside.value(node)
-    return (
-        as_total(value, totals) if totals and isinstance(value, types.Scalar) else value
-    )
+    match inside.value(node):
+        case values.RowValue(record, tree) | types.Scalar(
+            tree, types.RecordType() as record
+        ) if totals:
+            return as_row(record, tree, totals)
+        case types.Scalar() as value if totals:
+            return as_total(value, totals)
+        case found:
+            return found
 
 
 def _into_file(

@@ -40,6 +40,7 @@ from dovetail.dialects.ecl.catalog import LIBRARY
 from dovetail.dialects.ecl.context import (
     Context,
     RowAroundError,
+    UnknownNameError,
     is_known,
     refusal,
     said,
@@ -126,8 +127,12 @@ def _name(context: Context, node: syntax.Name) -> values.Value:
     if node.word == "skip":
         raise refusal(node, "SKIP here", "SKIP in an assignment of a transform")
     match names.read_name(context, node):
-        # A function without parameters is called by its name alone.
-        case values.Routine(parameters=(), body=syntax.Function()) as routine:
+        # A function or a transform without parameters is called by its name alone.
+        case (
+            values.Routine(
+                parameters=(), body=syntax.Function() | syntax.Transform()
+            ) as routine
+        ):
             call = syntax.Call(node.place, node, ())
             return transforms.applied(context, call, routine)
         case found:
@@ -290,6 +295,24 @@ def _stepped(context: Context, node: syntax.Call) -> values.Value:
 def _action(context: Context, node: syntax.Call) -> values.Action:
     """Returns something to do, which nobody does as long as it is only named."""
     return values.Action(node, context.scope)
+
+
+@_answers("nothor")
+def _nothor(context: Context, node: syntax.Call) -> values.Value:
+    """Returns NOTHOR: an action or rows as they are, wherever HPCC makes them."""
+    return context.value(node.arguments[0])
+
+
+# Such as #IFDEFINED(root.size, 10)
+@_answers("#ifdefined")
+def _if_defined(context: Context, node: syntax.Call) -> values.Value:
+    """Returns what a name is, or something else where nothing defines it."""
+    try:
+        return context.value(node.arguments[0])
+    except UnknownNameError:
+        for other in node.arguments[1:]:
+            return context.value(other)
+        raise
 
 
 @_answers("evaluate")

@@ -248,17 +248,18 @@ def _sort(
         match by:
             case syntax.Operation(sign="NEGATIVE", operands=(inner,)):
                 # A number turned round sorts downwards.
-                value = inside.scalar(inner)
-                if not isinstance(value.type, types.Whole | types.Real | types.Exact):
-                    raise refusal(
-                        by,
-                        "child rows sorted downwards by no number",
-                        "a number",
-                        "NORMALIZE makes rows of them, which SORT sorts by any value",
-                    )
-                keys.append(sql("- x", x=value.tree))
+                for one in types.leaves(inside.scalar(inner)):
+                    if not isinstance(one.type, types.Whole | types.Real | types.Exact):
+                        raise refusal(
+                            by,
+                            "child rows sorted downwards by no number",
+                            "a number",
+                            "NORMALIZE makes rows of them, which SORT sorts by any "
+                            "value",
+                        )
+                    keys.append(sql("- x", x=one.tree))
             case _:
-                keys.append(types.compared(inside.scalar(by)))
+                keys += map(types.compared, types.leaves(inside.scalar(by)))
     named = [(f"key_{number}", key) for number, key in enumerate(keys)]
     keyed = trees.struct(*named, ("at", place), ("row", item))
     found = sql(
@@ -315,8 +316,10 @@ def counted_rows(context: Context, node: syntax.Call) -> values.RowsValue:
     return values.RowsValue.of(made.record, found)
 
 
-def child_step(context: Context, node: syntax.Call) -> Iterator[values.RowsValue]:
-    """Gives what a step makes of the rows inside a row, if it is one of these."""
+def child_step(
+    context: Context, node: syntax.Call
+) -> Iterator[values.RowsValue | values.RowValue]:
+    """Gives what a step makes of the rows inside a row, or PROJECT of one row."""
     if not (context.sides or context.rows):
         return
     match node.arguments:
@@ -335,6 +338,27 @@ def child_step(context: Context, node: syntax.Call) -> Iterator[values.RowsValue
         case types.Scalar(tree, types.TableType(record)):
             rows = values.RowsValue.of(record, tree)
             yield _CHILD_STEPS[node.word](context, node, rows)
+        case values.RowValue() as row if node.word == "project":
+            yield _projected(context, node, row)
+        case types.Scalar(tree, types.RecordType() as record) if node.word == "project":
+            yield _projected(context, node, values.RowValue(record, tree))
+
+
+# Such as LEFT.kids + PROJECT(RIGHT, TRANSFORM(kid, SELF := LEFT))
+def _projected(
+    context: Context, node: syntax.Call, row: values.RowValue
+) -> values.RowValue:
+    """Returns the row that a transform makes of a single one."""
+    _, second, *rest = node.arguments
+    _refuse_others(rest)
+    first = types.whole(trees.literal(1))
+    made = context.with_sides({"left": row, "counter": first}).value(second)
+    if not isinstance(made, values.Made):
+        own, record = types.Scalar(row.tree, row.record), context.record(second)
+        return values.RowValue(record, as_type(node, own, record).tree)
+    if made.skip != trees.FALSE:
+        raise refusal(second, "SKIP in a single row", "a value in every field")
+    return values.RowValue(made.record, trees.struct(*made.columns))
 
 
 def listed_step(context: Context, node: syntax.Call) -> Iterator[values.RowsValue]:

@@ -140,7 +140,8 @@ def pieces(context: Context, node: syntax.Node) -> tuple[Piece, ...]:
             ):
                 found.append(prefix(term))
             case syntax.Operation(sign="=") as same:
-                found.extend(_equality(term, same))
+                mine, its = map(term.context.scalar, same.operands)
+                found.extend(_equality(term, same, mine, its))
             case other:
                 found.extend(_soft(term, other, term.context.condition(other)))
     return tuple(found)
@@ -148,19 +149,17 @@ def pieces(context: Context, node: syntax.Node) -> tuple[Piece, ...]:
 
 # LEFT.id = RIGHT.id is hard, LEFT.id = 3 and LEFT.a + RIGHT.b = 3 are not; LEFT = RIGHT
 # is an equality for each field that both have.
-def _equality(term: Term, node: syntax.Operation) -> Iterator[Piece]:
+def _equality(
+    term: Term, node: syntax.Operation, mine: types.Scalar, its: types.Scalar
+) -> Iterator[Piece]:
     """Yields an equality: hard where each side is of another row."""
-    mine, its = (term.context.scalar(one) for one in node.operands)
     match mine.type, its.type:
         case types.RecordType() as record, types.RecordType() as second_record:
             # The equalities of all fields of two rows, pair by pair.
             for first in record.fields:
                 for second in second_record.find(first.name):
                     pair = types.part(mine.tree, first), types.part(its.tree, second)
-                    left, right = (one.tree for one in met(node, *pair))
-                    if hands_of(left) == {spec.Hand.RIGHT}:
-                        left, right = right, left
-                    yield Hard(left, right, term.is_keyed)
+                    yield from _equality(term, node, *pair)
             return
         case _:
             pass

@@ -98,7 +98,8 @@ class Context:
     to the place inside an IF; `label` is the name that is being defined. `totals`
     gathers the values of other rows, where they may stand: of `l`, and of `r`.
     `around` are rows that are out of reach: what stands here is of other rows. `named`
-    are rows that are at hand by the names of their data sets alone.
+    are rows that are at hand by the names of their data sets alone. `met` are rows of
+    a DENORMALIZE, and whether they are there.
     """
 
     world: World
@@ -114,6 +115,7 @@ class Context:
     totals: tuple[list[values.Total | values.Lookup], ...] = ()
     around: tuple[values.RowValue, ...] = ()
     named: tuple[values.RowValue, ...] = ()
+    met: tuple[tuple[values.Value, trees.Node], ...] = ()
 
     @property
     def has_row(self) -> bool:
@@ -194,6 +196,8 @@ class Context:
                 return types.Scalar(rows, types.TableType(record))
             case values.Total() as total if self.totals:
                 return self.gathered(node, total)
+            case values.DatasetValue(is_single=True) as one if self.totals:
+                return self.gathered(node, values.Total(one, one.first))
             case found:
                 raise refusal(
                     node,

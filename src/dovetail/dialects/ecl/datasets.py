@@ -76,9 +76,11 @@ def sorted_by(
             case _ if is_passed_over(node):
                 continue
             case syntax.Operation(sign="NEGATIVE", operands=(inner,)):
-                yield types.compared(inside.scalar(inner)), True
+                value, is_descending = inside.scalar(inner), True
             case _:
-                yield types.compared(inside.scalar(node)), False
+                value, is_descending = inside.scalar(node), False
+        for one in types.leaves(value):
+            yield types.compared(one), is_descending
 
 
 # SORT(rows, RECORD EXCEPT id, id)
@@ -145,10 +147,9 @@ def _dedup(context: Context, node: syntax.Call) -> values.DatasetValue:
             case _ if not is_word(one, "all", "left", "right", *PASSED_OVER):
                 same.append(_same(inside, record, one))
     if not same:
-        same = [
-            trees.build("=", ordered(left, one), ordered(right, one))
-            for one in record.fields
-        ]
+        rows = (types.Scalar(one.tree, record) for one in (left, right))
+        pairs = zip(*map(types.leaves, rows), strict=True)
+        same = [trees.build("=", *map(types.compared, pair)) for pair in pairs]
     step = spec.Deduped(
         source.step,
         trees.expressed(trees.all_of(same)),
@@ -224,7 +225,7 @@ def _topn(context: Context, node: syntax.Call) -> values.DatasetValue:
     return replace(source, step=spec.Chosen(step, 1, context.count(number)))
 
 
-@_verb("distribute", "distributed", "sorted", "nothor", "preload")
+@_verb("distribute", "distributed", "sorted", "preload")
 def _same_rows(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns the rows as they are: how they are spread is Spark's to say."""
     first, *rest = node.arguments
@@ -296,16 +297,27 @@ def filtered(
 def chosen(
     context: Context, node: syntax.Part, source: values.DatasetValue
 ) -> values.DatasetValue:
-    """Returns the rows between two places."""
-    first = context.count(node.first, 1)
+    """Returns the rows between two places, or the row at one."""
+    # Rows count from 1: rows[0] is one that is not there.
+    is_one = node.reach is syntax.Reach.ONE
+    first = context.count(node.first, 0 if is_one else 1)
     match node.reach:
         case syntax.Reach.ONE:
-            count = 1
+            step = spec.Chosen(source.step, max(first, 1), min(first, 1))
+            return single(replace(source, step=step))
         case syntax.Reach.TO:
             count = max(0, context.count(node.last) - first + 1)
         case _:
             count = _EVERY
     return replace(source, step=spec.Chosen(source.step, first, count))
+
+
+def single(source: values.DatasetValue) -> values.DatasetValue:
+    """Returns the one row of some, which is an absent one where there is none."""
+    record = source.record
+    shown = columns(record.parts(source.first.tree))
+    step = spec.Counted(spec.Grouped(source.step, ()), record.schema, shown)
+    return values.DatasetValue(step, record, is_single=True)
 
 
 def appended(sources: Iterable[values.DatasetValue]) -> values.DatasetValue:

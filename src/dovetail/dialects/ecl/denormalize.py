@@ -75,6 +75,7 @@ _RIGHT, _NUMBER, _MEETS, _KEY = "right", "number of left", "meets right", "key {
 _INSTEAD, _IS_OVER, _IS_SKIPPED = "instead", "is over", "is skipped"
 _MATCHED = trees.of_pair("matched_left")
 _ALONE = "-1L"
+_OF_LEFT = types.Field(_NUMBER, types.INTEGER)
 
 Part = tuple[types.Field, trees.Node]
 
@@ -101,10 +102,14 @@ def read_denormalize(context: Context, node: Call) -> values.DatasetValue:
         )
     both = (parts.left.record, parts.right.record)
     along = aggregates.Along.of(*both)
+    # Only beside rows of the right alone is there none of the left.
+    has_alone = parts.given.kind.preserves(spec.Hand.RIGHT)
+    of_left = _has_left(types.column(_OF_LEFT)) if has_alone else trees.TRUE
     if is_group:
-        made, totals = _made_of_rows(context, *both, transform[0])
+        made, totals = _made_of_rows(context, *both, transform[0], of_left=of_left)
     else:
-        made, totals = made_along(context, transform[0], along)
+        met = ((along.past, of_left), (along.coming, trees.TRUE))
+        made, totals = made_along(replace(context, met=met), transform[0], along)
     parts, demands, counts = joins.judged(replace(parts, made=made))
     most = 0
     if not is_group and made.skip != trees.FALSE:
@@ -117,8 +122,6 @@ def read_denormalize(context: Context, node: Call) -> values.DatasetValue:
     step = widened(gathered, totals)
     if not is_group:
         # KEEP counts for left rows: those that have none become one row anyway.
-        numbers = map(types.column, gathered.record.find(_NUMBER))
-        of_left = trees.all_of(sql(f"x <> {_ALONE}", x=one) for one in numbers)
         fold = aggregates.Fold(made, along, most, of_left)
         step, made = _one_by_one(step, gathered.record, fold)
     if counts.instead:
@@ -126,8 +129,18 @@ def read_denormalize(context: Context, node: Call) -> values.DatasetValue:
     return datasets.projected(values.DatasetValue(step, gathered.record), made)
 
 
+def _has_left(number: trees.Node) -> trees.Node:
+    """Returns whether the number is that of a left row."""
+    return sql(f"x <> {_ALONE}", x=number)
+
+
 def _made_of_rows(
-    context: Context, left: types.RecordType, right: types.RecordType, node: Node
+    context: Context,
+    left: types.RecordType,
+    right: types.RecordType,
+    node: Node,
+    *,
+    of_left: trees.Node,
 ) -> tuple[values.Made, list[Gathered]]:
     """Returns the transform, which sees a left row and all of its right ones."""
     listed = types.Field(_ROWS, types.TableType(right))
@@ -135,7 +148,9 @@ def _made_of_rows(
     row = values.RowValue(left, types.column(types.Field(_LEFT, left)))
     first = aggregates.nth(rows, trees.literal(1))
     sides = context.of_sides({"left": row, "right": first, "rows(right)": rows})
-    inside, totals = gathering(sides)
+    of_right = sql("size(x) > 0", x=types.column(listed))
+    met = ((row, of_left), (first, of_right), (rows, of_right))
+    inside, totals = gathering(replace(sides, met=met))
     return inside.made(node), totals
 
 
@@ -152,7 +167,7 @@ def _gathered(
     )[: 3 if counts.instead else 0]
     left = types.Field(_LEFT, parts.left.record)
     right = types.Field(_RIGHT, parts.right.record)
-    number, meets = types.Field(_NUMBER, types.INTEGER), _truth(_MEETS)
+    number, meets = _OF_LEFT, _truth(_MEETS)
     # Rows of the right alone have no left row to number.
     own = sql(f"IF(x, n, {_ALONE})", x=_MATCHED, n=types.column(number))
     pair = (
@@ -191,7 +206,7 @@ def _gathered(
 
 def _numbered(left: values.DatasetValue) -> values.DatasetValue:
     """Returns the left rows with a number by which pairs of one row are found."""
-    number = types.RecordType((types.Field(_NUMBER, types.INTEGER),)).schema
+    number = types.RecordType((_OF_LEFT,)).schema
     schema = Schema((*left.step.schema.columns, *number.columns))
     # Numbers only part rows: gaps do no harm, and Spark gives those without a sort.
     step = spec.Numbered(left.step, schema, _NUMBER, may_gap=True)
@@ -225,7 +240,7 @@ def _of_pairs(parts: joins.Parts, counts: options.Counts) -> options.Counts:
     columns = datasets.columns(
         (
             (_LEFT, parts.left.record.row("l")),
-            (_NUMBER, types.column(types.Field(_NUMBER, types.INTEGER))),
+            (_NUMBER, types.column(_OF_LEFT)),
             (_MEETS, trees.FALSE),
             (_INSTEAD, trees.struct(*counts.instead)),
             (_IS_OVER, trees.TRUE),

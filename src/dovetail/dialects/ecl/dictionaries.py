@@ -96,7 +96,7 @@ def entry_at(
         row = sql("coalesce(get(x, 0), absent)", x=rows, absent=record.absent)
         return values.RowValue(record, row)
     source = _chosen(node, dictionary, _of_side(node, sought, dictionary, "l"))
-    return replace(source, step=spec.Chosen(source.step, 1, 1))
+    return datasets.single(source)
 
 
 # LEFT.id IN names

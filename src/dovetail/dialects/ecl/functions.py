@@ -28,21 +28,21 @@ from dovetail.dialects.ecl.values import Made, RowValue
 from dovetail.errors import DovetailError
 from dovetail.expression.functions.patterns import regular
 from dovetail.expression.tables import entered
-from dovetail.schema import DecimalType
+from dovetail.schema import MOST_DIGITS, DecimalType
 
 _MANY = 1 << 30
 _ONE = dict.fromkeys(
     (
         *("length", "abs", "truncate", "roundup", "sqrt", "exp", "ln", "log"),
-        *("matched", "wild", "rows", "recordof", "nofold"),
+        *("matched", "wild", "rows", "recordof", "nofold", "nothor"),
     ),
     (1, 1),
 )
 _FROM_ONE = dict.fromkeys(
     (
         *("output", "build", "buildindex", "dataset", "sort", "dedup", "group"),
-        *("ungroup", "distribute", "distributed", "sorted", "nothor", "assert"),
-        *("preload", "trim", "map", "stepped", "global"),
+        *("ungroup", "distribute", "distributed", "sorted", "assert", "preload"),
+        *("trim", "map", "stepped", "global"),
     ),
     (1, _MANY),
 )
@@ -55,7 +55,7 @@ _TAKES: Mapping[str, tuple[int, int]] = {
     ),
     **dict.fromkeys(("max", "min", "sum", "ave", "set", "variance"), (1, _MANY)),
     **dict.fromkeys(("covariance", "correlation"), (3, _MANY)),
-    **dict.fromkeys(("count", "exists", "row", "round", "keyed"), (1, 2)),
+    **dict.fromkeys(("count", "exists", "row", "round", "keyed", "#ifdefined"), (1, 2)),
     "denormalize": (3, _MANY),
     "process": (4, _MANY),
     "if": (2, 3),
@@ -296,13 +296,20 @@ def _matched(context: Context, node: syntax.Call) -> types.Scalar:
     sides = context.sides
     # Of a JOIN of two data sets: those of a set have ROWS(LEFT) as well.
     is_of_two = "right" in sides and "rows(left)" not in sides
-    match context.value(node.arguments[0]):
+    found = context.value(node.arguments[0])
+    for is_there in [holds for row, holds in context.met if row == found]:
+        return types.truth(is_there)
+    match found:
         case RowValue(tree=row) if trees.is_side(row) and is_of_two:
             matched = "matched_left" if trees.is_side(row, "l") else "matched_right"
             return types.truth(trees.of_pair(matched))
         case _:
-            expected = "MATCHED(LEFT) or MATCHED(RIGHT) in the transform of a JOIN"
-            raise refusal(node, "MATCHED of something else", expected)
+            raise refusal(
+                node,
+                "MATCHED of something else",
+                "MATCHED(LEFT) or MATCHED(RIGHT) in the transform of a JOIN, or of a "
+                "DENORMALIZE",
+            )
 
 
 def spark(
@@ -339,6 +346,8 @@ def _round(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns ROUND: to a whole number, or to so many places."""
     first, *rest = node.arguments
     places = context.count(rest[0]) if rest else 0
+    if places > MOST_DIGITS:
+        raise refusal(rest[0], f"{places} places", f"{MOST_DIGITS} or fewer")
     value = context.scalar(first)
     if isinstance(value.type, types.Exact):
         return _of_decimal(f"round(x, {places})", value)

@@ -328,6 +328,14 @@ def is_transform(context: Context, node: syntax.Node) -> bool:
             return True
         case syntax.Call(of=syntax.Name() | syntax.Member()):
             return any(routine_of(context, node))
+        case syntax.Name(word=word):
+            # One without parameters needs no brackets.
+            found = islice(context.defined(node, word), 1)
+            return any(
+                isinstance(one, values.Routine)
+                and isinstance(one.body, syntax.Transform)
+                for one in found
+            )
         case _:
             return False
 
@@ -340,10 +348,14 @@ def _of_dataset(
     A record may name fields of a data set before there is a row.
     """
     row = values.RowValue(source.record, source.record.side())
-    if isinstance(node.of, syntax.Part):
+    if isinstance(node.of, syntax.Part) or source.is_single:
         found = _field(node, row)
         if not isinstance(found, Scalar):
-            return found
+            if isinstance(found, values.RowsValue) and not context.has_row:
+                return unfolded(source.step, found.record, found.list)
+            # A record or rows inside: the row as a whole stands beside others.
+            beside = context.scalar(node.of) if context.totals else source.first
+            return _field(node, values.RowValue(source.record, beside.tree))
         for default in found.default:
             rows = trees.of_rows(source.record.struct)
             either = "IF(size(rows) > 0, own, default)"

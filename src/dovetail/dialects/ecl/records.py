@@ -219,6 +219,9 @@ def _declared(
                 if not is_word(value, "fileposition", "localfileposition"):
                     expected = "virtual(fileposition)"
                     raise refusal(value, "a virtual field of another kind", expected)
+                if not isinstance(wanted, types.Whole):
+                    found = f"virtual({syntax.word_of(value)}) in no whole number"
+                    raise refusal(kind, found, "UNSIGNED8")
                 is_position = True
             case _ if syntax.word_of(item) not in _NO_EFFECT:
                 raise refusal(

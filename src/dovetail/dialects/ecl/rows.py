@@ -81,6 +81,8 @@ def _is_row(context: Context, node: syntax.Node, record: types.RecordType) -> bo
 def value_of(context: Context, node: syntax.Node, kind: types.EclType) -> trees.Node:
     """Returns a value in the type of its field; braces are a row inside the row."""
     match node, kind:
+        case syntax.Braces(items=()) | syntax.Items(items=()), types.RecordType():
+            return kind.absent
         case syntax.Braces(items=()) | syntax.Items(items=()), _:
             return types.blank(kind)
         case syntax.Braces() | syntax.Items(), types.RecordType():

@@ -37,10 +37,24 @@ def widened(source: values.DatasetValue, totals: Sequence[Gathered]) -> spec.Ste
 
 def as_total(value: types.Scalar, totals: Sequence[Gathered]) -> values.Total:
     """Returns a value that is made of values of whole data sets, as one of them."""
-    # Beside one row without fields the values stand in one place, once.
+    return values.Total(_by_themselves(totals), value)
+
+
+def as_row(
+    record: types.RecordType, row: trees.Node, totals: Sequence[Gathered]
+) -> values.DatasetValue:
+    """Returns a row that is made of values of whole data sets, as a data set of it."""
+    shown = ((name, trees.expressed(tree)) for name, tree in record.parts(row))
+    columns = spec.Columns(tuple(shown))
+    step = spec.Projected(_by_themselves(totals).step, record.schema, columns)
+    return values.DatasetValue(step, record)
+
+
+def _by_themselves(totals: Sequence[Gathered]) -> values.DatasetValue:
+    """Returns one row without fields beside which values of whole data sets stand."""
     nothing = types.RecordType(())
     one_row = values.DatasetValue(spec.Inline(nothing.schema, ((),)), nothing)
-    return values.Total(replace(one_row, step=widened(one_row, totals)), value)
+    return replace(one_row, step=widened(one_row, totals))
 
 
 def narrowed(

@@ -44,9 +44,9 @@ class _Target:
         )
 
     def blank(self) -> None:
-        """Makes blank what has no value yet."""
+        """Makes blank what has no value yet, or what DEFAULT says of it."""
         for one in self.record.fields:
-            match self.given.setdefault(one.word, types.blank(one.type)):
+            match self.given.setdefault(one.word, one.absent):
                 case _Target() as inner:
                     inner.blank()
                 case _:
@@ -214,6 +214,9 @@ def _assign(context: Context, target: _Target, node: syntax.Node) -> None:
             target.fill(row)
         case types.Scalar(tree, types.RecordType() as record):
             target.fill(values.RowValue(record, tree))
+        case values.DatasetValue(record=record, is_single=True):
+            single = context.scalar(node.body)
+            target.fill(values.RowValue(record, single.tree))
         case _:
             raise refusal(
                 node.body, "SELF := something that is no row", "LEFT, RIGHT or a row"
@@ -249,11 +252,14 @@ def applied(
         scope = values.Scope(
             (), (routine.scope,), dict(_arguments(context, node, routine))
         )
-        # The record that it makes stands before its name.
+        inside = replace(context.without_rows(), scope=scope)
+        # The record that it makes stands in it, TRANSFORM(record, ..), or before its
+        # name.
+        if routine.body.record:
+            return read_transform(inside, routine.body)
         outside = replace(context, scope=routine.scope, rows=(), sides={})
         kinds = (declared_type(outside, one) for one in routine.returned[-1:])
         for record in (kind for kind in kinds if isinstance(kind, types.RecordType)):
-            inside = replace(context.without_rows(), scope=scope)
             return filled(inside, record, routine.body)
         raise refusal(
             node, f'"{node.word}" makes no record', "a record before its name"

@@ -457,6 +457,15 @@ def part(row: Node, one: Field) -> Scalar:
     return Scalar(tree, one.type, one.default)
 
 
+def leaves(value: Scalar) -> Iterator[Scalar]:
+    """Yields the fields of a record, of records inside theirs; of others the value."""
+    if not isinstance(value.type, RecordType):
+        yield value
+        return
+    for one in value.type.fields:
+        yield from leaves(part(value.tree, one))
+
+
 def column(one: Field, letter: str = "l") -> Node:
     """Returns a field as a column of a side."""
     return trees.column(one.name, spark_type(one.type), letter)

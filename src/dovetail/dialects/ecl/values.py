@@ -89,12 +89,25 @@ class NoIndex:
 
 @dataclass(frozen=True, slots=True)
 class DatasetValue:
-    """A data set: its step in the program, its record, whether it is an INDEX."""
+    """A data set: its step in the program, its record, whether it is an INDEX.
+
+    `is_single`: it is one row, as rows[n] is, and may stand where a row does.
+    """
 
     step: spec.Step
     record: types.RecordType
     index: Index | NoIndex = NoIndex()
     is_grouped: bool = False
+    is_single: bool = False
+
+    @property
+    def first(self) -> types.Scalar:
+        """Returns the first of the rows, of all of them; one that is not there is."""
+        every = RowsValue.together(self.record)
+        own = trees.struct(*self.record.parts(every.item))
+        rows = trees.build("transform", every.list, trees.function(own, every.item))
+        first = trees.nth(rows, trees.literal(1), self.record.absent)
+        return types.Scalar(first, self.record)
 
 
 @dataclass(frozen=True, slots=True)
