@@ -42,6 +42,18 @@ class Grouping:
     places: Whole
     starts: Whole
 
+    @classmethod
+    def by(cls, table: pa.RecordBatch, names: Sequence[str], scopes: Whole) -> Grouping:
+        """Returns rows by scope and keys, groups in the order of their first rows."""
+        codes = pa.array(scopes).dictionary_encode().indices.to_numpy().astype(np.int64)
+        for name in names:
+            keys = table.column(name).dictionary_encode("encode").indices.to_numpy()
+            codes = pa.array(codes * (keys.max(initial=0) + 1) + keys)
+            # Small numbers again, in the order in which they come.
+            codes = codes.dictionary_encode().indices.to_numpy().astype(np.int64)
+        places = np.argsort(codes, kind="stable")
+        return cls(places, np.flatnonzero(np.diff(codes[places], prepend=-1)))
+
     @property
     def firsts(self) -> Whole:
         """Returns the place of the first row of each group."""
@@ -185,16 +197,13 @@ def folded(total: Total, column: pa.Array, known: Sums | pa.Array | None) -> Fol
             sums |= _of_decimals(column)
         else:
             sums[0] = pc.fill_null(column, 0).cast(pa.int64()).to_numpy()
-    return _Added(total, column.type, sums if known is None else _behind(known, sums))
-
-
-def _behind(known: Sums, sums: Sums) -> Sums:
-    """Returns sums behind others."""
-    before, none = np.zeros_like(known[_COUNT]), np.zeros_like(sums[_COUNT])
-    return {
-        name: np.append(known.get(name, before), sums.get(name, none))
-        for name in known.keys() | sums.keys()
-    }
+    if known is not None:
+        before, none = np.zeros_like(known[_COUNT]), np.zeros_like(sums[_COUNT])
+        sums = {
+            name: np.append(known.get(name, before), sums.get(name, none))
+            for name in known.keys() | sums.keys()
+        }
+    return _Added(total, column.type, sums)
 
 
 def _is_valid(column: pa.Array) -> Mask:

@@ -73,7 +73,7 @@ class _Panes:
 
     def grouped(self, by: Sequence[str], ends: Whole) -> _Panes:
         """Returns the groups of panes, which end at these moments."""
-        rows = _grouped(self.last, by, ends)
+        rows = Grouping.by(self.last, by, ends)
         totals = [one.of(rows) for one in self.totals]
         last = self.last.take(pa.array(rows.lasts))
         return _Panes(ends[rows.firsts], last, rows.sums(self.sizes), totals)
@@ -163,8 +163,7 @@ def _lasts(window: Tumbling | Sliding, ends: Whole) -> Whole:
     match window:
         case Sliding(ByTime(keeps), ByTime(fires)):
             size, every = keeps.microseconds, fires.microseconds
-            pane = gcd(size, every)
-            return (ends - pane + size) // every * every
+            return (ends - gcd(size, every) + size) // every * every
         case _:
             return ends
 
@@ -196,16 +195,3 @@ def _fired(
         else:
             # Nothing fires before the first pane behind it has ended.
             moment = hop.after(int(ends[start]) - 1)
-
-
-def _grouped(table: pa.RecordBatch, by: Sequence[str], panes: Whole) -> Grouping:
-    """Returns rows by pane and group, groups in the order of their first rows."""
-    codes = pa.array(panes).dictionary_encode().indices.to_numpy().astype(np.int64)
-    for name in by:
-        keys = table.column(name).dictionary_encode("encode").indices.to_numpy()
-        codes = codes * (keys.max(initial=0) + 1) + keys
-        # Small numbers again, in the order in which they come.
-        codes = pa.array(codes).dictionary_encode().indices.to_numpy().astype(np.int64)
-    places = np.argsort(codes, kind="stable")
-    edges = np.diff(codes[places], prepend=-1)
-    return Grouping(places, np.flatnonzero(edges))
