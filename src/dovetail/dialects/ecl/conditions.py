@@ -141,7 +141,7 @@ def pieces(context: Context, node: syntax.Node) -> tuple[Piece, ...]:
                 found.append(prefix(term))
             case syntax.Operation(sign="=") as same:
                 mine, its = map(term.context.scalar, same.operands)
-                found.extend(_equality(term, same, mine, its))
+                found.extend(_equality(term, same, mine=mine, its=its))
             case other:
                 found.extend(_soft(term, other, term.context.condition(other)))
     return tuple(found)
@@ -150,7 +150,7 @@ def pieces(context: Context, node: syntax.Node) -> tuple[Piece, ...]:
 # LEFT.id = RIGHT.id is hard, LEFT.id = 3 and LEFT.a + RIGHT.b = 3 are not; LEFT = RIGHT
 # is an equality for each field that both have.
 def _equality(
-    term: Term, node: syntax.Operation, mine: types.Scalar, its: types.Scalar
+    term: Term, node: syntax.Operation, *, mine: types.Scalar, its: types.Scalar
 ) -> Iterator[Piece]:
     """Yields an equality: hard where each side is of another row."""
     match mine.type, its.type:
@@ -158,17 +158,18 @@ def _equality(
             # The equalities of all fields of two rows, pair by pair.
             for first in record.fields:
                 for second in second_record.find(first.name):
-                    pair = types.part(mine.tree, first), types.part(its.tree, second)
-                    yield from _equality(term, node, *pair)
+                    part = types.part(mine.tree, first)
+                    other = types.part(its.tree, second)
+                    yield from _equality(term, node, mine=part, its=other)
             return
         case _:
             pass
-    one, other = (it.tree for it in met(node, mine, its))
-    hands = [hands_of(it) for it in (one, other)]
+    left, right = (it.tree for it in met(node, mine, its))
+    hands = [hands_of(it) for it in (left, right)]
     if hands == [{spec.Hand.LEFT}, {spec.Hand.RIGHT}]:
-        yield Hard(one, other, term.is_keyed)
+        yield Hard(left, right, term.is_keyed)
     elif hands == [{spec.Hand.RIGHT}, {spec.Hand.LEFT}]:
-        yield Hard(other, one, term.is_keyed)
+        yield Hard(right, left, term.is_keyed)
     else:
         yield from _soft(term, node, compared(node, mine, its))
 

@@ -102,9 +102,7 @@ def read_denormalize(context: Context, node: Call) -> values.DatasetValue:
         )
     both = (parts.left.record, parts.right.record)
     along = aggregates.Along.of(*both)
-    # Only beside rows of the right alone is there none of the left.
-    has_alone = parts.given.kind.preserves(spec.Hand.RIGHT)
-    of_left = _has_left(types.column(_OF_LEFT)) if has_alone else trees.TRUE
+    of_left = _has_left(parts.given.kind)
     if is_group:
         made, totals = _made_of_rows(context, *both, transform[0], of_left=of_left)
     else:
@@ -129,9 +127,11 @@ def read_denormalize(context: Context, node: Call) -> values.DatasetValue:
     return datasets.projected(values.DatasetValue(step, gathered.record), made)
 
 
-def _has_left(number: trees.Node) -> trees.Node:
-    """Returns whether the number is that of a left row."""
-    return sql(f"x <> {_ALONE}", x=number)
+def _has_left(kind: spec.Kind) -> trees.Node:
+    """Returns whether there is a left row; only rows of the right alone have none."""
+    if not kind.preserves(spec.Hand.RIGHT):
+        return trees.TRUE
+    return sql(f"x <> {_ALONE}", x=types.column(_OF_LEFT))
 
 
 def _made_of_rows(
