@@ -205,4 +205,4 @@ class Recent:
     def columns(self, found: Sequence[Found]) -> dict[str, pa.Array]:
         """Returns the rows themselves, and the totals behind each of them."""
         assert isinstance(self.known.gives, Groups)  # noqa: S101 - see `is_recent`
-        return groups_of(self.known.gives, self.totals, self.table, found)
+        return groups_of(self.known.gives, self.totals, self.table, found=found)

@@ -134,7 +134,7 @@ def columns_of(
 
 
 def groups_of(
-    gives: Groups, totals: Totals, table: pa.RecordBatch, found: Sequence[Found]
+    gives: Groups, totals: Totals, table: pa.RecordBatch, *, found: Sequence[Found]
 ) -> dict[str, pa.Array]:
     """Returns the columns of groups of rows of a table, but for lists and places."""
     columns = columns_of(
@@ -254,7 +254,7 @@ class Windowed:
         for number, it in enumerate(gives.placed):
             places = [None if one.is_mark else one.placed[number] for one in found]
             placed[it.name] = taken(self.table, [it.column], places)[it.column]
-        return groups_of(gives, self.totals, self.table, found) | lists | placed
+        return groups_of(gives, self.totals, self.table, found=found) | lists | placed
 
     def _lists(
         self, asked: Sequence[Listed], found: Sequence[Found]
