@@ -19,6 +19,7 @@ from dovetail.kernels.keeping.lines import KIND, NOW
 from dovetail.kernels.keeping.operator import Kept, advance
 from dovetail.kernels.keeping.panes import is_in_panes
 from dovetail.kernels.keeping.recent import Held
+from dovetail.kernels.keeping.sliding import is_sliding
 from dovetail.schema import (
     AtomicType,
     Column,
@@ -55,6 +56,8 @@ TOTALS = [
     for name in (NUMBERS if fold in SUMS else KINDS)
     for distinct in ((False, True) if fold in (*SUMS, Fold.COUNT) else (False,))
 ]
+ADDED = [it for it in TOTALS if it[0] in (Fold.SUM, Fold.COUNT) and not it[2]]
+"""Sums go over whole columns; where anything else is asked, from row to row."""
 PLACED = [
     (name, number) for name in ("whole", "text", "moment") for number in (1, 2, -1, -3)
 ]
@@ -187,21 +190,21 @@ class Counting(Held):
 READ = []
 
 
-def minute_of(chance):
+def minute_of(chance, totals):
     """Totals over the last minute of each key, of rows that come every second."""
     asked = Asked()
-    for fold, name, distinct in chance.sample(TOTALS, 6):
+    for fold, name, distinct in chance.sample(totals, 6):
         asked.total(fold, name, is_distinct=distinct)
     minute = spec.firing.ByTime(spec.Span(0, 60 * SECOND))
     window = spec.firing.Sliding(minute, ONE, eager=True)
     return asked.windowed(GIVEN, window, by=("key",), counts="counts")
 
 
-@pytest.mark.parametrize("number", range(40))
+@pytest.mark.parametrize("number", range(160))
 def test_rows_of_the_last_seconds_leave_as_they_came(number):
     chance = Random(number)
     asked = Asked()
-    for fold, name, distinct in chance.sample(TOTALS, 6):
+    for fold, name, distinct in chance.sample(ADDED if number % 4 else TOTALS, 6):
         asked.total(fold, name, is_distinct=distinct)
     window = spec.firing.Sliding(FEW_SECONDS, ONE, eager=True)
     by, counts = chance.choice(((), ("key",))), chance.choice(("", "counts"))
@@ -265,9 +268,11 @@ def test_a_window_that_slides_by_the_clock_keeps_no_row_but_the_last_of_groups()
     assert found.num_rows == 2 * 5
 
 
-def test_a_step_reads_the_rows_that_leave_and_no_others():
+@pytest.mark.parametrize("totals", [ADDED, TOTALS], ids=["sums", "all"])
+def test_a_step_reads_the_rows_that_leave_and_no_others(totals):
     chance = Random(1)
-    known = in_row_time(firing_settings(minute_of(chance)))
+    known = in_row_time(firing_settings(minute_of(chance, totals)))
+    assert is_sliding(known, arrow_table([], SCHEMA).schema) == (totals is ADDED)
     rows = [
         {"at": from_microseconds(number * SECOND), "key": chance.choice("ab")}
         | {name: value(chance, name) for name in KINDS}

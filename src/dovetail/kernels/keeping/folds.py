@@ -69,6 +69,16 @@ class Grouping:
         """Returns the sum of each group."""
         return np.add.reduceat(values[self.places], self.starts)
 
+    def running(self, values: Whole) -> Whole:
+        """Returns for each row the sum of its group up to it."""
+        own = values[self.places]
+        sums = np.cumsum(own)
+        before = sums[self.starts] - own[self.starts]
+        lengths = np.diff(np.append(self.starts, len(own)))
+        found = np.empty_like(sums)
+        found[self.places] = sums - np.repeat(before, lengths)
+        return found
+
     def highest(self, values: Whole) -> Whole:
         """Returns the highest number of each group."""
         return np.maximum.reduceat(values[self.places], self.starts)
@@ -92,22 +102,27 @@ class Folding(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class _Added:
+class Added:
     """A total that adds up: a count or a sum."""
 
     total: Total
     kind: pa.DataType
     known: Sums
 
-    def of(self, rows: Grouping) -> _Added:
+    def of(self, rows: Grouping) -> Added:
         """Returns it of groups of what there is."""
         sums = {name: rows.sums(own) for name, own in self.known.items()}
-        return _Added(self.total, self.kind, _carried(sums))
+        return Added(self.total, self.kind, sums)
 
-    def take(self, groups: Whole) -> _Added:
+    def running(self, rows: Grouping, signs: Whole) -> Added:
+        """Returns it of each row and those of its group before it, added by a sign."""
+        sums = {name: rows.running(own * signs) for name, own in self.known.items()}
+        return Added(self.total, self.kind, sums)
+
+    def take(self, groups: Whole) -> Added:
         """Returns it of some groups."""
         sums = {name: own[groups] for name, own in self.known.items()}
-        return _Added(self.total, self.kind, sums)
+        return Added(self.total, self.kind, sums)
 
     def column(self) -> pa.Array:
         """Returns what it comes to, for each group."""
@@ -175,6 +190,13 @@ class _Picked:
         return self.known
 
 
+def have_codes(schema: pa.Schema, names: Sequence[str]) -> bool:
+    """Tells whether equal keys in columns are equal to Arrow as they are to Python."""
+    # Of doubles and what has parts the two do not say alike which are one.
+    odd = pa.types.is_floating, pa.types.is_nested
+    return not any(is_odd(schema.field(it).type) for it in names for is_odd in odd)
+
+
 def is_foldable(total: Total, kind: pa.DataType) -> bool:
     """Tells whether a total goes by whole columns."""
     if total.distinct or total.fold is Fold.SQUARES:
@@ -186,9 +208,19 @@ def is_foldable(total: Total, kind: pa.DataType) -> bool:
 
 def folded(total: Total, column: pa.Array, known: Sums | pa.Array | None) -> Folding:
     """Returns a total of rows, behind what is known of groups that go on."""
-    if total.fold not in {Fold.COUNT, Fold.SUM}:
-        values = column if known is None else pa.concat_arrays([known, column])
-        return _Picked(total, values)
+    if is_sum(total):
+        return added(total, column, known)
+    values = column if known is None else pa.concat_arrays([known, column])
+    return _Picked(total, values)
+
+
+def is_sum(total: Total) -> bool:
+    """Tells whether a total adds up."""
+    return total.fold in {Fold.COUNT, Fold.SUM} and not total.distinct
+
+
+def added(total: Total, column: pa.Array, known: Sums | None) -> Added:
+    """Returns such a total of rows, behind what is known of groups that go on."""
     sums: dict[str | int, Whole] = {_COUNT: _is_valid(column).astype(np.int64)}
     if total.fold is Fold.SUM:
         if pa.types.is_floating(column.type):
@@ -198,12 +230,13 @@ def folded(total: Total, column: pa.Array, known: Sums | pa.Array | None) -> Fol
         else:
             sums[0] = pc.fill_null(column, 0).cast(pa.int64()).to_numpy()
     if known is not None:
+        known = _carried(known)
         before, none = np.zeros_like(known[_COUNT]), np.zeros_like(sums[_COUNT])
         sums = {
             name: np.append(known.get(name, before), sums.get(name, none))
             for name in known.keys() | sums.keys()
         }
-    return _Added(total, column.type, sums)
+    return Added(total, column.type, sums)
 
 
 def _is_valid(column: pa.Array) -> Mask:

@@ -13,10 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
 import pyarrow as pa
 
-from dovetail.kernels.arrays.names import reserved
-from dovetail.kernels.arrays.rows import Whole
+from dovetail.kernels.arrays.names import LineKind, reserved
+from dovetail.kernels.arrays.rows import Whole, take_payload
 from dovetail.spec.firing import ByDelta, Policy
 
 KIND, NOW, CAUSE = reserved("event"), reserved("now"), reserved("cause")
@@ -121,3 +122,32 @@ class Measure:
     def is_over(self, place: int, earlier: Any) -> bool:  # noqa: ANN401 - its value
         """Tells whether a row is too far above an earlier value."""
         return bool(self.values[place] - earlier > self.width)
+
+
+@dataclass(frozen=True, slots=True)
+class RowLines:
+    """Lines in whole columns: rows, at which line each stands, and when it comes.
+
+    Lines come at `nows`; behind the end of all no more do.
+    """
+
+    rows: pa.RecordBatch
+    at: Whole
+    nows: Whole
+    ends: bool
+
+    @classmethod
+    def by(cls, lines: pa.RecordBatch) -> RowLines:
+        """Returns what comes in lines."""
+        kinds = lines.column(KIND).to_numpy()
+        (ends,) = np.nonzero(kinds == LineKind.FINISH)
+        count = ends[0] + 1 if len(ends) else len(kinds)
+        (at,) = np.nonzero(kinds[:count] == LineKind.ROW)
+        rows = take_payload(lines.drop_columns([KIND, NOW]), at)
+        nows = lines.column(NOW).to_numpy()[:count]
+        return cls(rows, at, nows, len(ends) > 0)
+
+    @property
+    def times(self) -> Whole:
+        """Returns when rows come."""
+        return self.nows[self.at]

@@ -12,6 +12,7 @@ from dovetail.kernels.keeping.memory import Memory, Remembered
 from dovetail.kernels.keeping.panes import fold, is_in_panes
 from dovetail.kernels.keeping.queues import Queued, Queues
 from dovetail.kernels.keeping.recent import Held, Pieces, Recent, is_recent
+from dovetail.kernels.keeping.sliding import is_sliding, slide
 from dovetail.kernels.keeping.windows import Windowed, Windows
 
 
@@ -35,6 +36,9 @@ def advance(
     if isinstance(known, Windows) and is_in_panes(known, lines.schema):
         rows, saved, given = fold(known, kept.rows, lines, saved=kept.saved)
         return Kept(rows, saved, kept.pieces), given
+    if isinstance(known, Windows) and is_sliding(known, lines.schema):
+        saved, given = slide(known, lines, saved=kept.saved, pieces=kept.pieces)
+        return Kept(kept.rows, saved, kept.pieces), given
     table = pa.concat_batches([kept.rows, lines.drop_columns([KIND, NOW])])
     keeper: Keeper
     match known:

@@ -23,8 +23,14 @@ import pyarrow as pa
 
 from dovetail.kernels.arrays.names import LineKind
 from dovetail.kernels.arrays.rows import NEVER, Whole
-from dovetail.kernels.keeping.folds import Folding, Grouping, folded, is_foldable
-from dovetail.kernels.keeping.lines import CAUSE, KIND, NOW, Saved
+from dovetail.kernels.keeping.folds import (
+    Folding,
+    Grouping,
+    folded,
+    have_codes,
+    is_foldable,
+)
+from dovetail.kernels.keeping.lines import CAUSE, KIND, RowLines, Saved
 from dovetail.kernels.keeping.windows import OVER, Windows, columns_of
 from dovetail.spec.firing import ByCalendar, ByCount, ByTime, Groups, Sliding, Tumbling
 from dovetail.spec.spans import Span
@@ -45,11 +51,8 @@ def is_in_panes(known: Windows, schema: pa.Schema) -> bool:
             by_time = False
     is_one = not known.by and isinstance(known.drops, KeepPartitions)
     asks = gives.lists or gives.placed or known.has_marks
-    # Which doubles are one key Arrow and Python do not say alike.
-    odd = pa.types.is_floating, pa.types.is_nested
-    keys = any(is_odd(schema.field(name).type) for name in gives.by for is_odd in odd)
     totals = all(is_foldable(it, schema.field(it.column).type) for it in gives.totals)
-    return by_time and is_one and totals and not asks and not keys
+    return by_time and is_one and totals and not asks and have_codes(schema, gives.by)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,34 +93,31 @@ def fold(
     window, gives = known.window, known.gives
     assert isinstance(gives, Groups)  # noqa: S101 - see `is_in_panes`
     none = np.zeros(0, np.int64)
-    before, ends, sizes, totals = saved or (None, none, none, ())
-    kinds = lines.column(KIND).to_numpy()
-    (finish,) = np.nonzero(kinds == LineKind.FINISH)
+    clock, ends, sizes, totals = saved or (None, none, none, ())
     # Behind the end nothing comes any more.
-    count = finish[0] + 1 if len(finish) else 0 if before == OVER else len(kinds)
-    nows: Whole = lines.column(NOW).to_numpy()[:count]
-    (at,) = np.nonzero(kinds[:count] == LineKind.ROW)
-    rows = lines.drop_columns([KIND, NOW]).take(pa.array(at))
+    come = RowLines.by(lines if clock != OVER else lines.slice(0, 0))
     # Groups that go on stand in front of new rows, one row each.
     every = [
-        folded(total, rows.column(total.column), was)
+        folded(total, come.rows.column(total.column), was)
         for total, was in zip_longest(gives.totals, totals)
     ]
-    sizes = np.append(sizes, np.ones(len(at), np.int64))
-    panes = _Panes(none, pa.concat_batches([kept, rows]), sizes, every)
-    panes = panes.grouped(gives.by, np.append(ends, _ends(_pane(window), nows[at])))
+    sizes = np.append(sizes, np.ones(len(come.at), np.int64))
+    panes = _Panes(none, pa.concat_batches([kept, come.rows]), sizes, every)
+    own = _ends(_pane(window), come.times)
+    panes = panes.grouped(gives.by, np.append(ends, own))
     fired = [panes.take(none)]
-    if count:
-        first, now = int(nows[0]) if before is None else before, int(nows[-1])
-        fired += _fired(window, gives.by, panes, first=first, now=now)
-        before = OVER if len(finish) else now
-        panes = panes.take(np.flatnonzero(_lasts(window, panes.ends) > before))
-    given = [_results(gives, one, nows) for one in fired]
-    saved = before, panes.ends, panes.sizes, [one.known for one in panes.totals]
+    if len(come.nows):
+        first = int(come.nows[0]) if clock is None else clock
+        clock = int(come.nows[-1])
+        fired += _fired(window, gives.by, panes, first=first, now=clock)
+        clock = OVER if come.ends else clock
+        panes = panes.take(np.flatnonzero(_lasts(window, panes.ends) > clock))
+    given = [_windows(gives, one, come.nows) for one in fired]
+    saved = clock, panes.ends, panes.sizes, [one.known for one in panes.totals]
     return panes.last, saved, pa.concat_batches(given)
 
 
-def _results(gives: Groups, windows: _Panes, nows: Whole) -> pa.RecordBatch:
+def _windows(gives: Groups, windows: _Panes, nows: Whole) -> pa.RecordBatch:
     """Returns the groups of windows as results: the first line behind lets them out."""
     ends, counts = windows.ends, list[list[int]]()
     if gives.counts:
@@ -125,12 +125,33 @@ def _results(gives: Groups, windows: _Panes, nows: Whole) -> pa.RecordBatch:
         for end, size in zip(ends.tolist(), windows.sizes.tolist(), strict=True):
             every[end].append(size)
         counts = [every[end] for end in ends.tolist()]
-    at = np.arange(len(ends))
-    columns = columns_of(gives, windows.last, at, counts=counts, moments=ends)
-    for total, one in zip(gives.totals, windows.totals, strict=True):
+    return results(
+        gives,
+        windows.last,
+        windows.totals,
+        last=np.arange(len(ends)),
+        counts=counts,
+        moments=ends,
+        causes=np.searchsorted(nows, ends),
+    )
+
+
+def results(
+    gives: Groups,
+    table: pa.RecordBatch,
+    totals: Sequence[Folding],
+    *,
+    last: Whole,
+    counts: Sequence[Sequence[int]],
+    moments: Sequence[int | None] | Whole,
+    causes: Whole,
+) -> pa.RecordBatch:
+    """Returns groups of rows of a table as lines, each with the line that causes it."""
+    columns = columns_of(gives, table, last, counts=counts, moments=moments)
+    for total, one in zip(gives.totals, totals, strict=True):
         columns[total.name] = one.column()
-    columns[KIND] = pa.array(np.full(len(ends), LineKind.ROW), pa.int32())
-    columns[CAUSE] = pa.array(np.searchsorted(nows, ends))
+    columns[KIND] = pa.array(np.full(len(last), LineKind.ROW), pa.int32())
+    columns[CAUSE] = pa.array(causes)
     return pa.RecordBatch.from_pydict(columns)
 
 
