@@ -150,7 +150,7 @@ def side_frames(
     """Returns the frames of both sides of a play."""
     codes: dict[Hashable, int] = {}
     left, right = (
-        _Seat.of(play, join, hand, settings).frame(codes, news.get(hand, NO_NEWS))
+        _Coming.of(play, join, hand, settings).frame(codes, news.get(hand, NO_NEWS))
         for hand in spec.HANDS
     )
     return left, right
@@ -191,8 +191,8 @@ def _items_of(play: spec.Play, source: spec.Input, clock: spec.Clock) -> Iterato
 
 
 @dataclass(frozen=True, slots=True)
-class _Seat:
-    """One side: what comes, and how its keys, partitions and times are found."""
+class _Coming:
+    """What comes on a side, and how its keys, partitions and times are found."""
 
     hand: spec.Hand
     items: tuple[Item, ...]
@@ -215,7 +215,7 @@ class _Seat:
         join: spec.JoinSpec,
         hand: spec.Hand,
         settings: JoinSettings,
-    ) -> _Seat:
+    ) -> _Coming:
         """Returns one side of a play."""
         source = sides.input_of(join, hand, play.inputs)
         own = expression.Scope.row(source.schema)
