@@ -35,7 +35,6 @@ from dovetail.plan.stream import Feed, feed_of_rows
 from dovetail.schema import Schema, quoted
 from dovetail.spec import arguments
 from dovetail.spec.defaults import complete
-from dovetail.spec.rules import check_spec
 
 _COUNTED = "place"
 _EXPECTED = "rows of dt.stream, dt.table or dt.dataset"
@@ -229,8 +228,7 @@ def _checked(
     # Windows are written out first: what is refused below looks at them.
     join = complete(join, inputs)
     terms.refuse_terms(join, inputs)
-    with terms.words_of_python():
-        check_spec(join, inputs, spec.Settings())
+    terms.check(join, inputs, spec.Settings())
     # Of a batch Spark does all by itself; a stream is limited to what kernels can.
     if any(side.feed.streams for side in sides.values()):
         terms.refuse_on_streams(join, inputs)
