@@ -377,12 +377,6 @@ def met_once(
     }
 
 
-def emitting(joined: Joined, settings: spec.Settings) -> Joined:
-    """Returns a join with all that is said of when its rows come out."""
-    terms.check(joined.request, joined.inputs, settings)
-    return replace(joined, settings=settings)
-
-
 def plan_of(joined: Joined) -> StreamPlan:
     """Returns the plan of a join of streams, or raises what is not done of it."""
     request, inputs, feeds = joined.request, joined.inputs, joined.feeds

@@ -337,7 +337,7 @@ _EXPECTED: Mapping[str, str] = {
 
 
 # By the name of a field of the spec.
-_WORDS: Mapping[str, str] = {
+WORDS: Mapping[str, str] = {
     "hard": "on",
     "soft": "where",
     "pair_condition": "where",
@@ -349,14 +349,20 @@ _WORDS: Mapping[str, str] = {
     "default_left": "fill(left=..)",
     "default_right": "fill(right=..)",
 }
+AS_DATA: Mapping[str, str] = {}
+"""A join as data has the words of the spec."""
 
 
 def check(
-    join: spec.JoinSpec | spec.SetJoinSpec, inputs: spec.Inputs, settings: spec.Settings
+    join: spec.JoinSpec | spec.SetJoinSpec,
+    inputs: spec.Inputs,
+    settings: spec.Settings,
+    *,
+    words: Mapping[str, str] = WORDS,
 ) -> None:
     """Raises the first law that a join breaks, with what helps a user of Python."""
     try:
-        check_spec(join, inputs, settings, words=_WORDS)
+        check_spec(join, inputs, settings, words=words)
     except SpecError as error:
         expected = _EXPECTED.get(error.rule, error.expected)
         if error.rule == "window_clock":
