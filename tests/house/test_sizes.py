@@ -31,7 +31,7 @@ def test_all_but_a_twentieth_of_functions_have_at_most_35_lines():
 # Free choices are many where a user makes them, and each is said by its name: beyond
 # five by place a call cannot be read. The aim is three; the number only ever sinks.
 BY_PLACE = 5
-MORE_THAN_THREE = 189
+MORE_THAN_THREE = 188
 
 
 def test_a_function_takes_few_parameters_by_place():

@@ -207,8 +207,8 @@ def test_what_comes_out_without_a_join_has_a_query_of_its_own():
 def test_what_keeps_rows_of_a_join_is_behind_it_in_its_query():
     (query,) = planned(J + COUNTED.format("J"))
     assert isinstance(query, TailQuery)
-    assert query.plan.onward.keeps_rows
-    assert not query.plan.onward.asks_marks
+    assert query.joins.plan.onward.keeps_rows
+    assert not query.joins.plan.onward.asks_marks
 
 
 def test_rows_of_several_ways_run_together_in_front_of_what_keeps_them():

@@ -30,7 +30,6 @@ from dovetail.plan.nested import inner_joins
 from dovetail.plan.stream import Feed, StreamPlan, plan_stream
 from dovetail.plan.words import explained, explained_batch
 from dovetail.spec import arguments
-from dovetail.spec.rules import check_spec
 
 if TYPE_CHECKING:
     from dovetail.api.streams import Rows
@@ -201,8 +200,7 @@ class Joined:
     def _checked(self, **parts: Any) -> Joined:  # noqa: ANN401 - fields of ours
         """Returns the join with other parts, or refuses what breaks a law."""
         other = replace(self, **parts)
-        with terms.words_of_python():
-            check_spec(other.request, other.inputs, other.settings)
+        terms.check(other.request, other.inputs, other.settings)
         return other
 
     @arguments.public
@@ -377,13 +375,6 @@ def met_once(
         name: replace(one, source=replace(one.source, time="", lateness=spec.NO_TIME))
         for name, one in sources.items()
     }
-
-
-def emitting(joined: Joined, settings: spec.Settings) -> Joined:
-    """Returns a join with all that is said of when its rows come out."""
-    with terms.words_of_python():
-        check_spec(joined.request, joined.inputs, settings)
-    return replace(joined, settings=settings)
 
 
 def plan_of(joined: Joined) -> StreamPlan:

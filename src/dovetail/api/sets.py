@@ -27,7 +27,6 @@ from dovetail.plan.batch import plan_batch
 from dovetail.schema import quoted
 from dovetail.spec import arguments
 from dovetail.spec.defaults import with_defaults
-from dovetail.spec.rules import check_spec
 
 if TYPE_CHECKING:
     from dovetail.api.streams import Rows
@@ -202,9 +201,8 @@ def joined_sets(
         having,
         skip_when,
     )
-    with terms.words_of_python():
-        request = with_defaults(join, inputs)
-        check_spec(request, inputs, spec.Settings())
+    request = with_defaults(join, inputs)
+    terms.check(request, inputs, spec.Settings())
     assert isinstance(request, spec.SetJoinSpec)  # noqa: S101 - as it was
     # What cannot be read is told now, and not when rows come.
     planned.side_by_side(request, inputs)

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from dovetail import spec
 from dovetail.api import choices, inputs, sets, terms
 from dovetail.api.flows import Flow, JoinedQuery, flow_of
-from dovetail.api.joined import Joined, emitting, met_once, streaming_of
+from dovetail.api.joined import Joined, met_once, streaming_of
 from dovetail.api.sets import Together
 from dovetail.bind.files import tuples
 from dovetail.bind.files.tuple_sinks import text_sinks
@@ -35,7 +35,6 @@ from dovetail.plan.stream import Feed, feed_of_rows
 from dovetail.schema import Schema, quoted
 from dovetail.spec import arguments
 from dovetail.spec.defaults import complete
-from dovetail.spec.rules import check_spec
 
 _COUNTED = "place"
 _EXPECTED = "rows of dt.stream, dt.table or dt.dataset"
@@ -216,7 +215,11 @@ def _set_given(other: object) -> Rows:
 
 
 def _checked(
-    join: spec.JoinSpec, sides: Mapping[spec.Hand, Rows], *, unbounded: bool
+    join: spec.JoinSpec,
+    sides: Mapping[spec.Hand, Rows],
+    *,
+    unbounded: bool,
+    words: Mapping[str, str] = terms.WORDS,
 ) -> Joined:
     """Returns a join of two sides with its windows written out, or refuses it."""
     inputs: dict[str, spec.Input] = {}
@@ -229,8 +232,7 @@ def _checked(
     # Windows are written out first: what is refused below looks at them.
     join = complete(join, inputs)
     terms.refuse_terms(join, inputs)
-    with terms.words_of_python():
-        check_spec(join, inputs, spec.Settings())
+    terms.check(join, inputs, spec.Settings(), words=words)
     # Of a batch Spark does all by itself; a stream is limited to what kernels can.
     if any(side.feed.streams for side in sides.values()):
         terms.refuse_on_streams(join, inputs)
@@ -653,7 +655,9 @@ def joined_by(
         for hand in spec.HANDS
     )
     whole = replace(join, left=left, right=right)
-    return emitting(_checked(whole, sides, unbounded=False), settings)
+    joined = _checked(whole, sides, unbounded=False, words=terms.AS_DATA)
+    terms.check(joined.request, joined.inputs, settings, words=terms.AS_DATA)
+    return replace(joined, settings=settings)
 
 
 def _refuse_half_a_sequence_of(names: set[str], sources: Mapping[str, Rows]) -> None:

@@ -8,8 +8,7 @@ the whole, a law or Spark, is told in these words: a hint is something to be wri
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 
 from dovetail import spec
 from dovetail.bind.schemas import is_carried, refuse_reserved, refuse_unpacked
@@ -19,6 +18,7 @@ from dovetail.plan.sides import partition_of
 from dovetail.plan.stream import StreamPlan
 from dovetail.schema import AtomicType, CarriedType, Schema, quoted, unquoted
 from dovetail.spec import arguments
+from dovetail.spec.rules import check_spec
 
 Key = str | tuple[str, str]
 Schemas = Mapping[spec.Hand, Schema]
@@ -336,38 +336,38 @@ _EXPECTED: Mapping[str, str] = {
 }
 
 
-# From the longest name on: the shorter ones are parts of it.
-_WORDS = {
-    "partition_evict and no partition_by": "evict_, no per",
+# By the name of a field of the spec.
+WORDS: Mapping[str, str] = {
+    "hard": "on",
+    "soft": "where",
+    "pair_condition": "where",
+    "stepped": "on",
+    "sorted": "order",
+    "partition_by": "per",
     "partition_evict": "an eviction",
     "outer_rows": "null_rows",
-    '" in pair_condition': '" in where',
-    '" in stepped ': '" in on ',
-    '" in sorted ': '" in order ',
-    " for soft": " for where",
-    '" in soft is no expression': '" in where is no expression',
-    " of default_left": " of fill(left=..)",
-    " of default_right": " of fill(right=..)",
+    "default_left": "fill(left=..)",
+    "default_right": "fill(right=..)",
 }
+AS_DATA: Mapping[str, str] = {}
+"""A join as data has the words of the spec."""
 
 
-@contextmanager
-def words_of_python() -> Iterator[None]:
-    """Raises a broken law with what helps a user of Python."""
+def check(
+    join: spec.JoinSpec | spec.SetJoinSpec,
+    inputs: spec.Inputs,
+    settings: spec.Settings,
+    *,
+    words: Mapping[str, str] = WORDS,
+) -> None:
+    """Raises the first law that a join breaks, with what helps a user of Python."""
     try:
-        yield
+        check_spec(join, inputs, settings, words=words)
     except SpecError as error:
         expected = _EXPECTED.get(error.rule, error.expected)
         if error.rule == "window_clock":
             # Windows are called alike there and here.
             expected = error.expected.replace(", ", ", dt.")
             expected = expected.replace("one of ", "one of dt.")
-        found = error.found
-        for ours, python in _WORDS.items():
-            found = found.replace(ours, python)
-        raise SpecError(
-            found,
-            expected,
-            _HINTS.get(error.rule, error.hint),
-            rule=error.rule,
-        ) from None
+        hint = _HINTS.get(error.rule, error.hint)
+        raise SpecError(error.found, expected, hint, rule=error.rule) from None

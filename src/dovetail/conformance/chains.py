@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 
 from dovetail import spec
 from dovetail.conformance import oracle
-from dovetail.conformance.engines import EngineName, NamedPlay, Split, outcomes
+from dovetail.conformance.engines import EngineName, NamedPlay, Split, played
 from dovetail.conformance.lines import Line, emitted
-from dovetail.errors import DovetailError, UnsupportedError
+from dovetail.errors import UnsupportedError
 from dovetail.plan.features import Combination
 from dovetail.spec.defaults import complete
 from dovetail.spec.rules import checked
@@ -53,7 +53,8 @@ class TableChain:
         return cls(output.name, output.step, emptied, placed, settings)
 
     def lines(self, engine: EngineName, split: Split) -> list[Line]:
-        """Returns what an engine puts out."""
+        """Returns what an engine puts out, results under the name of the text."""
+        sight, names = engine.sight(split), {spec.Outlet.MATCHED.value: self.name}
         match engine:
             case EngineName.ORACLE:
                 player: oracle.JoinPlayer = oracle.play
@@ -62,37 +63,19 @@ class TableChain:
 
                 player = local.play
             case EngineName.STREAM:
-                return self._streamed(split)
+                # One query, in which the joins stand in a row.
+                found = played(engine, NamedPlay(self.name, self.whole()), split)
+                shown = (it for it in found if it.outlet is not spec.Outlet.LATE)
+                return [emitted(it, sight, names) for it in shown]
             case _:
                 raise UnsupportedError.not_yet(
                     engine.value, Combination.CHANGELOG_INSIDE.value
                 )
-        sight = engine.sight(split)
         found = oracle.join_in_turn(
             self.step, self.inputs, self.events, player, self.settings
         )
         # What is there from the start gives nothing.
-        lines = (emitted(one, sight) for one in found if one.after >= 0)
-        results = spec.Outlet.MATCHED.value
-        return [
-            Line(it.row, {**it.facts, "out": self.name})
-            if it.facts["out"] == results
-            else it
-            for it in lines
-        ]
-
-    def _streamed(self, split: Split) -> list[Line]:
-        """Returns what one query of Spark gives, in which the joins stand in a row."""
-        named = NamedPlay(self.name, self.whole())
-        ((_, found),) = outcomes(EngineName.STREAM, [named], split)
-        if isinstance(found, DovetailError):
-            raise found
-        sight = EngineName.STREAM.sight(split)
-        return [
-            Line(it.row, {**it.facts, "out": self.name})
-            for it in (emitted(one, sight) for one in found)
-            if it.facts["out"] == spec.Outlet.MATCHED.value
-        ]
+        return [emitted(it, sight, names) for it in found if it.after >= 0]
 
     def whole(self) -> spec.Play:
         """Returns the play of all joins as one, with those in front inside of it."""

@@ -9,7 +9,7 @@ anything         "not yet"           skip, with the reason: never a wrong answer
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
@@ -23,20 +23,22 @@ from dovetail.conformance.compare import (
     compare_lines,
     lists_late,
 )
-from dovetail.conformance.engines import EngineName, NamedPlay, Outcome, Split, outcomes
+from dovetail.conformance.engines import EngineName, NamedPlay, Split, outcomes
 from dovetail.conformance.languages import AnyPlay, play_of
-from dovetail.conformance.lines import Count, Line, Order, Rows, Sight, emitted
+from dovetail.conformance.lines import (
+    AS_THEY_ARE,
+    Line,
+    Order,
+    OutletNames,
+    Rows,
+    Sight,
+    emitted,
+)
 from dovetail.conformance.programs import ProgramPlay, without_blanks
 from dovetail.errors import DovetailError, UnsupportedError
 
 Whole = ProgramPlay | texts.FlowPlay | texts.RowTimeText | texts.Results | TableChain
 """A text that is played as a whole, not as one join."""
-_AS_THEY_ARE: texts.OutletNames = {}
-
-
-def _as_it_is(expected: Rows | Count) -> Rows | Count:
-    """Returns what is expected."""
-    return expected
 
 
 class Status(Enum):
@@ -68,45 +70,43 @@ class Check:
     def verdicts(self, cases: Iterable[Case]) -> Iterator[Verdict]:
         """Gives the verdict of every case as it comes; cases without a play first."""
         # With each case what its text calls the outlets of the join.
-        by_name: dict[str, tuple[Case, texts.OutletNames]] = {}
+        by_name: dict[str, tuple[Case, OutletNames]] = {}
         plays: list[NamedPlay] = []
         flows: list[texts.NamedFlow] = []
         for case in cases:
             match _prepared(case):
                 case spec.Play() as play:
-                    by_name[case.name] = case, _AS_THEY_ARE
+                    by_name[case.name] = case, AS_THEY_ARE
                     plays.append(NamedPlay(case.name, play, _looks_at_order(case)))
                 case (texts.JoinPlay(play) | texts.NamedJoin(play)) as text:
                     by_name[case.name] = case, text.names
                     plays.append(NamedPlay(case.name, play, _looks_at_order(case)))
                 case texts.FlowPlay() as flow if self.engine is EngineName.STREAM:
-                    by_name[case.name] = case, _AS_THEY_ARE
+                    by_name[case.name] = case, AS_THEY_ARE
                     flows.append(
                         texts.NamedFlow(case.name, flow, _looks_at_order(case))
                     )
-                case (
-                    ProgramPlay()
-                    | texts.FlowPlay()
-                    | texts.RowTimeText()
-                    | texts.Results()
-                    | TableChain()
-                ) as whole:
-                    yield self._of_whole(case, whole)
                 case DovetailError() as error:
                     yield self._judged(case, error)
-                case error:
+                case Exception() as error:
                     # A mistake of ours is no refusal, whatever a case expects.
                     yield Verdict(case, self.engine, Status.FAIL, _told(error))
+                case whole:
+                    yield self._of_whole(case, whole)
+        sight = self.engine.sight(self.split)
         # All at once: to start is dear, and a stream plays many in one query.
-        if plays:
-            for name, outcome in outcomes(self.engine, plays, self.split):
-                case, names = by_name[name]
-                yield self._judged(case, outcome, names)
-        for name, lines in texts.streamed(flows, self.split):
-            case, _ = by_name[name]
-            is_told = self.engine.sight(self.split) is Sight.EVENTS
-            sight = Sight.STREAMS if is_told else Sight.OUTLETS
-            yield self._of_lines(case, lines, sight=sight)
+        for name, found in outcomes(self.engine, plays, self.split) if plays else ():
+            case, names = by_name[name]
+            lines = (
+                found
+                if isinstance(found, DovetailError)
+                else [emitted(one, sight, names) for one in found]
+            )
+            yield self._judged(case, lines, sight)
+        # Streams of a program run apart: each has an order of its own.
+        apart = Sight.STREAMS if sight is Sight.EVENTS else sight
+        for name, told in texts.streamed(flows, self.split):
+            yield self._judged(by_name[name][0], told, apart)
 
     def _of_whole(self, case: Case, whole: Whole) -> Verdict:
         """Returns the verdict on what the engine makes of a text of several steps."""
@@ -124,34 +124,18 @@ class Check:
             return self._judged(case, error)
         except Exception as error:  # noqa: BLE001 - one case must not hide the others
             return Verdict(case, self.engine, Status.FAIL, _told(error))
-        # ECL has no nulls: its blanks are what a case writes as nothing.
-        is_ecl = isinstance(whole, ProgramPlay)
-        shown = without_blanks if is_ecl else _as_it_is
-        return self._of_lines(case, lines, shown, sight=sight)
-
-    def _of_lines(
-        self,
-        case: Case,
-        lines: list[Line] | DovetailError,
-        shown: Callable[[Rows | Count], Rows | Count] = _as_it_is,
-        *,
-        sight: Sight,
-    ) -> Verdict:
-        """Returns the verdict on lines; `shown` says how expected ones are meant."""
-        if isinstance(lines, DovetailError):
-            return self._judged(case, lines)
-        if isinstance(case.expect, Refusal):
-            reason = f"{_wanted(case.expect)}, found {len(lines)} rows"
-            return Verdict(case, self.engine, Status.FAIL, reason)
-        difference = compare_lines(shown(case.expect), lines, sight)
-        status = Status.FAIL if difference else Status.OK
-        return Verdict(case, self.engine, status, difference=difference)
+        # ECL does not look at trailing blanks, whoever has written them.
+        meant = without_blanks(case) if isinstance(whole, ProgramPlay) else case
+        return self._judged(meant, lines, sight)
 
     def _judged(
-        self, case: Case, outcome: Outcome, names: texts.OutletNames = _AS_THEY_ARE
+        self,
+        case: Case,
+        found: list[Line] | DovetailError,
+        sight: Sight = Sight.OUTLETS,
     ) -> Verdict:
         """Returns the verdict on what the engine, or the way to it, has given."""
-        match case.expect, outcome:
+        match case.expect, found:
             # "Not yet" is never the error that a case expects, unless it says so.
             case Refusal() as expected, DovetailError() as error if not isinstance(
                 error, UnsupportedError
@@ -164,17 +148,10 @@ class Check:
                 return Verdict(case, self.engine, Status.SKIP, str(error))
             case _, DovetailError() as error:
                 return Verdict(case, self.engine, Status.FAIL, _told(error))
-            case Refusal() as expected, rows:
-                reason = f"{_wanted(expected)}, found {len(rows)} rows"
+            case Refusal() as expected, lines:
+                reason = f"{_wanted(expected)}, found {len(lines)} rows"
                 return Verdict(case, self.engine, Status.FAIL, reason)
-            case expected, rows:
-                sight = self.engine.sight(self.split)
-                lines = []
-                for line in (emitted(one, sight) for one in rows):
-                    # A text may call the outlets of its join by names of its own.
-                    outlet = str(line.facts["out"])
-                    facts = {**line.facts, "out": names.get(outlet, outlet)}
-                    lines.append(Line(line.row, facts))
+            case expected, lines:
                 difference = compare_lines(expected, lines, sight)
                 status = Status.FAIL if difference else Status.OK
                 return Verdict(case, self.engine, status, difference=difference)

@@ -84,6 +84,16 @@ def outcomes(
             assert_never(unknown)
 
 
+def played(
+    engine: EngineName, named: NamedPlay, split: Split
+) -> Sequence[spec.Emission]:
+    """Returns what an engine makes of one play, or raises its error."""
+    ((_, outcome),) = outcomes(engine, [named], split)
+    if isinstance(outcome, DovetailError):
+        raise outcome
+    return outcome
+
+
 def _one_by_one(
     play_one: Callable[[spec.Play], list[spec.Emission]], plays: Iterable[NamedPlay]
 ) -> Iterator[NamedOutcome]:

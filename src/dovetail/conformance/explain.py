@@ -22,6 +22,7 @@ from dovetail.plan import batch, stream
 from dovetail.plan.words import (
     Line,
     described,
+    output_line,
     paragraphs,
     reads_of,
     switched,
@@ -51,13 +52,8 @@ def explained(play: spec.Play) -> str:
 def explained_text(text: JoinPlay | FlowPlay) -> str:
     """Returns the plan of each join of a text, what comes out, and the remarks."""
     program = text.program
-    lines = [
-        *(
-            ("output", f"{it.name}: {', '.join(it.step.schema.names)}")
-            for it in program.outputs
-        ),
-        *(("remark", remark) for remark in program.remarks),
-    ]
+    lines = [*map(output_line, program.outputs)]
+    lines += [("remark", remark) for remark in program.remarks]
     if isinstance(text, JoinPlay):
         return "\n".join((explained(text.play), paragraphs(lines)))
     # A join of several ports is one join, whose plan is told once.
@@ -89,24 +85,21 @@ def explained_in_row_time(text: RowTimeText) -> str:
         for known in [inputs_of(step, text.play.inputs)]
         for join in [complete(step.join, known)]
     ]
-    lines = [
-        ("output", f"{it.name}: {', '.join(it.step.schema.names)}")
-        for it in program.outputs
-    ]
     joins = (
         spec.Play(complete(spec.whole_join(step) or step.join, known), known)
         for step in spec.steps_of(program)
         if isinstance(step, spec.JoinedInRowTime)
         for known in [{**text.play.inputs, **inputs_of(step, text.play.inputs)}]
     )
+    lines = [*map(output_line, program.outputs)]
     lines.append(_on_stream(joins, len(program.outputs)))
     return "\n\n".join((*plans, paragraphs(lines)))
 
 
 def explained_chain(chain: TableChain) -> str:
     """Returns the plan of each join of a chain, the last one first."""
-    lines = [("output", f"{chain.name}: {', '.join(chain.step.schema.names)}")]
-    lines.append(_on_stream([chain.whole()], 1))
+    output = output_line(spec.Output(chain.name, chain.step))
+    lines = [output, _on_stream([chain.whole()], 1)]
     plans = (
         paragraphs([*_described(join, spec.Play(join, inputs))])
         for join, inputs in chain.joins()

@@ -7,7 +7,7 @@ operator.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -21,9 +21,9 @@ from dovetail.conformance.engines import (
     NamedPlay,
     Split,
     batch_ends,
-    outcomes,
+    played,
 )
-from dovetail.conformance.lines import MARK, Line, emitted
+from dovetail.conformance.lines import MARK, Line, OutletNames, emitted
 from dovetail.dialects import lenses, sqlstream
 from dovetail.dialects.spl import translate
 from dovetail.errors import DovetailError, SpecError, UnsupportedError
@@ -32,7 +32,6 @@ from dovetail.spec.fields import Fields, mapping
 from dovetail.spec.reader import read_events, read_schema
 
 _NO_COLUMNS = schema.Schema(())
-OutletNames = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +58,9 @@ class JoinPlay:
 
     def lines(self, engine: EngineName, split: Split) -> list[Line]:
         """Returns what an engine puts out, under the names of the text."""
-        ((_, found),) = outcomes(engine, [NamedPlay("a text", self.play)], split)
-        if isinstance(found, DovetailError):
-            raise found
         names, sight = self.names, engine.sight(split)
-        lines = (emitted(one, sight) for one in found)
-        return [
-            Line(it.row, {**it.facts, "out": names.get(str(out), out)})
-            for it in lines
-            for out in [it.facts["out"]]
-        ]
+        found = played(engine, NamedPlay("a text", self.play), split)
+        return [emitted(one, sight, names) for one in found]
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,22 +85,28 @@ class Count:
     rows: int
 
 
-# Only the first outlet of a join ever gets a mark.
-_MARK_FACTS = {MARK: "window", "out": spec.Outlet.MATCHED.value}
+OutletNames = Mapping[str, str]
+"""What a text calls outlets of its join; all others have their own names."""
+AS_THEY_ARE: OutletNames = {}
 
 
-def emitted(emission: spec.Emission, sight: Sight) -> Line:
+def emitted(
+    emission: spec.Emission, sight: Sight, names: OutletNames = AS_THEY_ARE
+) -> Line:
     """Returns an emission as a line, with the facts that the engine knows."""
     facts: dict[str, object] = {}
     if sight is Sight.EVENTS and emission.after != spec.UNKNOWN_EVENT:
         facts["after"] = emission.after
     if emission.outlet is spec.Outlet.MARKS:
-        return Line({}, {**facts, **_MARK_FACTS})
+        # Only the first outlet of a join ever gets a mark.
+        out = spec.Outlet.MATCHED.value
+        return Line({}, {**facts, MARK: "window", "out": names.get(out, out)})
     # A row of which no change is told is a new one.
     change = (
         spec.Change.INSERT if emission.change is spec.Change.NONE else emission.change
     )
-    facts |= {"out": emission.outlet.value, "change": change.value}
+    out = emission.outlet.value
+    facts |= {"out": names.get(out, out), "change": change.value}
     return Line(emission.row, facts)
 
 

@@ -7,14 +7,14 @@ leaves out is blank, and texts come out without them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from dovetail import schema, spec
 from dovetail.conformance import oracle
-from dovetail.conformance.case import CaseData
+from dovetail.conformance.case import Case, CaseData
 from dovetail.conformance.engines import EngineName
-from dovetail.conformance.lines import Count, Line, Rows
+from dovetail.conformance.lines import Line, Rows
 from dovetail.dialects.ecl import translate
 from dovetail.errors import SpecError, UnsupportedError
 from dovetail.spec.fields import Fields, many, mapping
@@ -31,7 +31,7 @@ class ProgramPlay:
     rows: Mapping[str, Sequence[spec.Row]]
 
     def lines(self, engine: EngineName) -> list[Line]:
-        """Returns what an engine puts out, each row with its output."""
+        """Returns what an engine puts out, texts without trailing blanks."""
         match engine:
             case EngineName.ORACLE:
                 found = oracle.play_program(self.program, self.rows, oracle.play)
@@ -48,7 +48,7 @@ class ProgramPlay:
                 found = spark_program.play(local_session(), self.program, self.rows)
             case _:
                 raise UnsupportedError.not_yet(engine.value, "a program in ECL")
-        return output_lines(found)
+        return [Line(_trimmed_row(row), {"out": name}) for name, row in found]
 
 
 def ecl_play(text: str, given: CaseData) -> ProgramPlay:
@@ -87,17 +87,12 @@ def ecl_play(text: str, given: CaseData) -> ProgramPlay:
     return ProgramPlay(program, found)
 
 
-def output_lines(found: Iterable[tuple[str, spec.Row]]) -> list[Line]:
-    """Returns rows of outputs as lines, their texts without trailing blanks."""
-    return [Line(_trimmed_row(row), {"out": name}) for name, row in found]
-
-
-def without_blanks(expect: Rows | Count) -> Rows | Count:
-    """Returns what a case expects, its texts without trailing blanks."""
-    if isinstance(expect, Count):
-        return expect
-    lines = tuple(Line(_trimmed_row(one.row), one.facts) for one in expect.lines)
-    return Rows(lines, expect.order, expect.time_column)
+def without_blanks(case: Case) -> Case:
+    """Returns a case whose expected rows have texts without trailing blanks."""
+    if not isinstance(case.expect, Rows):
+        return case
+    lines = tuple(Line(_trimmed_row(one.row), one.facts) for one in case.expect.lines)
+    return replace(case, expect=replace(case.expect, lines=lines))
 
 
 def _trimmed_row(row: spec.Row) -> spec.Row:

@@ -176,25 +176,16 @@ def _lines(source: spec.Input, play: spec.Play) -> Iterator[spec.Row]:
     for place, event in enumerate((*play.opening, *play.events)):
         match event:
             case spec.Arrive(name, row) if name == source.name:
-                yield {
-                    **row,
-                    arrivals.PLACE: place,
-                    arrivals.WHAT: arrivals.What.ROW.value,
-                }
+                what = arrivals.What.ROW
             case spec.Remove(name, row) if name == source.name:
-                yield {
-                    **row,
-                    arrivals.PLACE: place,
-                    arrivals.WHAT: arrivals.What.DELETE.value,
-                }
+                what = arrivals.What.DELETE
             case spec.Bound(name, moment) if name == source.name and source.is_timed:
-                time = {source.time: from_microseconds(moment)}
-                yield {
-                    **time,
-                    arrivals.PLACE: place,
-                    arrivals.WHAT: arrivals.What.BOUND.value,
-                }
+                row, what = (
+                    {source.time: from_microseconds(moment)},
+                    arrivals.What.BOUND,
+                )
             case spec.Finish(name) if name == source.name:
-                yield {arrivals.PLACE: place, arrivals.WHAT: arrivals.What.END.value}
+                row, what = {}, arrivals.What.END
             case _:
-                pass
+                continue
+        yield {**row, arrivals.PLACE: place, arrivals.WHAT: what.value}

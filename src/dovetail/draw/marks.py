@@ -39,8 +39,8 @@ class Mark:
 
     `own` is the place of the row's own time, which a notch tells where it is not the
     birth. `label_at` is where its label starts, `line` counts from the middle of the
-    page. `lives` are the places of its lives where it has more than one, `lonely` those
-    in which it met nobody.
+    page. `lives` are the places of its lives where it has more than one, `unmatched`
+    those in which it met nobody.
     """
 
     number: int
@@ -50,7 +50,7 @@ class Mark:
     label: Label
     own: float = 0
     lives: tuple[Places, ...] = ()
-    lonely: tuple[Places, ...] = ()
+    unmatched: tuple[Places, ...] = ()
     label_at: float = 0
     line: int = 0
     comes_from_before: bool = False
@@ -97,7 +97,7 @@ def mark_of(number: int, row: TracedRow, label: Label, scale: Scale) -> Mark:
             start=start,
             stop=stop,
             lives=_places(row.lives, scale) if has_several else (),
-            lonely=_places(row.unmatched_lives, scale) if has_several else (),
+            unmatched=_places(row.unmatched_lives, scale) if has_several else (),
             comes_from_before=row.birth < scale.first,
             goes_on=row.death > scale.last,
         )
@@ -207,15 +207,15 @@ def _body(mark: Mark, middle: float) -> Element:
         return dot(mark.middle, middle)
     if not mark.lives:
         return bar((mark.start, mark.stop), middle, mark)
-    # Several lives are beads on one string, hollow where the row met nobody.
-    beads = [_string((mark.start, mark.stop), middle)]
+    # Several lives are tied by one line, hollow where the row met nobody.
+    parts = [_line((mark.start, mark.stop), middle)]
     for life in mark.lives:
-        css = "life hollow" if life in mark.lonely else "life"
+        css = "life hollow" if life in mark.unmatched else "life"
         start, stop = life
         is_short = stop - start < SHORTEST
         body = dot(start, middle) if is_short else bar(life, middle, mark)
-        beads.append(shapes.group(css, [body]))
-    return shapes.group("lives", beads)
+        parts.append(shapes.group(css, [body]))
+    return shapes.group("lives", parts)
 
 
 def dot(across: float, middle: float) -> Element:
@@ -223,7 +223,7 @@ def dot(across: float, middle: float) -> Element:
     return shapes.shape("circle", "dot", cx=across, cy=middle, r=DOT - 0.5)
 
 
-def _string(ends: tuple[float, float], middle: float) -> Element:
+def _line(ends: tuple[float, float], middle: float) -> Element:
     """Returns a thin line between two places."""
     return shapes.shape("line", "bar", x1=ends[0], x2=ends[1], y1=middle, y2=middle)
 
@@ -263,7 +263,7 @@ def _notch(mark: Mark, middle: float) -> list[Element]:
     if not mark.start <= across <= mark.stop:
         near = mark.start if across < mark.start else mark.stop
         return [
-            _string((across, near), middle),
+            _line((across, near), middle),
             _arrow(across, middle + out * NOTCH, out),
         ]
     return [_arrow(across, middle + out * THICK / 2, out)]

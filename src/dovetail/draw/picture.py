@@ -108,8 +108,8 @@ def _lanes(sheet: Sheet, column: shapes.Column) -> Iterator[Element]:
     marks = {mark.number: mark for mark in sheet.marks}
     links = Linking(sheet.scale, marks, sheet.heights(edges))
     yield from links.all(sheet.trace.meetings)
-    yield from left.promise(top, above, sheet.scale)
-    yield from right.promise(edges[spec.Hand.RIGHT], below, sheet.scale)
+    yield from left.bound_line(top, above, sheet.scale)
+    yield from right.bound_line(edges[spec.Hand.RIGHT], below, sheet.scale)
     # Rows lie upon links: a link ends where its row is seen to begin.
     for hand, lane in sheet.lanes.items():
         yield from lane.rows(edges[hand])

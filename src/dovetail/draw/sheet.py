@@ -148,8 +148,8 @@ class Lane:
             for mark in self.marks
         ]
 
-    def promise(self, top: float, strip: float, scale: Scale) -> Iterator[Element]:
-        """Yields the bound: a line through the lane, and its time."""
+    def bound_line(self, top: float, strip: float, scale: Scale) -> Iterator[Element]:
+        """Yields the bound, if it stands on the page: a line, and its time."""
         if not self.shows_bound:
             return
         across = scale.place(self.bound)

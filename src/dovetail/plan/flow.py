@@ -74,20 +74,12 @@ class JoinQuery:
 class TailQuery:
     """What comes out behind an operator that keeps rows of a join: no outlet of it.
 
-    The plan's `onward` says what becomes of the join's rows.
+    The plan of its `joins`, which have no exits, says `onward` what becomes of rows.
     """
 
     name: str
     schema: Schema
-    plan: stream.StreamPlan
-    paths: ways.Paths
-    ranks: int
-    hears_ends: bool = True
-
-    @property
-    def inputs(self) -> frozenset[str]:
-        """Returns the names of the inputs that it takes."""
-        return _inputs_of(chain(*self.paths.values()))
+    joins: JoinQuery
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,9 +167,8 @@ def plan_flow(
             query = _Tree(numbers, leaf, ends=ends).query(first, (out,))
             # To the plan it is a join inside another: its rows say where they stand.
             plan = stream.within(query.plan, out.onwards[0])
-            of, ranked = query.paths, query.ranks
-            tail = TailQuery(out.name, out.schema, plan, of, ranked, query.hears_ends)
-            found.append(tail)
+            joins = replace(query, plan=plan, exits=())
+            found.append(TailQuery(out.name, out.schema, joins))
         else:
             last.setdefault(id(first.join), []).append((first, out))
     # Ports of one join leave it together: one query for all of them.

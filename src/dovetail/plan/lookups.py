@@ -31,6 +31,9 @@ _SURE = {
     *(schema.AtomicType.TIMESTAMP, schema.AtomicType.TIMESTAMP_NTZ),
 }
 _MIRRORED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+# By the names that functions have in a tree.
+_SIGNS = {**{one: one for one in (*_MIRRORED, "<>", "in")}, "isnull": "is null"}
+_NEGATED = {"=": "<>", "isnull": "is not null"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,46 +183,31 @@ def _conditions(
     with suppress(DovetailError):
         for one in conjuncts(parse(join.soft, scope)):
             match one.tree:
-                case tree.Call(
-                    sign, (tree.Column() as column, tree.Literal() as value)
-                ):
-                    found = _compared(column, sign, (value,))
-                case tree.Call(
-                    sign, (tree.Literal() as value, tree.Column() as column)
-                ):
-                    found = _compared(column, _MIRRORED.get(sign, ""), (value,))
-                case tree.Call(
-                    "not",
-                    (
-                        tree.Call(
-                            "=", (tree.Column() as column, tree.Literal() as value)
-                        ),
-                    ),
-                ):
-                    found = _compared(column, "<>", (value,))
-                case tree.Call("in", (tree.Column() as column, *values)):
-                    found = _compared(column, "in", values)
-                case tree.Call("isnull", (tree.Column() as column,)):
-                    found = _compared(column, "is null", ())
-                case tree.Call(
-                    "not", (tree.Call("isnull", (tree.Column() as column,)),)
-                ):
-                    found = _compared(column, "is not null", ())
+                case tree.Call("not", (tree.Call(said, values),)):
+                    sign = _NEGATED.get(said, "")
+                case tree.Call(said, values):
+                    sign = _SIGNS.get(said, "")
                 case _:
                     continue
-            if column.side == hand.letter:
-                yield from found
+            match values:
+                case (tree.Literal() as value, tree.Column() as column):
+                    sign, others = _MIRRORED.get(sign, ""), [value]
+                case (tree.Column() as column, *others):
+                    pass
+                case _:
+                    continue
+            if column.side == hand.letter and sign:
+                yield from _compared(column, sign, others)
 
 
 def _compared(
     column: tree.Column, sign: str, values: Sequence[object]
 ) -> Iterator[Compared]:
     """Yields the condition, if tables of all kinds judge it alike."""
-    known = {*_MIRRORED, "<>", "in", "is null", "is not null"}
     literals = [one for one in values if isinstance(one, tree.Literal)]
     is_sure = column.type in _SURE or isinstance(column.type, schema.DecimalType)
     fits = all(one.type == column.type and one.value is not None for one in literals)
-    if is_sure and fits and sign in known and len(literals) == len(values):
+    if is_sure and fits and len(literals) == len(values):
         yield Compared(column.name, sign, tuple(one.value for one in literals))
 
 

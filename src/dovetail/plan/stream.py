@@ -245,9 +245,15 @@ class StreamPlan:
 
         Beside a lookup there is none: nothing is there to be copied.
         """
-        if any(isinstance(side.feed.lookup, Lookup) for side in self.sides):
+        if self.lookups:
             return ()
         return tuple(side for side in self.sides if not side.feed.streams)
+
+    @property
+    def lookups(self) -> tuple[Lookup, ...]:
+        """Returns the tables that are asked by key; those of joins inside apart."""
+        found = (side.feed.lookup for side in self.sides)
+        return tuple(one for one in found if isinstance(one, Lookup))
 
     def run_by(self, runner: Runner) -> StreamPlan:
         """Returns the same joins, all of them run by one runner."""

@@ -30,7 +30,6 @@ from dataclasses import replace
 from dovetail import spec
 from dovetail.expression import ALWAYS, NEVER
 from dovetail.plan.batch import AnyPlan
-from dovetail.plan.lookups import Lookup
 from dovetail.plan.nested import TIME
 from dovetail.plan.state import state_bound
 from dovetail.plan.stream import GATHERED, StreamPlan
@@ -127,7 +126,7 @@ def explained(plan: StreamPlan, reads_all: Callable[[StreamPlan], str]) -> str:
     }
     join, sources = plan.join, {it.hand: it.source for it in plan.sides} | shown
     order = _EACH_ALONE if plan.runner.is_native else _ORDERS[plan.arrival]
-    if any(isinstance(side.feed.lookup, Lookup) for side in plan.sides):
+    if plan.lookups:
         order = _ASKING
     lines = [
         *_sides(join, sources),
@@ -240,13 +239,10 @@ def reads_of(plan: StreamPlan, reads_all: str) -> str:
 
 def _engine(plan: StreamPlan) -> Iterator[Line]:
     """Gives who joins, and what becomes of a table beside a stream."""
-    lookups = [
-        one.feed.lookup for one in plan.sides if isinstance(one.feed.lookup, Lookup)
-    ]
-    if lookups:
+    if plan.lookups:
         is_batch = plan.join.clock is spec.Clock.BATCH
         yield "engine", f"{'batch' if is_batch else 'stream'}: {ON_LOOKUP}"
-        yield from (("lookup", one.in_words()) for one in lookups)
+        yield from (("lookup", one.in_words()) for one in plan.lookups)
     elif plan.runner.is_native:
         yield "engine", f"stream: {ON_SPARK}"
     else:
@@ -419,17 +415,19 @@ def on_spark(join: spec.JoinSpec | spec.SetJoinSpec) -> str:
 
 def explained_program(program: spec.Program) -> str:
     """Returns what each join of a program does, and what its options became."""
-    lines: list[tuple[str, str]] = []
+    lines: list[Line] = []
     for step in spec.steps_of(program):
         if isinstance(step, spec.Joined | spec.SetJoined):
             lines += [("join", step.told.title), *step.told.options]
             lines.append(("on Spark", on_spark(step.join)))
-    for output in program.outputs:
-        lines.append(
-            ("output", f"{output.name}: {', '.join(output.step.schema.names)}")
-        )
+    lines += map(output_line, program.outputs)
     for built in program.builds:
         keys = ", ".join(built.index.keys)
         lines.append(("build", f"{built.index.file}: an index by {keys}"))
     lines += [("remark", remark) for remark in program.remarks]
     return paragraphs(lines)
+
+
+def output_line(output: spec.Output) -> Line:
+    """Returns the name of what comes out, and its columns."""
+    return "output", f"{output.name}: {', '.join(output.step.schema.names)}"

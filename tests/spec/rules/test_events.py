@@ -15,7 +15,7 @@ DELETE = (Remove("table", {"id": 1}),)
 def check(right, events):
     sources = read_inputs(INPUTS)
     join = with_defaults(read_join(changed(ARRIVAL, right=right)), sources)
-    check_spec(join, sources, read_settings({}), events)
+    check_spec(join, sources, read_settings({}), events=events)
 
 
 @pytest.mark.parametrize("window", [{"rows": 3}, {"seconds": 3}, "forever"])

@@ -28,6 +28,15 @@ _KINDS = {
 }
 
 
+def in_steps(lines: pa.RecordBatch) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """Gives lines in steps of one and more, each with the number of its first line."""
+    first, lengths = 0, cycle(_STEPS)
+    while first < lines.num_rows:
+        some = lines.slice(first, next(lengths))
+        yield first, some
+        first += some.num_rows
+
+
 def fire(
     step: spec.Keeping, given: Sequence[firing.Given], *, has_marks: bool = True
 ) -> Iterator[tuple[int, firing.Content]]:
@@ -38,9 +47,7 @@ def fire(
     settings = firing_settings(step)
     if not has_marks:
         settings = in_row_time(settings)
-    first, lengths = 0, cycle(_STEPS)
-    while first < len(given):
-        some = lines.slice(first, next(lengths))
+    for first, some in in_steps(lines):
         kept, found = advance(settings, kept, some)
         rows = tables.plain_rows(pa.Table.from_batches([found]))
         for row in rows:
@@ -52,7 +59,6 @@ def fire(
         for number, (_, content) in enumerate(given[first : first + some.num_rows]):
             if content is firing.Sign.END:
                 yield first + number, firing.Sign.END
-        first += some.num_rows
 
 
 def carry_out(
@@ -64,9 +70,8 @@ def carry_out(
     for port in range(len(step.code.ports)):
         # A stream of Spark carries code out once for each port, and so it is here.
         known = code_settings(replace(step, port=port))
-        saved, first, lengths = None, 0, cycle(_STEPS)
-        while first < len(given):
-            some = lines.slice(first, next(lengths))
+        saved = None
+        for first, some in in_steps(lines):
             saved, handed = code.carry_out(known, saved, some)
             for row in tables.plain_rows(pa.Table.from_batches([handed])):
                 cause, kind, order = (row.pop(it) for it in (CAUSE, KIND, ORDER))
@@ -74,7 +79,6 @@ def carry_out(
                 assert isinstance(order, int)  # noqa: S101 - one too
                 content = firing.Sign.MARK if kind == LineKind.MARK else row
                 found.append((first + cause, order, (port, content)))
-            first += some.num_rows
     for cause, _, handed_on in sorted(found, key=lambda one: one[:2]):
         yield cause, handed_on
 

@@ -150,7 +150,7 @@ def side_frames(
     """Returns the frames of both sides of a play."""
     codes: dict[Hashable, int] = {}
     left, right = (
-        _Seat.of(play, join, hand, settings).frame(codes, news.get(hand, NO_NEWS))
+        _Coming.of(play, join, hand, settings).frame(codes, news.get(hand, NO_NEWS))
         for hand in spec.HANDS
     )
     return left, right
@@ -191,8 +191,8 @@ def _items_of(play: spec.Play, source: spec.Input, clock: spec.Clock) -> Iterato
 
 
 @dataclass(frozen=True, slots=True)
-class _Seat:
-    """One side: what comes, and how its keys, partitions and times are found."""
+class _Coming:
+    """What comes on a side, and how its keys, partitions and times are found."""
 
     hand: spec.Hand
     items: tuple[Item, ...]
@@ -215,41 +215,40 @@ class _Seat:
         join: spec.JoinSpec,
         hand: spec.Hand,
         settings: JoinSettings,
-    ) -> _Seat:
+    ) -> _Coming:
         """Returns one side of a play."""
-        source = sides.input_of(join, hand, play.inputs)
-        own = expression.Scope.row(source.schema)
+        side, at = join.side(hand), spec.HANDS.index(hand)
+        sources = [sides.input_of(join, one, play.inputs) for one in spec.HANDS]
+        source = sources[at]
+        own, bare = expression.Scope.row(source.schema), expression.BARE
         parts, own_key = (
             tuple(
-                _seen(
-                    questions.value_key(expression.Expression(text), own),
-                    expression.BARE,
-                )
+                _seen(questions.value_key(expression.Expression(text), own), bare)
                 for text in texts
             )
-            for texts in (
-                sides.partition_of(join.side(hand)),
-                key_of(join.side(hand), source),
-            )
+            for texts in (sides.partition_of(side), key_of(side, source))
         )
+        scope = expression.Scope.pair(*(one.schema for one in sources))
         keys, counted = (
-            tuple(_seen(key, hand.letter) for key in _keys(play, join, hand, some))
+            tuple(
+                _seen(
+                    questions.equality_keys(one.left, one.right, scope)[at], hand.letter
+                )
+                for one in some
+            )
             for some in (sides.candidate_equalities(join), join.counted)
         )
         # One row may be on both sides, and a bad interval on one is bad on both.
-        hands = [
-            hand
-            for hand in spec.HANDS
-            if sides.input_of(join, hand, play.inputs) is source
-        ]
+        both = zip(spec.HANDS, sources, strict=True)
+        hands = [one for one, other in both if other is source]
         return cls(
             hand,
             tuple(_items_of(play, source, join.clock)),
             source,
-            settings.sides[spec.HANDS.index(hand)],
+            settings.sides[at],
             settings.reads_clock,
             settings.takes_back,
-            tuple(join.side(hand).window for hand in hands),
+            tuple(join.side(one).window for one in hands),
             join.clock,
             keys,
             counted,
@@ -416,22 +415,6 @@ class _Seat:
         return _numbers(
             tuple(key(item.values) for key in self.own_key) for item in items
         )
-
-
-def _keys(
-    play: spec.Play,
-    join: spec.JoinSpec,
-    hand: spec.Hand,
-    equalities: Iterable[spec.Equality],
-) -> list[questions.Key]:
-    """Returns one side's part of equalities."""
-    scope = expression.Scope.pair(
-        *(sides.input_of(join, one, play.inputs).schema for one in spec.HANDS)
-    )
-    return [
-        questions.equality_keys(one.left, one.right, scope)[spec.HANDS.index(hand)]
-        for one in equalities
-    ]
 
 
 def _own_condition(

@@ -10,8 +10,6 @@ that it can still give.
 
 Beside its columns such a row has its row time and, where it lives as long as the rows
 that it is made of, its life. These stand in columns which do not come out.
-
-What an inner join gives to the join around it: rows by event, and its bound.
 """
 
 from __future__ import annotations
@@ -77,9 +75,9 @@ class Flat:
             hand: _InnerSide.of(whole, join, hand, source)
             for hand, source in nested.inner_joins(join).items()
         }
-        late = [one for side in inner.values() for one in side.given.late]
-        flat = _Weaver(whole, join, inner).flat(tuple(_once([], late)))
-        return flat.at(of)
+        # A row of a join stands on one side only, so that no late one is told twice.
+        late = tuple(one for side in inner.values() for one in side.given.late)
+        return _Outer(whole, join, inner).flat(late).at(of)
 
     def at(self, numbers: Sequence[int]) -> Flat:
         """Returns the same where its positions are among fewer events: these."""
@@ -113,10 +111,7 @@ class Flat:
 def _once(
     known: Sequence[spec.Emission], found: Sequence[spec.Emission]
 ) -> Iterator[spec.Emission]:
-    """Gives the rows without those that are late and known to be.
-
-    The row of a join stands on one side only, so that nobody knows it yet.
-    """
+    """Gives the rows without those that are late and known to be."""
     # Counted: rows with the same values may have come late together.
     left = Counter(map(_told, known))
     for one in found:
@@ -157,9 +152,9 @@ class _InnerSide:
         within = replace(play, join=source.join, settings=waits)
         flat = Flat.of(within)
         inherits = join.side(hand).window.is_inherited
-        count = len(play.opening) + len(play.events)
-        inner = Inner.of(flat.play, flat.told, flat.positions, inherits=inherits)
-        given = inner.given(count)
+        stage = Stage.of(flat.play, flat.told, inherited=inherits)
+        inner = Inner(stage, flat.positions)
+        given = inner.given(len(play.opening) + len(play.events))
         if spec.is_batch_inside(join, join.side(hand), play.inputs):
             return cls.of_data_set(play, source, hand, given)
         late = [*flat.late, *_once(flat.late, given.late)]
@@ -169,7 +164,7 @@ class _InnerSide:
         # In a batch all that a join gives is there from the start.
         rows = given.rows[0] if join.clock is spec.Clock.BATCH else ()
         side, whole = replace(told, rows=tuple(rows)), replace(given, late=late)
-        return cls(side, whole, inner.stage.settings.holds if inherits else 0)
+        return cls(side, whole, stage.settings.holds if inherits else 0)
 
     @classmethod
     def of_data_set(
@@ -184,8 +179,8 @@ class _InnerSide:
 
 
 @dataclass(frozen=True, slots=True)
-class _Weaver:
-    """Weaves what inner joins give into the events of the join around them."""
+class _Outer:
+    """The join around inner ones: its events, and what those give between them."""
 
     play: spec.Play
     join: spec.JoinSpec
@@ -197,31 +192,26 @@ class _Weaver:
         # The pause stands for the start: what comes of the state of joins inside is
         # there before all events.
         whole = (spec.Pause(), *self.play.opening, *self.play.events)
-        woven = [
+        placed = [
             (position, one)
             for position, event in enumerate(whole, start=START_OF_ALL)
             for one in self._around(position, event)
         ]
-        # What is woven around the opening is the opening of the whole.
-        split = sum(position < openings for position, _ in woven)
-        events = tuple(one for _, one in woven)
+        # What stands around the opening is the opening of the whole.
+        split = sum(position < openings for position, _ in placed)
+        events = tuple(one for _, one in placed)
+        positions = tuple(position for position, _ in placed)
         known = {hand: side.input for hand, side in self.inner.items()}
         join, inputs = nested.unnested(self.join, self.play.inputs, known)
         return Flat(
-            spec.Play(
-                join,
-                inputs,
-                events[split:],
-                events[:split],
-                self.play.settings,
-            ),
-            tuple(position for position, _ in woven),
+            spec.Play(join, inputs, events[split:], events[:split], self.play.settings),
+            positions,
             late,
-            self._told([position for position, _ in woven]),
+            self._told(positions),
         )
 
     def _told(self, positions: Sequence[int]) -> Told:
-        """Returns what is told of lives, at the last of what is woven of an event.
+        """Returns what is told of lives, at the last of what comes of an event.
 
         All of that is one step, but where rows meet in order of arrival.
         """
@@ -295,13 +285,6 @@ class Inner:
 
     stage: Stage
     positions: tuple[int, ...]
-
-    @classmethod
-    def of(
-        cls, play: spec.Play, told: Told, positions: tuple[int, ...], *, inherits: bool
-    ) -> Inner:
-        """Returns the inner join, which is told of the joins inside it."""
-        return cls(Stage.of(play, told, inherited=inherits), positions)
 
     def given(self, count: int) -> Given:
         """Returns what it gives, during so many events."""

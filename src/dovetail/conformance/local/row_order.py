@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import cycle
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail import spec
+from dovetail.conformance.local.firing import in_steps
 from dovetail.conformance.oracle.row_time import Line, late_line
 from dovetail.conformance.oracle.sides import NEVER, PAST, moment_of
 from dovetail.engines.tables import arrow_table, plain_rows
@@ -18,9 +18,6 @@ from dovetail.kernels.arrays.rows import BEGINNING
 from dovetail.kernels.arrays.rows import NEVER as ENDED
 from dovetail.kernels.keeping.lines import KIND, NOW
 from dovetail.schema import Schema
-
-_STEPS = (1, 2, 5)
-"""How many lines a step has: what waits goes from one to the next."""
 
 
 def arrange(
@@ -33,11 +30,10 @@ def arrange(
     order = row_order.RowOrder(step.time, lateness, by=step.by)
     coming = _lines(step.schema, lines)
     waiting = row_order.begun(order, coming.schema)
-    found, first, lengths = list[Line](), 0, cycle(_STEPS)
-    while first < len(lines):
-        some = coming.slice(first, next(lengths))
+    found = list[Line]()
+    # What waits goes from one step to the next.
+    for _, some in in_steps(coming):
         waiting, ready = row_order.in_order(order, waiting, some)
-        first += some.num_rows
         goes = pc.equal(ready.column(KIND), int(LineKind.ROW))
         rows = ready.filter(goes)
         # Which line each was tells what it was as it came.

@@ -32,7 +32,6 @@ from dovetail.schema import Schema
 
 Found = list[tuple[str, spec.Emission]] | DovetailError
 """What comes out of a program, each row with the name of its stream, or an error."""
-Outcome = list[spec.Emission] | DovetailError
 _Alone = planned.PlainQuery | planned.TailQuery | planned.TurnQuery
 _SHOWN = (int(LineKind.ROW), int(LineKind.MARK))
 
@@ -60,7 +59,7 @@ class StreamFlow:
         )
 
     def heard(
-        self, query: planned.JoinQuery | planned.TailQuery | planned.TurnQuery
+        self, query: planned.JoinQuery | planned.TurnQuery
     ) -> tuple[spec.Event, ...]:
         """Returns the events of a query; ends that change nothing are but time.
 
@@ -75,26 +74,11 @@ class StreamFlow:
             for one in self.events
         )
 
-    def _heard(self, query: planned.JoinQuery | planned.TailQuery) -> spec.Play:
-        """Returns the play of a query's last join."""
-        heard = self.heard(query)
-        return spec.Play(query.plan.join, self.inputs, heard, self.opening)
-
-    def play(self, query: planned.JoinQuery, out: planned.Exit) -> script.StreamPlay:
-        """Returns the play of one stream that comes out of a join."""
-        play = self._heard(query)
-        alone = replace(query, exits=(out,))
-        name = f"{self.name} {out.name}"
+    def play(self, query: planned.JoinQuery, name: str) -> script.StreamPlay:
+        """Returns the play of a query's last join, under a name."""
+        play = spec.Play(query.plan.join, self.inputs, self.heard(query), self.opening)
         return script.StreamPlay(
-            name, play, self.ends, self.stepwise, self.in_order, alone
-        )
-
-    def tail(self, query: planned.TailQuery) -> script.StreamPlay:
-        """Returns the play of the joins behind which operators keep rows."""
-        play = self._heard(query)
-        joins = planned.JoinQuery(query.plan, query.paths, query.ranks, ())
-        return script.StreamPlay(
-            query.name, play, self.ends, self.stepwise, self.in_order, joins
+            name, play, self.ends, self.stepwise, self.in_order, query
         )
 
 
@@ -118,7 +102,8 @@ def play_flows(
         joins = (one for one in queries if isinstance(one, planned.JoinQuery))
         # Joins share queries with those of other programs; what has none runs alone.
         for query, out in ((one, out) for one in joins for out in one.exits):
-            wanted.append(flow.play(query, out))
+            single = replace(query, exits=(out,))
+            wanted.append(flow.play(single, f"{flow.name} {out.name}"))
             plays[wanted[-1].name] = flow, out
     for name, outcome in cases.play_all(session, wanted):
         flow, out = plays[name]
@@ -133,9 +118,7 @@ def play_flows(
     yield from found.items()
 
 
-def _with(
-    known: Found, stream: str, more: list[spec.Emission] | DovetailError
-) -> Found:
+def _with(known: Found, stream: str, more: cases.Outcome) -> Found:
     """Returns what comes out with the rows of one more stream, in order of events."""
     # The first error stays: what else comes of the program tells no more.
     if isinstance(known, DovetailError):
@@ -146,7 +129,7 @@ def _with(
     return sorted(listed, key=lambda one: one[1].after)
 
 
-def _own(out: planned.Exit, outcome: Outcome) -> Outcome:
+def _own(out: planned.Exit, outcome: cases.Outcome) -> cases.Outcome:
     """Returns what leaves by an exit; marks are of the first port."""
     if isinstance(outcome, DovetailError):
         return outcome
@@ -158,11 +141,7 @@ def _own(out: planned.Exit, outcome: Outcome) -> Outcome:
     return [it for one in outcome for it in [one] * own.get(one.outlet, 0)]
 
 
-def _played(
-    spark: SparkSession,
-    flow: StreamFlow,
-    query: _Alone,
-) -> Outcome:
+def _played(spark: SparkSession, flow: StreamFlow, query: _Alone) -> cases.Outcome:
     """Returns what comes out without a join, or not by an outlet of one."""
     own = shared.session_of_our_own(spark)
     try:
@@ -170,7 +149,7 @@ def _played(
             file = place / "events.parquet"
             if isinstance(query, planned.TailQuery):
                 # What operators behind joins make of the rows of the last join.
-                play = flow.tail(query)
+                play = flow.play(query.joins, query.name)
                 shape = cases.shape_of(play)
                 part = shared.Part(shape, [script.script(0, play, shape.plan)])
                 shared.record_parts(file, [part])

@@ -43,7 +43,7 @@ class Result:
     place: int
     batch: int
     scope: int
-    exit: spec.Outlet
+    outlet: spec.Outlet
     is_left: bool
     row_time: int | None
 
@@ -96,7 +96,7 @@ def _of_join(
     results = [
         one
         for one in _results(table)
-        if one.exit is spec.Outlet.LATE or one.batch or one.scope not in silent
+        if one.outlet is spec.Outlet.LATE or one.batch or one.scope not in silent
     ]
     if plan.join.clock is spec.Clock.EVENT and not shape.by_row_time:
         # Buckets know no order among each other; of row time there always is one.
@@ -106,7 +106,7 @@ def _of_join(
     rows = _rows(spark, plan, table, results, leaving)
     for one in results:
         is_matched = _is_matched(one, has_ports=plan.join.ports > 1)
-        own = spec.Outlet.MATCHED if is_matched else one.exit
+        own = spec.Outlet.MATCHED if is_matched else one.outlet
         for outlet, row in rows.get(one.place) or [(own, GONE)]:
             # Behind the columns of a join whose result changes stands what the row does
             # to it; of others such a column is the user's.
@@ -175,12 +175,12 @@ def _frames(
     """Gives the outlets that have rows, late rows by their side."""
     outlets = Outlets(plan, (PLACE,))
     has_ports = plan.join.ports > 1
-    ports = {one.exit for one in results if has_ports and one.exit in UNMATCHED}
+    ports = {one.outlet for one in results if has_ports and one.outlet in UNMATCHED}
     if any(_is_matched(one, has_ports=has_ports) for one in results):
         yield spec.Outlet.MATCHED, outlets.frame(frame, spec.Outlet.MATCHED)
     for port in ports:
         yield port, outlets.frame(frame, port)
-    late = {one.is_left for one in results if one.exit is spec.Outlet.LATE}
+    late = {one.is_left for one in results if one.outlet is spec.Outlet.LATE}
     for hand in spec.HANDS:
         if (hand is spec.Hand.LEFT) in late:
             yield spec.Outlet.LATE, outlets.late_of(frame, hand)
@@ -188,6 +188,6 @@ def _frames(
 
 def _is_matched(result: Result, *, has_ports: bool) -> bool:
     """Tells whether a result goes through `select`."""
-    return result.exit is spec.Outlet.MATCHED or (
-        not has_ports and result.exit in UNMATCHED
+    return result.outlet is spec.Outlet.MATCHED or (
+        not has_ports and result.outlet in UNMATCHED
     )

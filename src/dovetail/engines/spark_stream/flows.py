@@ -152,9 +152,7 @@ class ProgramRows:
             return source, Feed(sequence=place, idle=idle)
         return source, Feed(order=place, idle=idle)
 
-    def streaming(
-        self, query: planned.JoinQuery | planned.TailQuery
-    ) -> running.Streaming:
+    def streaming(self, query: planned.JoinQuery) -> running.Streaming:
         """Returns the joins of a query with their frames."""
         # The kernels refuse here what they cannot read.
         stream_settings(query.plan)
@@ -355,29 +353,29 @@ class TailStreaming:
     @property
     def plans(self) -> tuple[StreamPlan, ...]:
         """Returns the plan of the last join."""
-        return (self.query.plan,)
+        return (self.query.joins.plan,)
 
     def explained(self) -> str:
         """Returns its plan in words, after Spark has been asked."""
         self.frame(self.query.name)
-        return _explained(self.query.plan, keeps_rows=True)
+        return _explained(self.query.joins.plan, keeps_rows=True)
 
     def frame(self, _: str) -> DataFrame:
         """Returns the rows of the stream."""
-        streaming = self.rows.streaming(self.query)
+        streaming = self.rows.streaming(self.query.joins)
         rows = streaming.rows()
         with plain_rules(streaming.spark):
             return _shown(self.query.schema, rows)
 
     def refuse_finish(self) -> None:
         """Refuses an end that an operator beside a join would have to hear."""
-        ways = chain(*self.query.paths.values())
+        ways = chain(*self.query.joins.paths.values())
         _refuse_finish(self.query.name, self.plans, ways)
 
     def start(self, sinks: Sinks, how: running.Start) -> StreamingQuery:
         """Returns the running query that writes the stream."""
         return running.start_tail(
-            self.rows.streaming(self.query),
+            self.rows.streaming(self.query.joins),
             partial(_shown, self.query.schema),
             sink=sinks.rows[self.query.name],
             how=how.ending_by_itself,

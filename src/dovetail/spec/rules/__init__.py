@@ -7,7 +7,7 @@ stand first: an input that is not there has no columns to look at.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -48,11 +48,15 @@ RULES: tuple[Rule[Any], ...] = (
     *settings.RULES,
 )
 
+_OF_THE_SPEC: Mapping[str, str] = {}
+
 
 def checked(play: spec.Play) -> spec.Play:
     """Returns a play that keeps every law, its windows written out."""
     complete = replace(play, join=with_defaults(play.join, play.inputs))
-    check_spec(complete.join, complete.inputs, complete.settings, complete.events)
+    check_spec(
+        complete.join, complete.inputs, complete.settings, events=complete.events
+    )
     return complete
 
 
@@ -60,9 +64,14 @@ def check_spec(
     join: spec.JoinSpec | spec.SetJoinSpec,
     sources: spec.Inputs,
     switches: spec.Settings,
+    *,
     events: Sequence[spec.Event] = (),
+    words: Mapping[str, str] = _OF_THE_SPEC,
 ) -> None:
-    """Raises the first law that a join breaks; its defaults must be filled in."""
+    """Raises the first law that a join breaks; its defaults must be filled in.
+
+    `words` are those in which a surface calls fields of the spec.
+    """
     # A join is looked at after those inside it; switches are those of the outermost.
     inner = [*_tree(join)] if isinstance(join, spec.JoinSpec) else []
     names = spec.source_names(join)
@@ -86,7 +95,7 @@ def check_spec(
         # Rules give all that they find, so that each can be tested; one is enough here.
         for finding in found:
             raise SpecError(
-                finding.found,
+                finding.fact(words),
                 finding.expected,
                 finding.hint or rule.law,
                 rule=rule.name,

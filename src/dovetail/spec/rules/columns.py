@@ -34,7 +34,7 @@ def unknown_columns(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Findin
             known = columns[reference.hand]
             if known and not _is_one_of(reference.column, known):
                 yield Finding(
-                    f'"{reference}" in {place} names no column',
+                    (f'"{reference}" in ', place, " names no column"),
                     f"one of {', '.join(known)}",
                 )
 
@@ -46,7 +46,7 @@ def unknown_bare_columns(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Findin
         column = spec.plain_column(expression)
         if column and column not in PAIR_NAMES and column.lower() not in _CALLED_BARE:
             yield Finding(
-                f'there is no column "{column}" for {place}',
+                (f'there is no column "{column}" for ', place),
                 f"a column of l or r, or one of {', '.join(PAIR_NAMES.names)}",
                 f"a variable of Spark's session is session.{column}",
             )
@@ -77,7 +77,11 @@ def unknown_own_columns(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Fi
             column = spec.plain_column(expression)
             if known and column and not _is_one_of(column, known):
                 yield Finding(
-                    f'"{column}" in {place} names no column of the {hand.value} side',
+                    (
+                        f'"{column}" in ',
+                        place,
+                        f" names no column of the {hand.value} side",
+                    ),
                     f"one of {', '.join(known)}",
                 )
 
@@ -90,7 +94,7 @@ def one_sided_that_are_not(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Find
             for reference in spec.references(expression):
                 if reference.hand is not hand:
                     yield Finding(
-                        f'"{reference}" in {place}',
+                        (f'"{reference}" in ', place),
                         f"columns of the {hand.value} side only",
                     )
 
@@ -119,7 +123,7 @@ def unreadable_conditions(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Findi
             syntax(condition.text)
         except SpecError as error:
             why = error.found.removeprefix(f'"{condition}" ')
-            found = f'"{condition}" in {place} {why}'
+            found = f'"{condition}" in ', place, f" {why}"
             yield Finding(found, error.expected, error.hint)
 
 
@@ -132,7 +136,7 @@ def conditions_of_other_types(
         for kind in spec.known_types(condition, join, inputs):
             if kind not in _TRUTHS:
                 hint = f"compare it, as in ({condition}) <> 0"
-                found = f'"{condition}" in {place} is {kind}'
+                found = f'"{condition}" in ', place, f" is {kind}"
                 yield Finding(found, "a condition: true or false", hint)
 
 
@@ -144,9 +148,9 @@ def misfit_given_rows(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Find
             continue
         columns = spec.columns_of(join.side(hand).source, inputs)
         for name, value in absent.values:
-            label = f'"{name}" of default_{hand.value}'
+            title, field = f'"{name}" of ', f"default_{hand.value}"
             if columns and not _is_one_of(name, columns):
-                found = f"{label} is no column of the {hand.value} side"
+                found = title, field, f" is no column of the {hand.value} side"
                 yield Finding(found, f"one of {', '.join(columns)}")
                 continue
             source = join.side(hand).source
@@ -158,9 +162,11 @@ def misfit_given_rows(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Find
             # Of the rows of another join the types are known when it has been planned.
             if name in schema:
                 try:
-                    read_value(value, schema[name].type, label)
+                    read_value(value, schema[name].type, title + field)
                 except SchemaError as error:
-                    yield Finding(error.found, error.expected, error.hint)
+                    inside, _, told = error.found.partition(title + field)
+                    found = inside + title, field, told
+                    yield Finding(found, error.expected, error.hint)
 
 
 def _conditions(join: spec.JoinSpec) -> Iterator[Place]:

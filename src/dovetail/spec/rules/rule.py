@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -11,11 +11,22 @@ from dovetail import spec
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What breaks a law: the fact, what was expected, a hint."""
+    """What breaks a law: the fact, what was expected, a hint.
 
-    found: str
+    A fact that names fields of the spec has each of them apart, between the texts that
+    stand around it: whoever tells it has words of his own for them.
+    """
+
+    found: str | tuple[str, ...]
     expected: str
     hint: str = ""
+
+    def fact(self, words: Mapping[str, str]) -> str:
+        """Returns the fact as a sentence, with other words for fields of the spec."""
+        parts = (self.found,) if isinstance(self.found, str) else self.found
+        # A text comes first: so a field is what stands at an odd place.
+        told = (words.get(it, it) if at % 2 else it for at, it in enumerate(parts))
+        return "".join(told)
 
 
 Check = TypeVar("Check", bound=Callable[..., Any])

@@ -29,7 +29,7 @@ def unknown_steps(join: spec.SetJoinSpec, inputs: spec.Inputs) -> Iterator[Findi
         for column in join.stepped:
             if schema.columns and column not in schema:
                 yield Finding(
-                    f'"{column}" in stepped is no column of "{name}"',
+                    (f'"{column}" in ', "stepped", f' is no column of "{name}"'),
                     f"one of {', '.join(schema.names)}",
                 )
 
@@ -44,7 +44,7 @@ def unknown_set_columns(
         for reference in spec.references(expression):
             if known and reference.column.lower() not in map(str.lower, known):
                 yield Finding(
-                    f'"{reference}" in {place} names no column',
+                    (f'"{reference}" in ', place, " names no column"),
                     f"one of {', '.join(known)}",
                 )
 
@@ -75,7 +75,7 @@ def unknown_order(join: spec.SetJoinSpec, inputs: spec.Inputs) -> Iterator[Findi
     for column in join.ordered_by:
         if known and column.lower() not in map(str.lower, names):
             yield Finding(
-                f'"{column}" in sorted names no column',
+                (f'"{column}" in ', "sorted", " names no column"),
                 f"one of {', '.join(dict.fromkeys(names))}",
             )
 
@@ -96,7 +96,7 @@ def conditions_of_some(join: spec.SetJoinSpec, _: spec.Inputs) -> Iterator[Findi
     # Rows of two sets are neighbours only where nothing between them is missing.
     if join.kind is spec.SetKind.M_OF_N and join.pair_condition != ALWAYS:
         yield Finding(
-            f'the pair_condition "{join.pair_condition}" in a mofn join',
+            ("the ", "pair_condition", f' "{join.pair_condition}" in a mofn join'),
             "stepped keys alone",
             "write it as rows_condition or skip_when",
         )

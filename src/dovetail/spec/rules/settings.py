@@ -19,14 +19,18 @@ def milliseconds_without_ranges(
         return
     if join.clock is not spec.Clock.EVENT:
         yield Finding(
-            f"outer_rows per_millisecond on the clock {join.clock.value}",
+            ("", "outer_rows", f" per_millisecond on the clock {join.clock.value}"),
             "the clock event",
         )
     for hand in spec.HANDS:
         is_range = isinstance(join.side(hand).window, spec.Range)
         if join.kind.preserves(hand) and not is_range:
             yield Finding(
-                f"outer_rows per_millisecond and a {hand.value} side without a range",
+                (
+                    "",
+                    "outer_rows",
+                    f" per_millisecond and a {hand.value} side without a range",
+                ),
                 "a range on every preserved side",
             )
 
@@ -37,7 +41,7 @@ def eager_rows_of_a_batch(
     """Gives eager null rows where all rows are there at once."""
     if settings.outer_rows in _EAGER and join.clock is spec.Clock.BATCH:
         yield Finding(
-            f"outer_rows {settings.outer_rows.value} on the clock batch",
+            ("", "outer_rows", f" {settings.outer_rows.value} on the clock batch"),
             "expiry",
             "in a batch nothing is known only later",
         )

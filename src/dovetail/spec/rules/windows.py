@@ -215,7 +215,12 @@ def evictions_without_partitions(
         side = join.side(hand)
         if side.partition_evict != spec.KeepPartitions() and not side.partition_by:
             yield Finding(
-                f"the {hand.value} side has partition_evict and no partition_by",
+                (
+                    f"the {hand.value} side has ",
+                    "partition_evict",
+                    " and no ",
+                    "partition_by",
+                ),
                 "expressions in partition_by",
             )
 
@@ -227,8 +232,11 @@ def evictions_off_arrival(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Findi
         evicts = join.side(hand).partition_evict != spec.KeepPartitions()
         if evicts and join.clock is not spec.Clock.ARRIVAL:
             yield Finding(
-                f"the {hand.value} side has partition_evict on the clock "
-                f"{join.clock.value}",
+                (
+                    f"the {hand.value} side has ",
+                    "partition_evict",
+                    f" on the clock {join.clock.value}",
+                ),
                 "the clock arrival",
             )
 
