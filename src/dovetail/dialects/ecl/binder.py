@@ -86,10 +86,6 @@ _STEPS: dict[str, datasets.Verb] = {
 }
 _BUILT_IN: dict[str, Reader] = {
     **functions.FUNCTIONS,
-    # These only say where a value is computed.
-    **dict.fromkeys(
-        ("nofold", "global"), lambda context, node: context.value(node.arguments[0])
-    ),
     "dictionary": dictionaries.read_dictionary,
     "recordof": lambda context, node: context.record(*node.arguments),
 }
@@ -295,6 +291,18 @@ def _stepped(context: Context, node: syntax.Call) -> values.Value:
 def _action(context: Context, node: syntax.Call) -> values.Action:
     """Returns something to do, which nobody does as long as it is only named."""
     return values.Action(node, context.scope)
+
+
+@_answers("nofold", "global")
+def _apart(context: Context, node: syntax.Call) -> values.Value:
+    """Returns NOFOLD and GLOBAL, which only say where a value is computed.
+
+    Rows of an INDEX that are computed apart are a data set: no JOIN looks them up.
+    """
+    found = context.value(node.arguments[0])
+    if isinstance(found, values.DatasetValue):
+        return replace(found, index=values.NoIndex())
+    return found
 
 
 @_answers("nothor")
