@@ -70,6 +70,8 @@ _CONSTANTS = {
 }
 # What stands behind their rows are conditions.
 _OF_CONDITIONS = {"count", "exists"}
+# What is made of values that are listed, as SUM(1, 2).
+_OF_VALUES = {*_OF_CONDITIONS, "sum", "ave"}
 # What is made of whole data sets, each a step of the program.
 _STEPS: dict[str, datasets.Verb] = {
     **datasets.DATASETS,
@@ -363,6 +365,9 @@ def _aggregate(context: Context, node: syntax.Call) -> values.Value:
             return aggregates.of_set(node, items)
         case _ if word in functions.EXTREMES:
             return functions.extreme(context, node)
+        case types.Scalar() if word in _OF_VALUES:
+            listed = syntax.Items(node.place, node.arguments)
+            return aggregates.of_set(node, scalars.read_items(context, listed))
         case found:
             raise refusal(node, f"{word.upper()} of {said(found)}", "rows")
 
