@@ -89,6 +89,7 @@ _STEPS: dict[str, datasets.Verb] = {
 _BUILT_IN: dict[str, Reader] = {
     **functions.FUNCTIONS,
     "dictionary": dictionaries.read_dictionary,
+    "enum": records.read_enum,
     "recordof": lambda context, node: context.record(*node.arguments),
 }
 _reads, _answers = partial(entered, _READERS), partial(entered, _BUILT_IN)
@@ -402,6 +403,21 @@ def _join(context: Context, node: syntax.Call) -> values.DatasetValue:
     return joins.read_join(context, node)
 
 
+# RANGE([a, b, c], [1, 3]) is [a, c].
+@_answers("range")
+def _range(context: Context, node: syntax.Call) -> values.SetOfDatasets:
+    """Returns RANGE: those of a set of data sets that stand at some places."""
+    first, second = node.arguments
+    found, places = context.value(first), context.constant(second)
+    if not isinstance(found, values.SetOfDatasets):
+        raise refusal(first, f"RANGE of {said(found)}", "a set of data sets, [a, b]")
+    most = len(found.datasets)
+    if not isinstance(places, list) or not {*places} <= {*range(1, most + 1)}:
+        expected = f"a set of places from 1 to {most}"
+        raise refusal(second, "RANGE of other places than there are", expected)
+    return values.SetOfDatasets(tuple(found.datasets[one - 1] for one in places))
+
+
 @_answers("if", "map", "case")
 def _either(context: Context, node: syntax.Call) -> values.Value:
     """Returns what IF, MAP or CASE gives: the rows of one data set, or a value."""
@@ -411,7 +427,7 @@ def _either(context: Context, node: syntax.Call) -> values.Value:
 
 
 _ROWS_OF = {
-    "left": "it in a JOIN of a set of data sets, or in ROLLUP(groups, GROUP, ..)",
+    "left": "it in a JOIN of a set of data sets, ROLLUP(groups, GROUP, ..), or HAVING",
     "right": "it in a DENORMALIZE(.., GROUP, transform)",
 }
 
@@ -435,13 +451,11 @@ _UNKNOWN = (
 _COLUMN = "compute the column before the program"
 _PARSED = "read the text into columns before the program"
 _INSTEAD: Mapping[str, str] = {
-    "enum": "a definition for each: red := 1; green := 2;",
     "choosesets": "CHOOSEN(rows(condition), n) + CHOOSEN(rows(other), m)",
     **dict.fromkeys(("thisnode", "allnodes"), "leave it out: it changes no rows"),
     "transfer": _COLUMN,
     "merge": "SORT(one + other, fields)",
     "aggregate": "TABLE(rows, {key, total := SUM(GROUP, field)}, key) counts by key",
-    "having": "count by key with TABLE(rows, {key, n := COUNT(GROUP)}, key), and JOIN",
     "when": "SEQUENTIAL(action, OUTPUT(rows))",
     "apply": "OUTPUT(rows)",
     "fail": "LIMIT(n, FAIL(code, 'message')), or a field of ONFAIL's transform",

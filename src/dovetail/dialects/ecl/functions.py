@@ -50,7 +50,10 @@ _TAKES: Mapping[str, tuple[int, int]] = {
     **_ONE,
     **_FROM_ONE,
     **dict.fromkeys(
-        ("project", "table", "index", "case", "choose", "rollup", "which", "iterate"),
+        (
+            *("project", "table", "index", "case", "choose", "rollup", "which"),
+            *("iterate", "having"),
+        ),
         (2, _MANY),
     ),
     **dict.fromkeys(("max", "min", "sum", "ave", "set", "variance"), (1, _MANY)),
@@ -67,6 +70,8 @@ _TAKES: Mapping[str, tuple[int, int]] = {
     "combine": (2, _MANY),
     "regroup": (2, _MANY),
     "power": (2, 2),
+    "range": (2, 2),
+    "enum": (1, _MANY),
     "choosen": (2, 4),
     "dictionary": (1, 2),
     "limit": (2, _MANY),
