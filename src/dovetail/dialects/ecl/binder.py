@@ -221,6 +221,7 @@ def _call(context: Context, node: syntax.Call) -> values.Value:
         return _BUILT_IN[node.word](context, node)
     if own or any(list(row.record.find(node.word)) for row in context.rows):
         return _called(context, node, context.value(node.of))
+    names.refuse_own(context, node.of, node.word)
     written = node.of.text if isinstance(node.of, syntax.Name) else node.word
     raise refusal(
         node.of,

@@ -61,7 +61,21 @@ def read_name(context: Context, node: syntax.Name) -> values.Value:
     # Older programs name folders of modules without an IMPORT.
     if context.world.modules.has((node.word,)):
         return values.Imported((node.word,))
+    refuse_own(context, node, node.word)
     raise unknown_name(node, node.text, sorted(_known(context)))
+
+
+def refuse_own(context: Context, node: syntax.Node, word: str) -> None:
+    """Refuses a name in its own definition, where nothing else has it."""
+    for here in context.scope.around:
+        own = (one for one in here.definitions if id(one) in here.pending)
+        if word in map(name_of, own):
+            raise UnknownNameError(
+                f'"{word}" inside of its own definition',
+                "a name that something else has, too: there it means that",
+                "names have no case; what calls itself is written as steps of its own",
+                place=node.place,
+            )
 
 
 def defined(context: Context, node: syntax.Node, word: str) -> Iterator[values.Value]:
