@@ -290,7 +290,7 @@ class Chosen(SameColumns):
 class Numbered:
     """The rows with one more column: their number, from 0.
 
-    Where numbers `may_gap` any will do, each of one row alone.
+    Where numbers `may_gap` any will do, each of one row alone, and groups stay.
     """
 
     source: Step
@@ -316,13 +316,15 @@ class Counted:
     """One row for each group: `ROWS_COUNT()` and its relatives see all its rows.
 
     `l` is the first of them, blank where there is none. With `by` those rows are a
-    group that have the same values in these columns, wherever they stand.
+    group that have the same values in these columns, wherever they stand; where the
+    step `keeps_groups`, in one group of the source, whose rows stay one.
     """
 
     source: Step
     schema: Schema
     select: Columns
     by: tuple[str, ...] = ()
+    keeps_groups: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -737,8 +739,10 @@ def is_grouped(step: Step) -> bool:
     match step:
         case Grouped(by=by):
             return bool(by)
-        case Joined(keeps_groups=keeps) | Unfolded(keeps_groups=keeps):
-            return keeps
+        case Joined() | Unfolded() | Counted():
+            return step.keeps_groups
+        case Numbered(source, may_gap=may_gap):
+            return may_gap and is_grouped(source)
         case Filtered() | Projected() | Ordered() | Indexed() | Deduped() | Chosen():
             return is_grouped(step.source)
         case _:

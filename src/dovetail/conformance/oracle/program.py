@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cmp_to_key
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any, assert_never
 
 from dovetail import spec
@@ -122,21 +122,20 @@ class _Player:
                 yield from _neighbours(self.rows(source), values)
             case spec.Numbered(source, _, column):
                 is_whole = step.schema[column].type is AtomicType.BIGINT
-                number = int if is_whole else Decimal
-                rows = enumerate(self.rows(source))
-                yield [{**row, column: number(place)} for place, row in rows]
+                kind, places = int if is_whole else Decimal, count()
+                # Numbers that may have gaps leave groups as they are.
+                wholes = self.groups(source) if step.may_gap else [self.rows(source)]
+                for rows in wholes:
+                    yield [{**row, column: kind(next(places))} for row in rows]
             case spec.Appended(sources):
                 yield [row for source in sources for row in self.rows(source)]
             case spec.Counted(source):
-                count, groups = _counting(step), self.groups(source)
-                if step.by:
-                    # Wherever they stand: rows of the same values are one group.
-                    alike: dict[tuple[object, ...], list[spec.Row]] = {}
-                    for row in self.rows(source):
-                        key = tuple(same(row[name]) for name in step.by)
-                        alike.setdefault(key, []).append(row)
-                    groups = [*alike.values()]
-                yield [count(group) for group in groups]
+                made, groups = _counting(step), self.groups(source)
+                if step.keeps_groups:
+                    yield from ([*map(made, _alike(it, step.by))] for it in groups)
+                else:
+                    alike = _alike(self.rows(source), step.by)
+                    yield [*map(made, alike if step.by else groups)]
             case spec.Unfolded(source, _, column, keeps_groups):
                 lists: list[Any] = [row[column] for row in self.rows(source)]
                 whole = [[it for rows in lists for it in rows]]
@@ -296,6 +295,15 @@ def _deduping(step: spec.Deduped) -> Callable[[Rows], Iterable[spec.Row]]:
             yield rows[place]
 
     return dedup
+
+
+def _alike(rows: Rows, by: Sequence[str]) -> list[Rows]:
+    """Returns rows of the same values as one group, wherever they stand."""
+    groups: dict[tuple[object, ...], list[spec.Row]] = {}
+    for row in rows:
+        key = tuple(same(row[name]) for name in by)
+        groups.setdefault(key, []).append(row)
+    return [*groups.values()]
 
 
 def _neighbours(rows: Rows, values: Sequence[Callable[[spec.Row], Any]]) -> list[Rows]:

@@ -371,6 +371,9 @@ def _kept(context: Context, rows: RowsValue, conditions: tuple[Node, ...]) -> Ro
 @entered(AGGREGATES, "count", "exists")
 def _count(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
     """Returns COUNT or EXISTS of all rows, or of those of which a condition holds."""
+    if len(node.arguments) > 2:  # noqa: PLR2004 - the rows and a condition
+        told = f"{node.word.upper()} with {len(node.arguments)} arguments"
+        raise refusal(node, told, "at most 2", "AND joins conditions")
     count = counted(_kept(context, rows, node.arguments[1:]))
     is_number = node.word == "count"
     return types.whole(count) if is_number else types.truth(sql("x > 0L", x=count))
@@ -505,7 +508,7 @@ def _set(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
     return types.Scalar(listed(rows, value.tree), types.SetOf(value.type))
 
 
-# Such as MAX([3, 5])
+# Such as MAX([3, 5]), SUM(3, 5)
 def of_set(node: Call, items: types.Scalar) -> types.Scalar:
     """Returns COUNT and the like of the items of a set."""
     element = (

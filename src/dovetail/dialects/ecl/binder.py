@@ -70,6 +70,8 @@ _CONSTANTS = {
 }
 # What stands behind their rows are conditions.
 _OF_CONDITIONS = {"count", "exists"}
+# What is made of values that are listed, as SUM(1, 2).
+_OF_VALUES = {*_OF_CONDITIONS, "sum", "ave"}
 # What is made of whole data sets, each a step of the program.
 _STEPS: dict[str, datasets.Verb] = {
     **datasets.DATASETS,
@@ -86,11 +88,8 @@ _STEPS: dict[str, datasets.Verb] = {
 }
 _BUILT_IN: dict[str, Reader] = {
     **functions.FUNCTIONS,
-    # These only say where a value is computed.
-    **dict.fromkeys(
-        ("nofold", "global"), lambda context, node: context.value(node.arguments[0])
-    ),
     "dictionary": dictionaries.read_dictionary,
+    "enum": records.read_enum,
     "recordof": lambda context, node: context.record(*node.arguments),
 }
 _reads, _answers = partial(entered, _READERS), partial(entered, _BUILT_IN)
@@ -222,6 +221,7 @@ def _call(context: Context, node: syntax.Call) -> values.Value:
         return _BUILT_IN[node.word](context, node)
     if own or any(list(row.record.find(node.word)) for row in context.rows):
         return _called(context, node, context.value(node.of))
+    names.refuse_own(context, node.of, node.word)
     written = node.of.text if isinstance(node.of, syntax.Name) else node.word
     raise refusal(
         node.of,
@@ -297,6 +297,18 @@ def _action(context: Context, node: syntax.Call) -> values.Action:
     return values.Action(node, context.scope)
 
 
+@_answers("nofold", "global")
+def _apart(context: Context, node: syntax.Call) -> values.Value:
+    """Returns NOFOLD and GLOBAL, which only say where a value is computed.
+
+    Rows of an INDEX that are computed apart are a data set: no JOIN looks them up.
+    """
+    found = context.value(node.arguments[0])
+    if isinstance(found, values.DatasetValue):
+        return replace(found, index=values.NoIndex())
+    return found
+
+
 @_answers("nothor")
 def _nothor(context: Context, node: syntax.Call) -> values.Value:
     """Returns NOTHOR: an action or rows as they are, wherever HPCC makes them."""
@@ -355,6 +367,9 @@ def _aggregate(context: Context, node: syntax.Call) -> values.Value:
             return aggregates.of_set(node, items)
         case _ if word in functions.EXTREMES:
             return functions.extreme(context, node)
+        case types.Scalar() if word in _OF_VALUES:
+            listed = syntax.Items(node.place, node.arguments)
+            return aggregates.of_set(node, scalars.read_items(context, listed))
         case found:
             raise refusal(node, f"{word.upper()} of {said(found)}", "rows")
 
@@ -389,6 +404,21 @@ def _join(context: Context, node: syntax.Call) -> values.DatasetValue:
     return joins.read_join(context, node)
 
 
+# RANGE([a, b, c], [1, 3]) is [a, c].
+@_answers("range")
+def _range(context: Context, node: syntax.Call) -> values.SetOfDatasets:
+    """Returns RANGE: those of a set of data sets that stand at some places."""
+    first, second = node.arguments
+    found, places = context.value(first), context.constant(second)
+    if not isinstance(found, values.SetOfDatasets):
+        raise refusal(first, f"RANGE of {said(found)}", "a set of data sets, [a, b]")
+    most = len(found.datasets)
+    if not isinstance(places, list) or not {*places} <= {*range(1, most + 1)}:
+        expected = f"a set of places from 1 to {most}"
+        raise refusal(second, "RANGE of other places than there are", expected)
+    return values.SetOfDatasets(tuple(found.datasets[one - 1] for one in places))
+
+
 @_answers("if", "map", "case")
 def _either(context: Context, node: syntax.Call) -> values.Value:
     """Returns what IF, MAP or CASE gives: the rows of one data set, or a value."""
@@ -398,7 +428,7 @@ def _either(context: Context, node: syntax.Call) -> values.Value:
 
 
 _ROWS_OF = {
-    "left": "it in a JOIN of a set of data sets, or in ROLLUP(groups, GROUP, ..)",
+    "left": "it in a JOIN of a set of data sets, ROLLUP(groups, GROUP, ..), or HAVING",
     "right": "it in a DENORMALIZE(.., GROUP, transform)",
 }
 
@@ -422,13 +452,11 @@ _UNKNOWN = (
 _COLUMN = "compute the column before the program"
 _PARSED = "read the text into columns before the program"
 _INSTEAD: Mapping[str, str] = {
-    "enum": "a definition for each: red := 1; green := 2;",
     "choosesets": "CHOOSEN(rows(condition), n) + CHOOSEN(rows(other), m)",
     **dict.fromkeys(("thisnode", "allnodes"), "leave it out: it changes no rows"),
     "transfer": _COLUMN,
     "merge": "SORT(one + other, fields)",
     "aggregate": "TABLE(rows, {key, total := SUM(GROUP, field)}, key) counts by key",
-    "having": "count by key with TABLE(rows, {key, n := COUNT(GROUP)}, key), and JOIN",
     "when": "SEQUENTIAL(action, OUTPUT(rows))",
     "apply": "OUTPUT(rows)",
     "fail": "LIMIT(n, FAIL(code, 'message')), or a field of ONFAIL's transform",

@@ -93,13 +93,6 @@ def read_denormalize(context: Context, node: Call) -> values.DatasetValue:
             "GROUP stands before the transform, every other option behind it",
         )
     parts = joins.parts_of(context, node, others, kind=spec.Kind.LEFT_OUTER)
-    if parts.keeps_groups:
-        raise refusal(
-            node,
-            "groups of the left rows in a DENORMALIZE",
-            "left rows without groups",
-            "UNGROUP(rows) before it, GROUP(SORT(..), ..) behind it",
-        )
     both = (parts.left.record, parts.right.record)
     along = aggregates.Along.of(*both)
     of_left = _has_left(parts.given.kind)
@@ -124,7 +117,8 @@ def read_denormalize(context: Context, node: Call) -> values.DatasetValue:
         step, made = _one_by_one(step, gathered.record, fold)
     if counts.instead:
         made = _or_instead(made)
-    return datasets.projected(values.DatasetValue(step, gathered.record), made)
+    whole = replace(gathered, step=step)
+    return datasets.projected(whole, made)
 
 
 def _has_left(kind: spec.Kind) -> trees.Node:
@@ -199,9 +193,9 @@ def _gathered(
     record = types.RecordType(tuple(one for one, _ in whole))
     by = (_NUMBER, *(one.name for one, _ in unmatched))
     shown_of = datasets.columns((one.name, tree) for one, tree in whole)
-    return values.DatasetValue(
-        spec.Counted(pairs.step, record.schema, shown_of, by), record
-    )
+    keeps = pairs.is_grouped
+    step = spec.Counted(pairs.step, record.schema, shown_of, by, keeps_groups=keeps)
+    return values.DatasetValue(step, record, is_grouped=keeps)
 
 
 def _numbered(left: values.DatasetValue) -> values.DatasetValue:

@@ -211,12 +211,41 @@ _SPLIT = (
     "IF(x = '', CAST(array() AS ARRAY<STRING>), "
     "filter(split(x, y), piece -> z OR piece <> ''))"
 )
-_PLACES = "filter(sequence(1, length(x)), at -> substring(x, at, length(y)) = y)"
-# sequence(1, 0) counts down: an empty text has places 1 and 0 there.
-_FIND = (
-    "CAST(IF(x = '' OR y = '', 0, "
-    f"coalesce(get({_PLACES}, CAST(z - 1L AS INT)), 0)) AS BIGINT)"
+# The next match begins behind the last: 'xx' is in 'xxxxx' at 1 and 3. Of an empty text
+# sequence(1, 0) counts down, where nothing is found.
+_MATCH = (
+    "named_struct('past', at + length(y), 'many', seen.many + 1L, "
+    "'found', IF(seen.many + 1L = z, at, seen.found))"
 )
+_FIND = (
+    "CAST(IF(y = '', IF(z BETWEEN 1L AND length(x) + 1L, z, 0L), "
+    "aggregate(sequence(1, length(x)), "
+    "named_struct('past', 1, 'many', 0L, 'found', 0), (seen, at) -> "
+    f"IF(at >= seen.past AND substring(x, at, length(y)) = y, {_MATCH}, seen), "
+    "seen -> seen.found)) AS BIGINT)"
+)
+# An empty text is found before each letter, and behind the last.
+_FIND_COUNT = (
+    "CAST(IF(y = '', length(x) + 1L, "
+    "(length(x) - length(replace(x, y, ''))) DIV length(y)) AS BIGINT)"
+)
+
+
+def _contains() -> str:
+    """Returns whether a text has each letter of another as often as that has it."""
+    one, other = (f"rtrim(IF(z, upper({it}), {it}))" for it in "xy")
+    letter = f"substring({other}, at, 1)"
+    count = f"length({{0}}) - length(replace({{0}}, {letter}, ''))"
+    less = f"{count.format(one)} < {count.format(other)}"
+    return f"NOT exists(sequence(1, greatest(length({other}), 1)), at -> {less})"
+
+
+def _with_capitals(others: str) -> str:
+    """Returns a text whose words, of letters and digits, begin with capitals."""
+    letter = "substring(x, at, 1)"
+    is_inside = "at > 1 AND substring(x, at - 1, 1) RLIKE '[A-Za-z0-9]'"
+    each = f"IF({is_inside}, {others.format(letter)}, upper({letter}))"
+    return f"array_join(transform(sequence(1, length(x)), at -> {each}), '')"
 
 
 def _many(words: str) -> str:
@@ -258,6 +287,8 @@ _TYPES: Mapping[str, types.EclType] = {
 _TEXT, _NUMBER, _BOOLEAN = types.STRING, types.INTEGER, types.BOOLEAN
 _TEXTS, _NUMBERS = (_TEXT, _TEXT), (_NUMBER, _NUMBER, _NUMBER)
 _WORDS = types.SetOf(_TEXT)
+# One letter, which may be a blank, as often as a text is long.
+_LETTER, _EACH = types.Letters(1), "repeat(rpad(z, 1, ' '), length({}))"
 _OF_WORDS = (_TEXT, Separator(), _BOOLEAN)
 _FIRST, _SECOND, _THIRD = "x DIV 10000L", "(x DIV 100L) % 100L", "x % 100L"
 _PARTS = "x * 10000L + y * 100L + z"
@@ -268,6 +299,44 @@ _FUNCTIONS: Mapping[str, _Function] = {
     "str.reverse": _Function((_TEXT,), _TEXT, "reverse(x)"),
     "str.cleanspaces": _Function((_TEXT,), _TEXT, f"array_join({_BY_BLANKS}, ' ')"),
     "str.find": _Function((*_TEXTS, _NUMBER), _NUMBER, _FIND, (trees.literal(1),)),
+    "str.findcount": _Function(_TEXTS, _NUMBER, _FIND_COUNT),
+    "str.contains": _Function((*_TEXTS, _BOOLEAN), _BOOLEAN, _contains()),
+    "str.totitlecase": _Function((_TEXT,), _TEXT, _with_capitals("lower({})")),
+    "str.tocapitalcase": _Function((_TEXT,), _TEXT, _with_capitals("{}")),
+    "str.substituteincluded": _Function(
+        (*_TEXTS, _LETTER), _TEXT, f"translate(x, y, {_EACH.format('y')})"
+    ),
+    "str.substituteexcluded": _Function(
+        (*_TEXTS, _LETTER),
+        _TEXT,
+        f"translate(x, translate(x, y, ''), {_EACH.format('x')})",
+    ),
+    # Of a letter that stands twice the last counts; to Spark it is the first.
+    "str.translate": _Function(
+        (*_TEXTS, _TEXT),
+        _TEXT,
+        "IF(length(y) = length(z), translate(x, reverse(y), reverse(z)), x)",
+    ),
+    "str.extract": _Function(
+        (_TEXT, _NUMBER),
+        _TEXT,
+        "coalesce(get(split(x, ','), CAST(y - 1L AS INT)), '')",
+    ),
+    "str.removesuffix": _Function(
+        _TEXTS,
+        _TEXT,
+        "IF(endswith(rtrim(x), rtrim(y)), "
+        "substring(x, 1, length(rtrim(x)) - length(rtrim(y))), x)",
+    ),
+    "str.compareignorecase": _Function(
+        _TEXTS,
+        _NUMBER,
+        "CASE WHEN rtrim(lower(x)) < rtrim(lower(y)) THEN -1L "
+        "WHEN rtrim(lower(x)) > rtrim(lower(y)) THEN 1L ELSE 0L END",
+    ),
+    "str.editdistancewithinradius": _Function(
+        (*_TEXTS, _NUMBER), _BOOLEAN, "levenshtein(rtrim(x), rtrim(y)) <= z"
+    ),
     "str.findreplace": _Function((*_TEXTS, _TEXT), _TEXT, "replace(x, y, z)"),
     "str.filterout": _Function(_TEXTS, _TEXT, "translate(x, y, '')"),
     # Without the letters that are left when those to keep are taken out.
@@ -318,5 +387,10 @@ _OLDER: Mapping[str, str] = {
     for name in (
         *("touppercase", "tolowercase", "reverse", "cleanspaces", "find"),
         *("findreplace", "filter", "filterout", "repeat", "wordcount"),
+        *("findcount", "contains", "extract", "tocapitalcase", "totitlecase"),
+        *("translate", "compareignorecase", "getnthword"),
     )
+} | {
+    f"{OLDER}.stringsubstituteout": "str.substituteincluded",
+    f"{OLDER}.stringsubstitute": "str.substituteexcluded",
 }

@@ -61,7 +61,21 @@ def read_name(context: Context, node: syntax.Name) -> values.Value:
     # Older programs name folders of modules without an IMPORT.
     if context.world.modules.has((node.word,)):
         return values.Imported((node.word,))
+    refuse_own(context, node, node.word)
     raise unknown_name(node, node.text, sorted(_known(context)))
+
+
+def refuse_own(context: Context, node: syntax.Node, word: str) -> None:
+    """Refuses a name in its own definition, where nothing else has it."""
+    for here in context.scope.around:
+        own = (one for one in here.definitions if id(one) in here.pending)
+        if word in map(name_of, own):
+            raise UnknownNameError(
+                f'"{word}" inside of its own definition',
+                "a name that something else has, too: there it means that",
+                "names have no case; what calls itself is written as steps of its own",
+                place=node.place,
+            )
 
 
 def defined(context: Context, node: syntax.Node, word: str) -> Iterator[values.Value]:
@@ -236,8 +250,8 @@ def read_member(context: Context, node: syntax.Member) -> values.Value:
             rows = (it for it in context.rows if isinstance(it.tree, trees.Variable))
             at_hand = (row for row in rows if row.record == record)
             return _field(node, next(at_hand, of.row))
-        case values.ModuleValue(scope):
-            return _of_module(context, node, scope)
+        case values.ModuleValue() | values.TypeValue(named=(_, *_)):
+            return _of_module(context, node, of)
         case values.Imported(path):
             for value in context.world.follow(context, node, (*path, node.word)):
                 return value
@@ -282,9 +296,17 @@ def read_module(context: Context, node: syntax.Module) -> values.ModuleValue:
 
 
 def _of_module(
-    context: Context, node: syntax.Member, scope: values.Scope
+    context: Context, node: syntax.Member, of: values.ModuleValue | values.TypeValue
 ) -> values.Value:
-    """Returns what a module exports under a name."""
+    """Returns what a module exports under a name, or an ENUM has under it."""
+    if isinstance(of, values.TypeValue):
+        known = dict(of.named)
+        if node.word in known:
+            return known[node.word]
+        raise refusal(
+            node, f'no "{node.name}" in the ENUM', f"one of {', '.join(known)}"
+        )
+    scope = of.scope
     outside = replace(context.without_rows(), sides={})
     for definition in _chosen(scope, node, node.word):
         if not is_exported(definition):

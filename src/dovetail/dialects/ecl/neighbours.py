@@ -1,4 +1,4 @@
-"""ITERATE, ROLLUP and PROCESS: rows that are gone through in their order.
+"""ITERATE, ROLLUP and PROCESS, which go through rows in their order; HAVING.
 
     Counted    the list of all rows of a group
     Projected  what comes out of going through it, as a list
@@ -235,6 +235,27 @@ def _of_groups(
         raise refusal(rest[0], "SKIP in a ROLLUP", "a filter behind it")
     step = spec.Counted(source.step, made.record.schema, datasets.columns(made.columns))
     return values.DatasetValue(step, made.record)
+
+
+# Such as HAVING(GROUP(rows, id), COUNT(ROWS(LEFT)) > 1)
+@entered(NEIGHBOURS, "having")
+def _having(context: Context, node: Call) -> values.DatasetValue:
+    """Returns HAVING: the groups of which a condition holds, as they are."""
+    first, condition, *rest = node.arguments
+    datasets.refuse_others(rest, set())
+    source = context.dataset(first)
+    if not source.is_grouped:
+        raise refusal(
+            first, "HAVING of rows without groups", "GROUP(SORT(rows, key), key)"
+        )
+    listed = types.column(types.Field(_ROWS, types.TableType(source.record)))
+    rows = values.RowsValue.of(source.record, listed)
+    row = aggregates.nth(rows, trees.literal(1))
+    sides = context.of_sides({"left": row, "rows(left)": rows})
+    inside, totals = gathering(sides)
+    holds = trees.expressed(inside.condition(condition))
+    kept = spec.Filtered(widened(lists(source), totals), holds)
+    return unfolded(kept, source.record, listed, is_grouped=True)
 
 
 def folded(

@@ -184,6 +184,7 @@ class _EclRules(Rules):
     subtraction = _operation("-")
     negative = _operation("NEGATIVE")
     negated = _operation("NOT")
+    other_bits = _operation("BNOT")
     between = _operation("BETWEEN")
     not_between = _operation("BETWEEN", is_negated=True)
     not_in = _operation("IN", is_negated=True)
@@ -359,7 +360,6 @@ _OTHER_SIGNS = tuple(
         (r"\|", "OR stands between two conditions"),
         (r"!", "NOT, or ~, stands before a condition"),
         (r"\?", "IF(condition, value, other) chooses"),
-        (r"\^|(?<=<)<|(?<=>)>", "compute what bits make before the program"),
         (r'"', "a text stands between single quotes"),
         (r":(?!=)", "a name stands before what a workflow keeps: x := rows : PERSIST"),
         (r"/\*", "a comment ends with */"),

@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from dovetail import spec
 from dovetail.dialects.ecl import syntax, trees, types, values
-from dovetail.dialects.ecl.context import Context, is_word, refusal
+from dovetail.dialects.ecl.context import Context, as_type, is_word, refusal
 
 _UNNAMED = ""
 _NO_EFFECT = {"maxlength", "xpath", "maxcount", "locale", "packed", "blob"}
@@ -65,6 +65,36 @@ def read_type(
 ) -> values.TypeValue:
     """Returns a type that stands for itself, to be named."""
     return values.TypeValue(declared_type(context, node))
+
+
+# color := ENUM(UNSIGNED1, red, green = 5, blue): color.blue is 6, the type UNSIGNED1.
+def read_enum(context: Context, node: syntax.Call) -> values.TypeValue:
+    """Returns ENUM: a type of whole numbers, and names for some of them."""
+    first, *rest = node.arguments
+    kind: types.EclType = types.Whole(4, is_signed=False)
+    if isinstance(first, syntax.TypeName):
+        kind = declared_type(context, first)
+    else:
+        rest = [first, *rest]
+    if not isinstance(kind, types.Whole) or not rest:
+        raise refusal(node, "this ENUM", "ENUM(type, name, name = number, ..)")
+    found: dict[str, types.Scalar] = {}
+    # A value may be made of those before it.
+    scope = values.Scope((), (context.scope,))
+    inside, last = replace(context, scope=scope), 0
+    for one in rest:
+        match one:
+            case syntax.Name(word=word):
+                last += 1
+            case syntax.Operation(sign="=", operands=(syntax.Name(word=word), number)):
+                last = inside.count(number, kind.bounds[0])
+            case _:
+                raise refusal(one, "this in an ENUM", "name, or name = number")
+        if word in found:
+            raise refusal(one, f'"{word}" a second time', "each name once")
+        found[word] = as_type(one, types.whole(trees.literal(last)), kind)
+        scope.known[word] = found[word]
+    return values.TypeValue(kind, tuple(found.items()))
 
 
 def read_record(context: Context, node: syntax.Record) -> types.RecordType:

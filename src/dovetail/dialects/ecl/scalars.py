@@ -109,6 +109,8 @@ def of_numbers(node: syntax.Operation, operands: list[types.Scalar]) -> types.Sc
     ]
     kind = reduce(types.common, [value.type for value in values])
     match node.sign:
+        case "&" | "|" | "^" | "<<" | ">>":
+            return _of_bits(node, operands)
         case "/":
             return _divided(node, values, kind)
         case "DIV" | "%":
@@ -117,6 +119,41 @@ def of_numbers(node: syntax.Operation, operands: list[types.Scalar]) -> types.Sc
             return _calculated(node, values, kind)
         case _:
             raise refusal(node, f'the operator "{node.sign}"', "+, -, *, /, DIV or %")
+
+
+_OF_BITS: Mapping[str, str] = {
+    **{sign: f"x {sign} y" for sign in ("&", "|", "^")},
+    "<<": "shiftleft(x, CAST(y AS INT))",
+    ">>": "shiftright(x, CAST(y AS INT))",
+    "BNOT": "~ x",
+}
+
+
+# 5 & 4, 1 << 3, BNOT flags
+def _of_bits(node: syntax.Operation, operands: list[types.Scalar]) -> types.Scalar:
+    """Returns what an operator makes of the bits of whole numbers of 8 bytes."""
+    for value in operands:
+        if not isinstance(value.type, types.Whole):
+            raise refusal(
+                node,
+                f'"{node.sign}" of {types.spark_type(value.type)}',
+                "whole numbers, whose bits it takes",
+                "AND, OR and NOT are of conditions",
+            )
+    given = dict(zip("xy", map(types.signed, operands), strict=False))
+    # What moves keeps its own sign; of two numbers it is as in a sum of them.
+    one, *others = operands if len(node.sign) == 1 else operands[:1]
+    kind = reduce(types.common, [it.type for it in others], one.type)
+    is_wide = kind == types.Whole(is_signed=False)
+    text = _OF_BITS[node.sign]
+    if node.sign == ">>" and is_wide:
+        text = "shiftrightunsigned(x, CAST(y AS INT))"
+    found = sql(text, **given)
+    if is_wide:
+        return types.Scalar(types.unsigned(found), kind)
+    # The other bits are those of the number's own bytes.
+    own = kind if node.sign == "BNOT" else types.INTEGER
+    return as_type(node, types.whole(found), own)
 
 
 def _is_wide(value: types.Scalar) -> bool:
@@ -251,6 +288,8 @@ def read_operation(context: Context, node: syntax.Operation) -> types.Scalar:
             return types.truth(trees.all_of(map(context.condition, bounds)))
         case "IN":
             return _within(context, node)
+        case "BNOT":
+            return _of_bits(node, [context.scalar(node.operands[0])])
         case "NEGATIVE":
             number = context.scalar(node.operands[0])
             if not isinstance(number.type, NUMBERS):

@@ -247,24 +247,35 @@ def _assign_field(
 def applied(
     context: Context, node: syntax.Call, routine: values.Routine
 ) -> values.Value:
-    """Returns what a transform or a function gives for its arguments."""
-    if isinstance(routine.body, syntax.Transform):
-        scope = values.Scope(
-            (), (routine.scope,), dict(_arguments(context, node, routine))
-        )
-        inside = replace(context.without_rows(), scope=scope)
+    """Returns what a transform or a function gives for its arguments.
+
+    In its own body its name means what had it before, as that of a value does.
+    """
+    inside, body = parameters_of(context, node, routine)
+    pending, key = routine.scope.pending, id(routine.definition)
+    pending.add(key)
+    try:
+        return _given_by(inside, routine, body, node=node)
+    finally:
+        pending.discard(key)
+
+
+def _given_by(
+    inside: Context, routine: values.Routine, body: syntax.Node, *, node: syntax.Call
+) -> values.Value:
+    """Returns what a body gives where the parameters have their values."""
+    if isinstance(body, syntax.Transform):
         # The record that it makes stands in it, TRANSFORM(record, ..), or before its
         # name.
-        if routine.body.record:
-            return read_transform(inside, routine.body)
-        outside = replace(context, scope=routine.scope, rows=(), sides={})
+        if body.record:
+            return read_transform(inside, body)
+        outside = replace(inside, scope=routine.scope, sides={})
         kinds = (declared_type(outside, one) for one in routine.returned[-1:])
         for record in (kind for kind in kinds if isinstance(kind, types.RecordType)):
-            return filled(inside, record, routine.body)
+            return filled(inside, record, body)
         raise refusal(
             node, f'"{node.word}" makes no record', "a record before its name"
         )
-    inside, body = parameters_of(context, node, routine)
     value = inside.value(body)
     if routine.returned and isinstance(value, types.Scalar):
         return as_type(body, value, declared_type(inside, routine.returned[-1]))

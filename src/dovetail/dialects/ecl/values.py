@@ -172,9 +172,13 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class TypeValue:
-    """A type under a name of its own: `id_type := UNSIGNED4`."""
+    """A type under a name of its own: `id_type := UNSIGNED4`; ENUM names values, too.
+
+    These are by their names in lower case.
+    """
 
     type: types.EclType
+    named: tuple[tuple[str, types.Scalar], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,7 +113,7 @@ def neighbours_by(rows: Rows, values: list[Node]) -> Terms:
 
 def counted(book: Book, rows: Rows, step: spec.Counted) -> Rows:
     """Returns one row for each group, in the order of their first rows."""
-    rows = book.placed(rows)
+    rows, groups = book.placed(rows), rows.groups if step.keeps_groups else ()
     # The least place of a group is to be its first row's: so places must rise.
     if any(term.is_descending for term in rows.order):
         rows = book.numbered(rows)
@@ -128,13 +128,15 @@ def counted(book: Book, rows: Rows, step: spec.Counted) -> Rows:
     parts = (f"'at_{it}', {quoted(term.column)}" for it, term in enumerate(rows.order))
     at = f"named_struct({', '.join(parts)})"
     # By what the step names, else by the groups that the rows are in already.
-    by = [quoted(it) for it in step.by or [term.column for term in rows.groups]]
+    stay = [quoted(term.column) for term in groups]
+    own = [quoted(it) for it in step.by or [term.column for term in rows.groups]]
+    by = tuple(dict.fromkeys((*own, *stay)))
     sums, seen = _seen(rows.schema, [*columns.values()], quoted(place))
     found = book.changed(
         rows,
         "counted",
         select(aliased(rows.record, ROW), aliased(at, place), *by),
-        Call(Method.GROUP, tuple(by)),
+        Call(Method.GROUP, by),
         Call(
             Method.AGGREGATE,
             (
@@ -143,11 +145,12 @@ def counted(book: Book, rows: Rows, step: spec.Counted) -> Rows:
                 Sql(aliased(f"min({quoted(place)})", place)),
             ),
         ),
-        select(*map(quoted, counts.found.values()), *seen, quoted(place)),
-        select(*texts, quoted(place)),
+        select(*map(quoted, counts.found.values()), *seen, quoted(place), *stay),
+        select(*texts, quoted(place), *stay),
     )
-    order = (Term(place, is_number=False),)
-    return Rows(found.frame, step.schema, order, in_place=False)
+    order = (*groups, Term(place, is_number=False))
+    shown = Rows(found.frame, step.schema, order, in_place=False, groups=groups)
+    return shown.without_values()
 
 
 def _seen(schema: Schema, trees: list[Node], place: str) -> tuple[list[Sql], list[str]]:

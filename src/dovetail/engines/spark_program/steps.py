@@ -195,13 +195,13 @@ def numbered(book: Book, rows: Rows, step: spec.Numbered) -> Rows:
     """Returns the rows, without groups, with their number from 0.
 
     Where numbers may have gaps each row has one of its own, and none goes through one
-    task.
+    task: groups stay.
     """
     if step.may_gap:
         number = aliased("monotonically_increasing_id()", step.column)
         every = select(*rows.columns, number, *rows.hidden)
         found = book.changed(rows, "numbered", every)
-        return replace(found, schema=step.schema, groups=())
+        return replace(found, schema=step.schema)
     rows = replace(book.placed(rows), groups=(), in_place=False)
     kind = step.schema[step.column].type
     text = f"CAST(row_number() {window((), rows.order)} - 1 AS {kind})"
