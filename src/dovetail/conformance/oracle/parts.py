@@ -232,12 +232,15 @@ class Parts:
         )
 
     def refuse_excess(self, left: LivingRow, count: int) -> None:
-        """Ends the job where a left row has more candidates than a fatal limit."""
+        """Ends the job where a left row has more candidates than a fatal limit.
+
+        That is at the first one too many, whatever is still to come: no more are told.
+        """
         picker = self.picker
         if count > picker.limit and picker.on_exceed is spec.OnExceed.FAIL:
             key = [str(part(left.values)) for part in self.sides[spec.Hand.LEFT].hard]
             raise LimitError(
-                f"{spec.row_of_key(key)} has {count} candidates",
+                f"{spec.row_of_key(key)} has {picker.limit + 1} candidates",
                 f"at most {picker.limit}",
             )
 

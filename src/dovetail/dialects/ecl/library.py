@@ -231,13 +231,13 @@ _FIND_COUNT = (
 )
 
 
-def _contains() -> str:
-    """Returns whether a text has each letter of another as often as that has it."""
-    one, other = (f"rtrim(IF(z, upper({it}), {it}))" for it in "xy")
-    letter = f"substring({other}, at, 1)"
-    count = f"length({{0}}) - length(replace({{0}}, {letter}, ''))"
-    less = f"{count.format(one)} < {count.format(other)}"
-    return f"NOT exists(sequence(1, greatest(length({other}), 1)), at -> {less})"
+# Each letter of the second stands in the first as often as it has it itself.
+_ONE, _OTHER = (f"rtrim(IF(z, upper({it}), {it}))" for it in "xy")
+_LETTERS = f"length({{0}}) - length(replace({{0}}, substring({_OTHER}, at, 1), ''))"
+_CONTAINS = (
+    f"NOT exists(sequence(1, greatest(length({_OTHER}), 1)), at -> "
+    f"{_LETTERS.format(_ONE)} < {_LETTERS.format(_OTHER)})"
+)
 
 
 def _with_capitals(others: str) -> str:
@@ -300,7 +300,7 @@ _FUNCTIONS: Mapping[str, _Function] = {
     "str.cleanspaces": _Function((_TEXT,), _TEXT, f"array_join({_BY_BLANKS}, ' ')"),
     "str.find": _Function((*_TEXTS, _NUMBER), _NUMBER, _FIND, (trees.literal(1),)),
     "str.findcount": _Function(_TEXTS, _NUMBER, _FIND_COUNT),
-    "str.contains": _Function((*_TEXTS, _BOOLEAN), _BOOLEAN, _contains()),
+    "str.contains": _Function((*_TEXTS, _BOOLEAN), _BOOLEAN, _CONTAINS),
     "str.totitlecase": _Function((_TEXT,), _TEXT, _with_capitals("lower({})")),
     "str.tocapitalcase": _Function((_TEXT,), _TEXT, _with_capitals("{}")),
     "str.substituteincluded": _Function(

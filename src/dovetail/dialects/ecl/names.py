@@ -296,17 +296,17 @@ def read_module(context: Context, node: syntax.Module) -> values.ModuleValue:
 
 
 def _of_module(
-    context: Context, node: syntax.Member, of: values.ModuleValue | values.TypeValue
+    context: Context, node: syntax.Member, found: values.ModuleValue | values.TypeValue
 ) -> values.Value:
     """Returns what a module exports under a name, or an ENUM has under it."""
-    if isinstance(of, values.TypeValue):
-        known = dict(of.named)
+    if isinstance(found, values.TypeValue):
+        known = dict(found.named)
         if node.word in known:
             return known[node.word]
         raise refusal(
             node, f'no "{node.name}" in the ENUM', f"one of {', '.join(known)}"
         )
-    scope = of.scope
+    scope = found.scope
     outside = replace(context.without_rows(), sides={})
     for definition in _chosen(scope, node, node.word):
         if not is_exported(definition):

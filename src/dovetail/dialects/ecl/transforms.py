@@ -255,31 +255,24 @@ def applied(
     pending, key = routine.scope.pending, id(routine.definition)
     pending.add(key)
     try:
-        return _given_by(inside, routine, body, node=node)
+        if isinstance(body, syntax.Transform):
+            # The record that it makes stands in it, TRANSFORM(record, ..), or before
+            # its name.
+            if body.record:
+                return read_transform(inside, body)
+            outside = replace(inside, scope=routine.scope, sides={})
+            kinds = (declared_type(outside, one) for one in routine.returned[-1:])
+            for record in (it for it in kinds if isinstance(it, types.RecordType)):
+                return filled(inside, record, body)
+            raise refusal(
+                node, f'"{node.word}" makes no record', "a record before its name"
+            )
+        value = inside.value(body)
+        if routine.returned and isinstance(value, types.Scalar):
+            return as_type(body, value, declared_type(inside, routine.returned[-1]))
+        return value
     finally:
         pending.discard(key)
-
-
-def _given_by(
-    inside: Context, routine: values.Routine, body: syntax.Node, *, node: syntax.Call
-) -> values.Value:
-    """Returns what a body gives where the parameters have their values."""
-    if isinstance(body, syntax.Transform):
-        # The record that it makes stands in it, TRANSFORM(record, ..), or before its
-        # name.
-        if body.record:
-            return read_transform(inside, body)
-        outside = replace(inside, scope=routine.scope, sides={})
-        kinds = (declared_type(outside, one) for one in routine.returned[-1:])
-        for record in (kind for kind in kinds if isinstance(kind, types.RecordType)):
-            return filled(inside, record, body)
-        raise refusal(
-            node, f'"{node.word}" makes no record', "a record before its name"
-        )
-    value = inside.value(body)
-    if routine.returned and isinstance(value, types.Scalar):
-        return as_type(body, value, declared_type(inside, routine.returned[-1]))
-    return value
 
 
 def parameters_of(

@@ -133,7 +133,7 @@ class Judged:
         frame = frame.withColumn(_COUNT, count)
         frame = frame.withColumn(OVER, F.col(MATCH) & (F.col(_COUNT) > limit.count))
         if limit.on_exceed is spec.OnExceed.FAIL:
-            stop = stopped(self.meeting, limit.count, F.col(OVER), F.col(_COUNT))
+            stop = stopped(self.meeting, limit.count, F.col(OVER))
             frame = frame.where(stop)
         return frame.withColumn(MATCH, F.col(MATCH) & ~F.col(OVER))
 

@@ -82,23 +82,17 @@ def limits_told() -> Iterator[None]:
         raise LimitError(limit["said"], hint=hint) from error
 
 
-def stopped(
-    meeting: candidates.Meeting, most: int, is_over: Column, count: Column
-) -> Column:
+def stopped(meeting: candidates.Meeting, most: int, is_over: Column) -> Column:
     """Returns true; where a left row has too many candidates Spark stops.
 
-    On the event clock that is at the first one too many, so no more are told.
+    A stream fails at the first one too many, so no more are told.
     """
-    if meeting.join.clock is spec.Clock.EVENT:
-        count = F.lit(most + 1)
     shown = [F.coalesce(key.cast("string"), F.lit("None")) for key in meeting.key]
     own = f"; the program says \u201c{meeting.failure}\u201d" if meeting.failure else ""
     facts = F.concat(
         F.lit(spec.row_of_key([""] if shown else [])),
         F.concat_ws(", ", *shown),
-        F.lit(" has "),
-        count.cast("string"),
-        F.lit(f" candidates; expected at most {most}{own}"),
+        F.lit(f" has {most + 1} candidates; expected at most {most}{own}"),
     )
     stop = F.raise_error(facts).cast("boolean")
     return F.when(is_over, stop).otherwise(values.yes())

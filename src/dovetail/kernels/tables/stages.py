@@ -120,8 +120,8 @@ class _Stages:
         if len(over):
             order = np.lexsort((rows.place[self.left[over]], self.place[over]))
             worst = over[order[0]]
-            left, count = int(self.left[worst]), int(counts[worst])
-            raise TooManyError(picks, rows, left, count)
+            # The first one too many fails it, so no more are told.
+            raise TooManyError(picks, rows, int(self.left[worst]), picks.most + 1)
 
     def parts(self) -> Iterator[_Stages]:
         """Gives the stages a few left rows at a time, so that memory has an end."""
