@@ -5,6 +5,7 @@ case takes about a second, and the tests have to stay short.
 """
 
 import re
+from collections import Counter
 from functools import partial
 from zlib import crc32
 
@@ -73,6 +74,11 @@ def texts_shared_out(cases, *, every_word):
     chosen = set(free)
     for names, share in ((alone, 12), ({it.name for it in cases} - alone, 3)):
         known = {it.name: words(it) for it in cases if it.name in names - free}
+        # A word of one text alone is mostly a name.
+        often = Counter(one for found in known.values() for one in found)
+        known = {
+            name: {it for it in some if often[it] > 1} for name, some in known.items()
+        }
         if every_word and known:
             chosen |= {*with_every_feature(known, share)}
         else:
