@@ -1,7 +1,7 @@
 """Which cases real Spark plays in every run; `--wide` plays more, `--long` all.
 
 All of them are played by the definition and the engine `local` each time. On Spark a
-case takes about a second, and the tests have to stay short.
+case takes a second or some more, and the tests have to stay short.
 """
 
 import re

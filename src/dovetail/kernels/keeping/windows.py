@@ -6,6 +6,9 @@
 Where all that is asked for are totals they go on from row to row: a window that empties
 as it fires keeps no row but the last one of each group, and one that slides gives what
 it does at the same price however long it is.
+
+Totals alone, of windows that fire with the clock or slide over a length of time, are
+worth whole columns: see `panes` and `sliding`.
 """
 
 from __future__ import annotations
