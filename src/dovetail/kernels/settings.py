@@ -373,12 +373,18 @@ class JoinSettings:
     @property
     def numbered(self) -> bool:
         """Tells whether the order of arrival can be seen in the result."""
+        return self.shows_order(1)
+
+    def shows_order(self, hand: int) -> bool:
+        """Tells whether the result shows in which order a side's rows came.
+
+        Picks go through the right rows by it, for each left row by itself.
+        """
         bucket_windows = any(
             side.untimed or not side.is_intrinsic for side in self.sides
         )
-        is_seen = self.ordered or bucket_windows or self.picks.ranks
-        is_seen |= self.asks_bounds
-        return not self.event_clock or is_seen
+        is_shown = self.ordered or bucket_windows or self.asks_bounds
+        return not self.event_clock or is_shown or (hand == 1 and self.picks.ranks)
 
     @property
     def holds(self) -> int:

@@ -203,11 +203,14 @@ class _Columns:
         # Left rows alone have a condition of their own among the picks.
         barring = self.plan.join.picks.left_condition
         is_barred = self.side.hand is spec.Hand.LEFT and barring != ALWAYS
+        # Places of rows cost a hash of each, which few joins ask for.
+        number = spec.HANDS.index(self.side.hand)
+        is_shown = self.settings.gathers or self.settings.shows_order(number)
         return {
             CODE: self.side.keys.code,
             PARTITION: partition_code(self.side),
             relay.MOMENT: moment,
-            POSITION: self._position(),
+            POSITION: self._position() if has_bounds or is_shown else "",
             relay.EVENT: event,
             relay.SCOPE: schema.quoted(relay.SCOPE) if self.with_events else "",
             NOW: self.now if has_clock else "",

@@ -107,20 +107,22 @@ class Shown(NamedTuple):
 class Reading:
     """How the rows of a join are read from lines of results: what of both sides.
 
-    `schema` is that of the results; `told` is what stands behind both sides. Where
-    several sets are joined `rest` is SQL for the rows behind the second one.
+    `schema` is that of the results, `head` what stands in front of both sides, `told`
+    what stands behind them. Where several sets are joined `rest` is SQL for the rows
+    behind the second one.
     """
 
     schema: pa.Schema
     sides: Mapping[Hand, tuple[Shown, ...]]
     told: tuple[StructField, ...]
     rest: str = ""
+    head: tuple[StructField, ...] = tuple(_HEAD_TYPES)
 
     @property
     def fields(self) -> list[StructField]:
         """Returns the columns that are read; lines without a row have nulls in all."""
         sides = [one.field for hand in HANDS for one in self.sides[hand]]
-        return [*_HEAD_TYPES, *sides, *self.told]
+        return [*self.head, *sides, *self.told]
 
     def shown(self) -> list[str]:
         """Returns how the columns are shown, as SQL: of each side in a struct."""
@@ -129,7 +131,7 @@ class Reading:
             own = (f"{one.text} AS {quoted(one.name)}" for one in self.sides[hand])
             sides.append(f"struct({', '.join(own)}) AS {hand.letter}")
         return [
-            *map(quoted, _HEAD_TYPES.names),
+            *(quoted(one.name) for one in self.head),
             *sides,
             *(
                 f"{self.rest} AS {quoted(REST)}"
@@ -139,8 +141,11 @@ class Reading:
             ),
         ]
 
-    def only(self, looked_at: Columns) -> Reading:
-        """Returns the same with no more of some sides than these columns."""
+    def only(self, looked_at: Columns, *, has_head: bool) -> Reading:
+        """Returns the same with no more of some sides than these columns.
+
+        Of the head nothing stays where nobody asks for it, and there is something else.
+        """
         sides = {
             hand: tuple(
                 one
@@ -149,7 +154,8 @@ class Reading:
             )
             for hand, columns in self.sides.items()
         }
-        return replace(self, sides=sides)
+        has_head |= not any(sides.values())
+        return replace(self, sides=sides, head=self.head if has_head else ())
 
     def rows(
         self, lines: DataFrame, number: int, outlets: Sequence[Outlet]
@@ -188,10 +194,12 @@ class Results:
             else (0, outlet)
         )
         outlets = Outlets(self.plan.joins[number])
-        if self.readings:
-            reading = self.readings[number].only(self.looked_at.get(own, {}))
-            results = reading.rows(results, number, outlets.leaving_by(own))
-        return outlets.frame(results, own)
+        if not self.readings:
+            return outlets.frame(results, own)
+        looked_at, has_head = self.looked_at.get(own, {}), not outlets.is_plain(own)
+        reading = self.readings[number].only(looked_at, has_head=has_head)
+        rows = reading.rows(results, number, outlets.leaving_by(own))
+        return outlets.shown(rows, own)
 
     def whole(self, results: DataFrame, number: int = 0) -> DataFrame:
         """Returns all rows of the results of a join, with all columns of both sides."""
@@ -308,15 +316,26 @@ class Outlets:
         return (outlet,)
 
     def frame(self, raw: DataFrame, outlet: Outlet) -> DataFrame:
-        """Returns the rows of one outlet with its own columns.
+        """Returns the rows of one outlet with its own columns."""
+        return self.shown(raw.where(self.leaves_by(outlet)), outlet)
+
+    def is_plain(self, outlet: Outlet) -> bool:
+        """Tells whether an outlet's rows are made of columns of both sides alone."""
+        if outlet is not Outlet.MATCHED:
+            return outlet in UNMATCHED
+        join = self.plan.join
+        stands_in = any(not isinstance(join.absent(one), NullRow) for one in HANDS)
+        return not (stands_in or join.picks.transforms or self.computes)
+
+    def shown(self, rows: DataFrame, outlet: Outlet) -> DataFrame:
+        """Returns rows that leave by one outlet with its own columns.
 
         Pairs, and on one port lone rows, are shown as the select says. Others come out
         as they came in; of a late one its side and the reason stand in front.
         """
-        rows = raw.where(self.leaves_by(outlet))
         match outlet:
             case Outlet.MATCHED:
-                known = self._known(rows)
+                known = rows if self.is_plain(outlet) else self._known(rows)
                 return known.select(*self._shown(), *_changes(known), *self.extra)
             case Outlet.LEFT_UNMATCHED | Outlet.RIGHT_UNMATCHED:
                 return self._as_came(rows, HANDS[UNMATCHED.index(outlet)])
