@@ -26,6 +26,7 @@ from bench.data import Stretch
 from bench.interval import (
     QUICK,
     ROCKSDB,
+    SELECT,
     Leg,
     Source,
     asked,
@@ -37,7 +38,6 @@ from bench.interval import (
 )
 from bench.measure import Sample, figures, in_turns, show
 
-SELECT = {"key": "l.key", "ts": "l.ts", "lseq": "l.seq", "rseq": "r.seq"}
 # What is there at the end: what came, less what went.
 _LEFT_OVER = "CASE change WHEN 'insert' THEN 1 WHEN 'delete' THEN -1 ELSE 0 END"
 CHECKS = (f"sum({_LEFT_OVER}) AS pairs", "count(*) AS sum")

@@ -18,68 +18,39 @@ from functools import partial
 
 from pyspark.sql import DataFrame
 
-from bench.data import SCHEMA, Stretch
+import dovetail as dt
+from bench.data import Stretch
 from bench.interval import (
-    BUCKETS,
-    PARTITIONS,
+    CHECK,
     QUICK,
     ROCKSDB,
+    SELECT,
     Leg,
     Source,
     drained,
     session,
 )
 from bench.measure import figures, in_turns, median_rate, show
-from dovetail.engines.spark_stream.dataflow import Layout, lay
-from dovetail.engines.spark_stream.feeds import Buckets
-from dovetail.engines.spark_stream.labels import balanced_labels
-from dovetail.plan.stream import Feed, StreamPlan, plan_stream
-from dovetail.spec.defaults import with_defaults
-from dovetail.spec.inputs import Outlet
-from dovetail.spec.join import HANDS
-from dovetail.spec.reader import read_inputs, read_join
 
-_INPUT = {"kind": "stream", "schema": SCHEMA, "time": "ts", "lateness": "5 seconds"}
-INPUTS = read_inputs({"L": _INPUT, "R": _INPUT})
+CORES = "spark.sql.shuffle.partitions"
 
 
-def planned(count: int, per: list[str]) -> StreamPlan:
-    """Returns the plan of a join of the newest rows, each of so many of a partition."""
-    window = {"window": {"rows": count}, "partition_by": per}
-    join = {
-        "left": {"from": "L", **window},
-        "right": {"from": "R", **window},
-        "type": "inner",
-        "hard": [["l.key", "r.key"]],
-        "select": {"key": "l.key", "ts": "l.ts", "lseq": "l.seq", "rseq": "r.seq"},
-        "clock": "arrival",
-    }
-    feeds = dict.fromkeys(HANDS, Feed(order="seq"))
-    return plan_stream(with_defaults(read_join(join), INPUTS), INPUTS, feeds)
-
-
-def joined(plan: StreamPlan, source: Source) -> DataFrame:
-    """Returns the join as Dovetail lays it."""
-    count = BUCKETS if plan.spread.is_wide else 1
-    front = 1 if plan.spread.told else 0
-    labels = balanced_labels(count + front, PARTITIONS)
-    spread = Buckets(labels[:count], count, labels[count:])
-    layout = Layout(lambda _: spread, lambda _: False)
-    lines, results = lay(plan, (source.side("l"), source.side("r")), layout)
-    return results.frame(lines, Outlet.MATCHED)
+def joined(source: Source, count: int, *per: str) -> DataFrame:
+    """Returns the pairs of the newest rows, each of so many of a partition."""
+    left, right = (
+        dt.stream(source.side(letter), order="seq").window(dt.rows(count), per=per)
+        for letter in "lr"
+    )
+    return left.join(right, on="key", select=SELECT).matched
 
 
 def legs(stretch: Stretch) -> dict[str, Leg]:
     """Returns all legs."""
-    plan = planned(stretch.keys, [])
-    plans = {
-        "per_key": planned(1, ["key"]),
-        "over_all": plan,
-        "one_bucket": replace(plan, spread=plan.spread.over(1)),
-    }
+    of_all, two = partial(joined, count=stretch.keys), {**ROCKSDB, CORES: "2"}
     return {
-        name: Leg(partial(joined, one), ROCKSDB, stretch.files)
-        for name, one in plans.items()
+        "per_key": Leg(lambda it: joined(it, 1, "key"), two, stretch.files),
+        "over_all": Leg(of_all, two, stretch.files),
+        "one_bucket": Leg(of_all, {**ROCKSDB, CORES: "1"}, stretch.files),
     }
 
 
@@ -99,7 +70,7 @@ def main() -> None:
     each = min(told.files_per_trigger, stretch.files // 2)
     run, spark = legs(stretch), session()
     warm = Source(spark, stretch, each, stretch.files // 2)
-    found = {name: drained(leg, warm, check=True) for name, leg in run.items()}
+    found = {name: drained(leg, warm, CHECK) for name, leg in run.items()}
     if found["over_all"] != found["one_bucket"]:
         sys.exit(f"the legs do not agree: {json.dumps(found)}")
     source = replace(warm, files=stretch.files)

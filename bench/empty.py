@@ -32,27 +32,20 @@ from pyspark.sql.streaming.query import StreamingQuery
 from rich.console import Console
 from rich.table import Table
 
+import dovetail as dt
 from bench.data import Stretch
 from bench.interval import (
     FORMAT,
-    PLAN,
     ROCKSDB,
     SPARK_ROCKSDB,
     Source,
     dovetail,
+    joined,
     native,
     session,
 )
 from bench.measure import cpu_seconds
-from dovetail.bind.sinks import folder
-from dovetail.engines.spark_stream.query import (
-    NOW,
-    PER_PARTITION,
-    Start,
-    Streaming,
-    start,
-)
-from dovetail.spec.inputs import Outlet
+from dovetail.engines.spark_stream.query import PER_PARTITION
 
 ROWS, SETTLED = 20, 3
 """Rows of a side in a batch, and how many batches pass before they are measured."""
@@ -69,9 +62,12 @@ class Ran:
 
 def written(source: Source, place: str, partitions: int = 0) -> StreamingQuery:
     """Starts the join as a user does, into a folder."""
-    streaming = Streaming(PLAN, (source.side("l"), source.side("r")), partitions)
-    sinks = {Outlet.MATCHED: folder(f"{place}/matched")}
-    return start(streaming, sinks, Start(f"{place}/checkpoint", NOW))
+    return joined(source).write(
+        matched=dt.folder(f"{place}/matched"),
+        checkpoint=f"{place}/checkpoint",
+        trigger={"availableNow": True},
+        partitions=partitions or None,
+    )
 
 
 def noop(source: Source, place: str) -> StreamingQuery:

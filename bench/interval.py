@@ -2,8 +2,8 @@
 
 Both sides have equal keys and row times at most 60 seconds apart. All legs run on one
 warm session with as many rows a trigger, two cores, two state partitions, a lateness
-of 5 seconds and batches only where there is data. Dovetail carries all columns, as a
-user's query does; Spark's joins carry those that come out. The floor reads, packs and
+of 5 seconds and batches only where there is data. Dovetail carries all columns, and
+Spark's joins carry those that come out. The floor reads, packs and
 shuffles what Dovetail's operator would get, and drops it. `outer` is a left outer join,
 `hot` has half its rows on one key, `near` the same join with keys that are all alike.
 `wide` is the first join where rows have twenty more columns, which nobody reads.
@@ -24,13 +24,16 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
+import dovetail as dt
 from bench import flink
 from bench.data import Stretch, as_csv, made
 from bench.measure import Sample, figures, in_turns, median_rate, show
+from dovetail.api.joined import streaming_of
 from dovetail.engines.kernel_settings import stream_settings
 from dovetail.engines.spark_session import (
     BY_NAME,
@@ -38,19 +41,12 @@ from dovetail.engines.spark_session import (
     MANAGER,
     local_session,
 )
-from dovetail.engines.spark_stream.dataflow import Layout, as_lines, lay
-from dovetail.engines.spark_stream.feeds import Buckets, Packing, packings
+from dovetail.engines.spark_stream.dataflow import as_lines
+from dovetail.engines.spark_stream.feeds import Buckets, packings
 from dovetail.engines.spark_stream.labels import balanced_labels
 from dovetail.engines.spark_stream.query import PER_PARTITION
-from dovetail.plan.stream import Feed, StreamPlan, plan_stream
-from dovetail.spec.defaults import with_defaults
-from dovetail.spec.inputs import Outlet, Settings
-from dovetail.spec.join import HANDS
-from dovetail.spec.reader import read_inputs, read_join
 
-PARTITIONS = 2
-BUCKETS = PER_PARTITION * PARTITIONS
-SPREAD = Buckets(balanced_labels(BUCKETS, PARTITIONS), BUCKETS)
+PARTITIONS, REACH = 2, "60 seconds"
 QUICK = Stretch(files=2, rows=1000, keys=100, seconds=100)
 STATE = "spark.sql.streaming.stateStore"
 PROVIDER = "org.apache.spark.sql.execution.streaming.state.{}StateStoreProvider"
@@ -63,35 +59,8 @@ _AS_SPARK = {MANAGER: BY_NAME.replace("FileSystem", "FileContext")}
 ROCKSDB = {**_ROCKSDB, MANAGER: BY_NAME}
 SPARK_ROCKSDB = {**_ROCKSDB, **_AS_SPARK, FORMAT: "4"}
 SPARK_HDFS = {**_ON_HEAP, **_AS_SPARK, FORMAT: "2"}
-USUAL, USUAL_ROWS, MORE = Settings(), Stretch(), 20
-
-
-def planned(
-    kind: str, reach: str, settings: Settings = USUAL, stretch: Stretch = USUAL_ROWS
-) -> StreamPlan:
-    """Returns the plan of an interval join of a kind, whose rows are so far apart.
-
-    There is no order among rows of equal time: Spark's own join has none either.
-    """
-    window = {"range": {"preceding": reach, "following": "0 seconds"}}
-    told = {
-        "left": {"from": "L", "window": window},
-        "right": {"from": "R", "window": window},
-        "type": kind,
-        "hard": [["l.key", "r.key"]],
-        "select": {"key": "l.key", "ts": "l.ts", "lseq": "l.seq", "rseq": "r.seq"},
-        "clock": "event",
-    }
-    side = {"kind": "stream", "schema": stretch.schema, "time": "ts"}
-    inputs = read_inputs({name: {**side, "lateness": "5 seconds"} for name in "LR"})
-    join = with_defaults(read_join(told), inputs)
-    feeds = dict.fromkeys(HANDS, Feed())
-    plan = plan_stream(join, inputs, feeds, settings=settings)
-    left, right = (replace(side, place="") for side in plan.sides)
-    return replace(plan, sides=(left, right))
-
-
-PLAN = planned("inner", "60 seconds")
+MORE = 20
+SELECT = {"key": "l.key", "ts": "l.ts", "lseq": "l.seq", "rseq": "r.seq"}
 CHECK = (
     "count(*) AS pairs",
     "sum(CAST(xxhash64(key, ts, lseq, rseq) AS DECIMAL(38, 0))) AS sum",
@@ -138,37 +107,51 @@ class Leg:
         return Source(spark, own, each, self.files)
 
 
-def dovetail(
-    source: Source, plan: StreamPlan = PLAN, spread: Buckets = SPREAD
-) -> DataFrame:
-    """Returns the join as Dovetail lays it."""
-    layout = Layout(lambda _: spread, lambda _: False)
-    lines, results = lay(plan, (source.side("l"), source.side("r")), layout)
-    return results.frame(lines, Outlet.MATCHED)
+class Sides(Protocol):
+    """Whoever has both sides of a join."""
+
+    def side(self, letter: str) -> DataFrame:
+        """Returns one side as a stream."""
 
 
-def packed(source: Source) -> tuple[Packing, Packing]:
-    """Returns both sides as the packer gets them."""
-    return packings(
-        PLAN, stream_settings(PLAN), (source.side("l"), source.side("r")), SPREAD
+def joined(source: Sides, kind: str = "inner", reach: str = REACH) -> dt.Joined:
+    """Returns a join of a kind, as a user writes it, whose rows are so far apart."""
+    left, right = (
+        dt.stream(source.side(letter), time="ts", lateness="5 seconds").window(
+            dt.range(preceding=reach)
+        )
+        for letter in "lr"
     )
+    return left.join(right, on="key", how=kind, select=SELECT)
 
 
-def native(source: Source) -> DataFrame:
+def dovetail(source: Sides, kind: str = "inner", reach: str = REACH) -> DataFrame:
+    """Returns the rows of such a join."""
+    return joined(source, kind, reach).matched
+
+
+def native(source: Sides, kind: str = "inner", reach: str = REACH) -> DataFrame:
     """Returns the join as Spark does it."""
     left, right = (
         source.side(letter).withWatermark("ts", "5 seconds").alias(letter)
         for letter in "lr"
     )
-    near = "r.ts BETWEEN l.ts - INTERVAL 60 SECONDS AND l.ts + INTERVAL 60 SECONDS"
-    joined = left.join(right, F.expr(f"l.key = r.key AND {near}"))
-    return joined.selectExpr("l.key", "l.ts", "l.seq AS lseq", "r.seq AS rseq")
+    near = f"r.ts BETWEEN l.ts - INTERVAL {reach} AND l.ts + INTERVAL {reach}"
+    pairs = left.join(right, F.expr(f"l.key = r.key AND {near}"), kind)
+    return pairs.selectExpr("l.key", "l.ts", "l.seq AS lseq", "r.seq AS rseq")
 
 
-def floor(source: Source) -> DataFrame:
+def floor(source: Sides, join: Callable[[Any], dt.Joined] = joined) -> DataFrame:
     """Returns the packed lines of both sides, shuffled as for the operator."""
-    left, right = map(as_lines, packed(source))
-    return left.unionAll(right).repartition(PARTITIONS, "bucket")
+    laid = streaming_of(join(source))
+    buckets = PER_PARTITION * PARTITIONS
+    spread = Buckets(balanced_labels(buckets, PARTITIONS), buckets)
+    left, right = laid.frames
+    assert isinstance(left, DataFrame)  # noqa: S101 - no join stands inside
+    assert isinstance(right, DataFrame)  # noqa: S101
+    packed = packings(laid.plan, stream_settings(laid.plan), (left, right), spread)
+    ours, theirs = map(as_lines, packed)
+    return ours.unionAll(theirs).repartition(PARTITIONS, "bucket")
 
 
 def legs(files: int, rocksdb_files: int) -> dict[str, Leg]:
@@ -177,10 +160,8 @@ def legs(files: int, rocksdb_files: int) -> dict[str, Leg]:
     Where half the rows have one key each meets all that are near: so those lie nearer,
     and beside them stands the same with keys that are all alike.
     """
-    outer = partial(dovetail, plan=planned("left_outer", "60 seconds"))
-    near = partial(dovetail, plan=planned("inner", "1 millisecond"))
-    rows = Stretch(more=MORE)
-    wide = partial(dovetail, plan=planned("inner", "60 seconds", stretch=rows))
+    outer = partial(dovetail, kind="left_outer")
+    near = partial(dovetail, reach="1 millisecond")
     return {
         "dovetail": Leg(dovetail, ROCKSDB, files),
         "rocksdb": Leg(native, SPARK_ROCKSDB, rocksdb_files),
@@ -189,7 +170,7 @@ def legs(files: int, rocksdb_files: int) -> dict[str, Leg]:
         "outer": Leg(outer, ROCKSDB, files, apart=True),
         "near": Leg(near, ROCKSDB, files, apart=True),
         "hot": Leg(near, ROCKSDB, files, apart=True, hot=0.5),
-        "wide": Leg(wide, ROCKSDB, files, more=MORE),
+        "wide": Leg(dovetail, ROCKSDB, files, more=MORE),
     }
 
 

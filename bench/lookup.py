@@ -3,8 +3,8 @@
 Each row of the stream meets the version of its key that is the newest at its row time;
 it may be five seconds late. Flink joins with a versioned view, FOR SYSTEM_TIME AS OF
 the row's time. The leg `asof` gives the same pairs as an as-of join of two streams; the
-floor packs and shuffles both sides, and joins nothing. All that join must find as many
-pairs before anything is measured.
+floor packs and shuffles what that one does, and joins nothing. All that join must find
+as many pairs before anything is measured.
 
     scripts/bench lookup --rounds 3
     scripts/bench lookup --legs dovetail    without PyFlink, which it else installs
@@ -13,13 +13,15 @@ pairs before anything is measured.
 
 from __future__ import annotations
 
+from functools import partial
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 import dovetail as dt
 from bench import flink
-from bench.changelog import SELECT, compared
-from bench.interval import CHECK, ROCKSDB, Leg, Source, floor
+from bench.changelog import compared
+from bench.interval import CHECK, ROCKSDB, SELECT, Leg, Source, floor
 
 
 def versions(source: Source) -> DataFrame:
@@ -28,10 +30,10 @@ def versions(source: Source) -> DataFrame:
     return _stream(source).join(right, on="key", select=SELECT).matched
 
 
-def nearest(source: Source) -> DataFrame:
-    """Returns the pairs of two streams, each row with the last one at its time."""
+def nearest(source: Source) -> dt.Joined:
+    """Returns two streams, each left row with the last right one at its time."""
     right, last = dt.stream(_ahead(source), time="ts"), dt.asof("l.ts", "r.ts")
-    return _stream(source).join(right, on="key", asof=last, select=SELECT).matched
+    return _stream(source).join(right, on="key", asof=last, select=SELECT)
 
 
 def _stream(source: Source) -> dt.Rows:
@@ -45,7 +47,10 @@ def _ahead(source: Source) -> DataFrame:
     return source.side("r").withColumn("ts", ahead)
 
 
-OTHERS = {"asof": Leg(nearest, ROCKSDB, 0), "floor": Leg(floor, ROCKSDB, 0, apart=True)}
+OTHERS = {
+    "asof": Leg(lambda source: nearest(source).matched, ROCKSDB, 0),
+    "floor": Leg(partial(floor, join=nearest), ROCKSDB, 0, apart=True),
+}
 
 if __name__ == "__main__":
     compared("lookup", versions, CHECK, OTHERS)

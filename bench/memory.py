@@ -60,7 +60,9 @@ def played(frame: DataFrame, checkpoint: str) -> list[dict]:
         {
             "batch": told.batchId,
             "alive": sum(
-                told.observedMetrics[COUNTERS][f"{hand}_alive"]
+                counted[f"{hand}_alive"]
+                for name, counted in told.observedMetrics.items()
+                if name.startswith(COUNTERS)
                 for hand in ("left", "right")
             ),
             "memory_mb": sum(used[told.batchId].values()),

@@ -13,25 +13,22 @@ wait.
 
 from __future__ import annotations
 
-from functools import partial
+from pyspark.sql import DataFrame
 
-from bench.interval import ROCKSDB, Leg, compared, dovetail, legs, planned
-from dovetail.engines.spark_stream.feeds import Buckets
-from dovetail.engines.spark_stream.labels import balanced_labels
-from dovetail.spec.inputs import Order, Settings
+from bench.interval import ROCKSDB, Leg, Source, compared, joined, legs
 
-ONE = Buckets(balanced_labels(1, 1), 1)
-"""What has one order is in one bucket."""
+
+def in_order(source: Source) -> DataFrame:
+    """Returns the rows of the join in the order of their row times."""
+    return joined(source).emit(order="row_time").matched
 
 
 def ordered_legs(files: int) -> dict[str, Leg]:
     """Returns the join in order, beside the legs without one."""
-    plan = planned("inner", "60 seconds", Settings(order=Order.ROW_TIME))
-    frame = partial(dovetail, plan=plan, spread=ONE)
     others = legs(files, files // 2)
     return {
         "dovetail": others["dovetail"],
-        "ordered": Leg(frame, ROCKSDB, files, apart=True),
+        "ordered": Leg(in_order, ROCKSDB, files, apart=True),
         "rocksdb": others["rocksdb"],
         "hdfs": others["hdfs"],
     }

@@ -19,7 +19,7 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
@@ -32,25 +32,10 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.data import SCHEMA, kept
-from bench.interval import (
-    BUCKETS,
-    INPUTS,
-    PARTITIONS,
-    ROCKSDB,
-    SPARK_ROCKSDB,
-    session,
-)
+from bench.interval import ROCKSDB, SPARK_ROCKSDB, dovetail, native, session
 from bench.measure import measured
-from dovetail.engines.spark_stream.dataflow import Layout, lay
-from dovetail.engines.spark_stream.feeds import Buckets
-from dovetail.engines.spark_stream.labels import balanced_labels
-from dovetail.plan.stream import Feed, StreamPlan, plan_stream
-from dovetail.spec.defaults import with_defaults
-from dovetail.spec.inputs import Outlet
-from dovetail.spec.join import HANDS
-from dovetail.spec.reader import read_join
 
-WINDOW_SECONDS = 1_000_000
+WINDOW = "1000000 seconds"
 FILL = 250_000
 """So many rows a side has a batch that fills."""
 WARM = 3
@@ -120,53 +105,13 @@ class Leg:
 
     def frame(self, source: Source) -> DataFrame:
         """Returns what comes out."""
-        return (dovetail if self.name == "dovetail" else native)(source, self.kind)
+        join = dovetail if self.name == "dovetail" else native
+        return join(source, self.kind, WINDOW)
 
     @property
     def settings(self) -> dict[str, str]:
         """Returns what is set for it."""
         return ROCKSDB if self.name == "dovetail" else SPARK_ROCKSDB
-
-
-def plan(kind: str) -> StreamPlan:
-    """Returns the plan of the join; among rows of equal time there is no order."""
-    window = {"range": {"preceding": f"{WINDOW_SECONDS} seconds"}}
-    join = read_join(
-        {
-            "left": {"from": "L", "window": window},
-            "right": {"from": "R", "window": window},
-            "type": kind,
-            "hard": [["l.key", "r.key"]],
-            "select": {"key": "l.key", "ts": "l.ts", "lseq": "l.seq", "rseq": "r.seq"},
-            "clock": "event",
-        }
-    )
-    whole = plan_stream(
-        with_defaults(join, INPUTS), INPUTS, dict.fromkeys(HANDS, Feed())
-    )
-    left, right = (replace(side, place="") for side in whole.sides)
-    return replace(whole, sides=(left, right))
-
-
-def dovetail(source: Source, kind: str) -> DataFrame:
-    """Returns the join as Dovetail lays it."""
-    planned = plan(kind)
-    buckets = Buckets(balanced_labels(BUCKETS, PARTITIONS), BUCKETS)
-    layout = Layout(lambda _: buckets, lambda _: False)
-    lines, results = lay(planned, (source.side("l"), source.side("r")), layout)
-    return results.frame(lines, Outlet.MATCHED)
-
-
-def native(source: Source, kind: str) -> DataFrame:
-    """Returns the join as Spark does it."""
-    left, right = (
-        source.side(letter).withWatermark("ts", "5 seconds").alias(letter)
-        for letter in "lr"
-    )
-    away = f"INTERVAL {WINDOW_SECONDS} SECONDS"
-    near = f"r.ts BETWEEN l.ts - {away} AND l.ts + {away}"
-    joined = left.join(right, F.expr(f"l.key = r.key AND {near}"), kind)
-    return joined.selectExpr("l.key", "l.ts", "l.seq AS lseq", "r.seq AS rseq")
 
 
 @dataclass(frozen=True, slots=True)

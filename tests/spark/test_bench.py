@@ -50,6 +50,13 @@ def test_tables_end_with_one_line_of_what_was_checked(name, pairs):
 
 
 @pytest.mark.long
+def test_windows_of_counts_give_the_same_rows_in_one_bucket():
+    line = last_line("counts")
+    assert {"vs_per_key", "vs_one_bucket"} <= line.keys()
+    assert line["pairs_checked"] > 0
+
+
+@pytest.mark.long
 def test_pairs_of_one_key_end_with_one_line_of_both_joins():
     line = last_line("pairs")
     assert line["vs_rocksdb"] > 0
