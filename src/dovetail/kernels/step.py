@@ -210,7 +210,7 @@ def _results(
     parts = [emission.not_skipped(settings, present.rows, part) for part in single]
     shape = results.Shape(
         timed=settings.event_clock,
-        sorted=settings.numbered,
+        sorted=settings.shows_order(0),
         numbered=settings.picks.numbered,
         changing=settings.retracts,
         shows_time=settings.takes_back,

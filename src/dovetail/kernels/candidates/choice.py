@@ -120,7 +120,15 @@ def _nearest(
     """Returns the nearest right rows that pass, of the left rows that want one."""
     left, right = sides
     able = (can_meet(left) & wanted, can_meet(right))
-    return nearest_pairs(nearest, sides, able, right_order(settings, right), test)
+    return nearest_pairs(nearest, sides, able, order_of_equals(settings, right), test)
+
+
+def order_of_equals(settings: JoinSettings, rows: Rows) -> Whole:
+    """Returns for each right row its rank among those that are as near as it."""
+    # Of one row time their places alone tell which was first: no sort need find it.
+    if all(nearest.is_row_time for nearest in settings.picks.nearest):
+        return rows.place
+    return right_order(settings, rows)
 
 
 def right_order(settings: JoinSettings, rows: Rows) -> Whole:

@@ -293,11 +293,7 @@ def _walks(
     rank: Whole,
 ) -> Iterator[_Walk]:
     """Gives the walks that the direction wants; what a walk meets first is better."""
-    place = rank[line.right]
-    # Mostly they stand in order already.
-    is_risen = bool((place[1:] > place[:-1]).all())
-    by_place = np.arange(len(place)) if is_risen else np.argsort(place)
-    order = _in_order(line.code[1], line.time, by_place)
+    order = sorted_by(line.code[1], line.time, rank[line.right])
     numbers = line.in_order(order)
     for back, edges in ((True, (0, 1)), (False, (2, 3))):
         # NEAREST walks both ways.
@@ -339,7 +335,7 @@ def _line_of(
         _, dense = np.unique(every, return_inverse=True)
         codes = (dense[: len(left)], dense[len(left) :])
     # Left rows that stand as the right ones do find them in the memory at hand.
-    order = _in_order(codes[0], times[0][left], np.arange(len(left)))
+    order = _in_order(codes[0], times[0][left])
     left, code = left[order], codes[0][order]
     room = _ROOM // (1 + max(int(codes[0].max()), int(codes[1].max())))
     near = (times[0][left], times[1][right])
@@ -379,13 +375,12 @@ def _reach_on(
     return (first, edges[0], edges[1], past), number, width
 
 
-def _in_order(code: Whole, time: np.ndarray, first: Whole) -> Whole:
-    """Returns the order by code, then time; equals stay in the order `first`."""
-    if time.dtype.kind == "f":
-        first = first[np.argsort(time[first], kind="stable")]
-        order: Whole = first[sorted_by(code[first])]
-    else:
-        order = first[sorted_by(code[first], time[first])]
+def _in_order(code: Whole, time: np.ndarray) -> Whole:
+    """Returns the order by code, then time; equals stay as they are."""
+    if time.dtype.kind != "f":
+        return sorted_by(code, time)
+    by_time = np.argsort(time, kind="stable")
+    order: Whole = by_time[sorted_by(code[by_time])]
     return order
 
 

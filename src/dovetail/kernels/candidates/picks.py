@@ -25,6 +25,7 @@ from dovetail.kernels.candidates.choice import (
     Choice,
     choose,
     choose_nearest,
+    order_of_equals,
     right_order,
     row_times,
 )
@@ -236,7 +237,7 @@ def _judged(horizon: Horizon, memo: Memo) -> Picked:
     wants_more = is_over & settings.sides[1].once
     # Who stays because it counts among others is not judged a second time.
     judged_once = closed & settings.event_clock
-    left, rank = present.rows[0], right_order(settings, present.rows[1])
+    left, rank = present.rows[0], order_of_equals(settings, present.rows[1])
     # Of a row in several windows the last copy stands for all: it leaves last.
     is_last = left_copies(settings, present).are_last(left.birth)
     return Picked(
@@ -303,14 +304,16 @@ def _closed(horizon: Horizon, choice: Choice, settled: Whole) -> Mask:
 
 def by_left_row(settings: JoinSettings, present: Present, met: Matches) -> Matches:
     """Returns the pairs by left row, each one's by the order of its right rows."""
-    rank = right_order(settings, present.rows[1])[met.right]
     left = left_copies(settings, present).owners(met.left)
+    if not len(left) or int(np.bincount(left).max()) == 1:
+        return met
+    rank = right_order(settings, present.rows[1])[met.right]
     # Mostly pairs are found in this order: a look costs less than a sort.
     same = left[1:] == left[:-1]
     if bool((~same | (rank[1:] > rank[:-1])).all()):
         # In order where they stand together; so each left row may begin but once.
         firsts = left[np.concatenate(([True], ~same))[: len(left)]]
-        if not len(firsts) or int(np.bincount(firsts).max()) == 1:
+        if int(np.bincount(firsts).max()) == 1:
             return met
     return met.take(sorted_by(left, rank))
 
