@@ -19,6 +19,7 @@ from sqlglot.tokenizer_core import Token
 from dovetail.dialects import trees
 from dovetail.dialects.grammar import Source
 from dovetail.dialects.sqlstream.casts import written_into
+from dovetail.dialects.sqlstream.sought import as_joins, outer_queries
 from dovetail.dialects.sqlstream.syntax import (
     CLOCKS,
     RefusedError,
@@ -451,6 +452,8 @@ class Statements:
             new = self._called(one)
             if new is not one:
                 tree = new if one is tree else (one.replace(new), tree)[1]
+        for query in [*tree.find_all(exp.Select)]:
+            as_joins(query)
         tree = plain(tree)
         for query in tree.find_all(exp.Select):
             if not query.expressions:
@@ -523,23 +526,28 @@ def _counting_some(node: exp.Filter, place: Place) -> exp.Expr:
     return function
 
 
+def _own_parts(query: exp.Select) -> Iterator[exp.Expr]:
+    """Yields the parts of a query without those of queries inside of it."""
+    # A query inside of this one has tables of its own.
+    yield from query.walk(
+        prune=lambda node: isinstance(node, exp.Select) and node is not query
+    )
+
+
+def _tables(query: exp.Select) -> Iterator[str]:
+    """Yields the names of the tables behind FROM and JOIN, in small letters."""
+    for one in _own_parts(query):
+        is_query = isinstance(one, exp.Subquery) and one.parent_select is query
+        if is_query or isinstance(one, exp.Table):
+            yield one.alias_or_name.lower()
+
+
 def _name_parts(query: exp.Select) -> None:
     """Makes parts of columns of names that begin with no table: `t.record.COLUMN1`."""
-
-    def is_other(node: exp.Expr) -> bool:
-        # A query inside of this one has tables of its own.
-        return isinstance(node, exp.Select) and node is not query
-
-    tables = (
-        node
-        for node in query.walk(prune=is_other)
-        if isinstance(node, exp.Table)
-        or (isinstance(node, exp.Subquery) and node.parent_select is query)
-    )
-    known = {one.alias_or_name.lower() for one in tables}
-
-    inner = (node for node in query.walk(prune=is_other))
-    for column in [it for it in inner if isinstance(it, exp.Column)]:
+    # What EXISTS or IN looks at sees the tables of the queries around it.
+    around = (query, *outer_queries(query))
+    known = {name for one in around for name in _tables(one)}
+    for column in [it for it in _own_parts(query) if isinstance(it, exp.Column)]:
         names = [column.args.get(it) for it in ("catalog", "db", "table", "this")]
         given = [one for one in names if isinstance(one, exp.Identifier)]
         # A table may stand behind its schema; without one the column is the first.

@@ -21,10 +21,12 @@ from typing import Protocol
 from sqlglot import exp
 
 from dovetail import spec
-from dovetail.dialects.sqlstream import casts, syntax
+from dovetail.dialects.sqlstream import casts, sought, steps, syntax
 from dovetail.dialects.sqlstream.calls import of_function
 from dovetail.dialects.sqlstream.functions import as_spark, clock_hint, refusal
+from dovetail.dialects.sqlstream.joins import kind_of
 from dovetail.dialects.sqlstream.merged import Merging
+from dovetail.dialects.sqlstream.names import found_input
 from dovetail.dialects.sqlstream.parser import ROWTIME, Filled, Text, folded, not_yet
 from dovetail.dialects.sqlstream.plain import asking_time, is_plain
 from dovetail.dialects.sqlstream.rows import Pair, Rows, Shown
@@ -40,21 +42,14 @@ from dovetail.errors import DovetailError, UnsupportedError
 from dovetail.expression import Expression, Scope, parse
 from dovetail.schema import AtomicType, Schema
 
-_KINDS = {
-    "": spec.Kind.INNER,
-    "LEFT": spec.Kind.LEFT_OUTER,
-    "RIGHT": spec.Kind.RIGHT_OUTER,
-    "FULL": spec.Kind.FULL_OUTER,
-}
+_OURS = (syntax.COMMA, syntax.SOUGHT)
 # What is read of each part; whatever else it has is refused, since it would be ignored.
 _READ: dict[type[exp.Expr], frozenset[str]] = {
     exp.Select: frozenset({"expressions", "from_", "joins", "where", "windows"}),
     exp.From: frozenset({"this"}),
     exp.Table: frozenset({"this", "db", "catalog", "alias", "joins", syntax.WINDOW}),
     exp.Subquery: frozenset({"this", "alias", syntax.WINDOW}),
-    exp.Join: frozenset(
-        {"this", "on", "using", "side", "kind", "method", syntax.COMMA}
-    ),
+    exp.Join: frozenset({"this", "on", "using", "side", "kind", "method", *_OURS}),
     exp.Group: frozenset({"expressions", syntax.STAGGER}),
     exp.Order: frozenset({"expressions", syntax.WITHIN}),
     exp.Ordered: frozenset({"this", "desc", "nulls_first"}),
@@ -63,10 +58,6 @@ _READ: dict[type[exp.Expr], frozenset[str]] = {
     exp.Window: frozenset({"this", "order", "partition_by", "spec", "alias", "over"}),
     exp.WindowSpec: frozenset({"kind", "start", "start_side", "end", "end_side"}),
 }
-_ERRORS = (
-    "no text reads it: it comes out of the flow, into the sink of that name, "
-    'flow.write({.., "error_stream": dt.folder(path)}, ..)'
-)
 _LENGTHS = (
     "CAST((a - b) SECOND AS INTEGER) is a number of seconds, TSDIFF(b, a) one of "
     "milliseconds"
@@ -138,7 +129,7 @@ class Query:
         assert isinstance(rows.source, spec.Nested)  # noqa: S101 - as it is made
         if not rows.is_stream:
             raise self.not_yet(self.query, "groups of a join of tables")
-        whole = with_row_time(rows.source.join)
+        whole = steps.with_row_time(rows.source.join)
         time = Shown("", ROWTIME, own_column(ROWTIME), is_time=True)
         source = replace(rows.source, join=whole)
         return replace(rows, source=source, columns=(*rows.columns, time))
@@ -168,25 +159,65 @@ class Query:
         They are those of the whole query, or stand in parentheses on a side of another.
         """
         left = self.rows_of(first)
-        is_inner = all(self.kind(one) is spec.Kind.INNER for one in joins)
+        # What EXISTS and IN look at stands behind all that meets.
+        met = [one for one in joins if not one.args.get(syntax.SOUGHT)]
+        is_inner = all(kind_of(one, self.text) is spec.Kind.INNER for one in met)
         tested = [*rest, *(it for one in joins if (it := one.args.get("on")))]
         self.try_rows(left, tested)
         for number, written in enumerate(joins):
-            pair = Pair(left, self.rows_of(written.this))
-            self.try_rows(pair.right, tested)
-            conditions = [*self.conditions(written, pair)]
+            if number < len(met):
+                pair = Pair(left, self.rows_of(written.this))
+                self.try_rows(pair.right, tested)
+                conditions = [*self.conditions(written, pair)]
+            else:
+                pair, conditions = self._sought(written, left)
             is_last = number == len(joins) - 1
             # What WHERE tests of both sides is a condition of the first join that has
             # both; of an outer join it is none, since it drops rows behind it.
-            if is_inner:
-                here = [one for one in rest if is_last or pair.hands(one) is not None]
+            if is_inner and number < len(met):
+                ends = number == len(met) - 1
+                here = [one for one in rest if ends or pair.hands(one) is not None]
                 conditions += here
                 rest = [one for one in rest if one not in here]
             join = self._joined(written, pair, conditions, is_last=is_last and is_whole)
+            if number >= len(met):
+                pair = pair.without_right()
             if is_last:
                 return pair, join, rest
             left = self._nested(join, pair, number)
         raise AssertionError
+
+    def _sought(self, written: exp.Join, left: Rows) -> tuple[Pair, list[exp.Expr]]:
+        """Returns rows and those in which EXISTS or IN looks, and what it looks for."""
+        query, alias = written.this.this, written.this.alias
+        values = written.args[syntax.SOUGHT].expressions
+        inner = Query(self.known, Filled(query), within=(*self.within, self.filled))
+        where = None
+        if is_plain(query) and query.args.get("from_") and not inner.is_join:
+            inner.refuse_unread()
+            rows = inner.rows_of(query.args["from_"].this)
+            where = query.args.get("where")
+        else:
+            rows = self._subquery(inner.filled, alias)
+        if rows.written is not None:
+            raise self.text.wrong(rows.written, "a window without a join", "none")
+        if rows.is_stream:
+            told = "EXISTS or IN of a query of a stream"
+            hint = "JOIN with a window on each stream looks for rows of another one"
+            raise self.text.wrong(query, told, "a query of tables", hint)
+        alone = Pair.alone(rows)
+        listed = [one for _, one in inner.named_columns(alone)] if values else []
+        if len(listed) != len(values):
+            told = f"{len(values)} values IN a query of {len(listed)} columns"
+            raise self.text.wrong(written, told, "as many on both sides")
+        pair = Pair(left, rows.named_apart(alias))
+        found = [alone.over_both(one, alias) for one in listed]
+        conditions = sought.equal(values, found)
+        if kind_of(written, self.text) is spec.Kind.LEFT_ONLY and conditions:
+            conditions = [sought.maybe_equal(conditions)]
+        terms = conjuncts(where.this) if where is not None else ()
+        tested = (alone.over_both(one, alias) for one in terms)
+        return pair, [*conditions, *tested]
 
     def try_rows(self, rows: Rows, tested: Sequence[exp.Expr]) -> None:
         """Keeps of which rows of a stream a cast fails, in front of what looks at them.
@@ -319,32 +350,8 @@ class Query:
 
     def _input(self, table: exp.Table, alias: str) -> Rows:
         """Returns the rows of an input; the schema of its name may be left out."""
-        name = ".".join(part.name for part in table.parts)
-        lowered = {one.lower(): one for one in self.inputs}
-        # In capitals if it is plain, as it is written, in any case, and without the
-        # schema: the nearest counts.
-        meant = ".".join(
-            part.name if part.args.get("quoted") else part.name.upper()
-            for part in table.parts
-        )
-        last = [one for one in self.inputs if folded(one) == folded(name)]
-        known = next((it for it in (meant, name) if it in self.inputs), None)
-        known = known or lowered.get(name.lower())
-        if known is None and len(last) == 1:
-            known = last[0]
-        declared = self.text.declared.get(folded(name))
-        if known is None and declared is not None:
-            # Where it is its options say: the name of a topic, a file, a table.
-            named = (one for one in self.inputs if one.lower() in declared.others)
-            known = next(named, None)
-        if known is None:
-            known_ones = ", ".join(self.inputs) or "none is given"
-            hint = _ERRORS if folded(name) == "error_stream" else ""
-            if declared is not None:
-                others = sorted(map(repr, declared.others))
-                hint = f"give its rows as {' or '.join((repr(table.name), *others))}"
-            told = f'no stream and no table "{name}"'
-            raise self.text.wrong(table, told, known_ones, hint)
+        known = found_input(table, self.text, self.inputs)
+        declared = self.text.declared.get(folded(table.name))
         rows = self._of_input(known, alias)
         schema = self.inputs[known].schema
         said = {it.name.lower(): it for it in (declared.columns if declared else ())}
@@ -441,20 +448,6 @@ class Query:
 
     # Conditions.
 
-    def kind(self, written: exp.Join) -> spec.Kind:
-        """Returns the kind of a join; OUTER alone is FULL."""
-        words = [written.method, written.side, written.kind, "JOIN"]
-        # Each of these says by itself which rows come out, or which are partners.
-        is_one = written.kind not in ("INNER", "CROSS") or not written.side
-        if not is_one or (written.method and written.kind == "CROSS"):
-            told = " ".join(filter(None, words))
-            raise self.text.wrong(written, told, "one of these words")
-        if written.kind == "OUTER" and not written.side:
-            return spec.Kind.FULL_OUTER
-        if written.kind not in ("", "INNER", "OUTER", "CROSS"):
-            raise self.not_yet(written, f"{written.kind} JOIN")
-        return _KINDS[written.side]
-
     def conditions(self, written: exp.Join, pair: Pair) -> Iterator[exp.Expr]:
         """Yields what must be true of a pair, as ON, USING or NATURAL says it."""
         on, using = written.args.get("on"), written.args.get("using") or ()
@@ -469,7 +462,7 @@ class Query:
             yield from conjuncts(on)
         if written.method not in ("", "NATURAL"):
             raise self.not_yet(written, f"{written.method} JOIN")
-        equal = [*self.merged.equalities(written, pair, self.kind(written))]
+        equal = [*self.merged.equalities(written, pair, kind_of(written, self.text))]
         # Between tables after a comma WHERE has the condition.
         needs_one = not (written.kind == "CROSS" or written.args.get(syntax.COMMA))
         if needs_one and not equal and on is None:
@@ -494,7 +487,7 @@ class Query:
                 soft.append(self.condition(one, pair))
             else:
                 hard.append(equal)
-        kind = self.kind(written)
+        kind = kind_of(written, self.text)
         for hand in spec.HANDS:
             for one in pair.side(hand).kept:
                 soft.append(own := self.own(one, hand, pair))
@@ -502,7 +495,7 @@ class Query:
         if kind is spec.Kind.INNER and not hard and not soft:
             kind = spec.Kind.CROSS
         streams = [hand for hand in spec.HANDS if pair.side(hand).is_stream]
-        if len(streams) == 1:
+        if len(streams) == 1 and not written.args.get(syntax.SOUGHT):
             self._check_table(written, pair, kind, has_equality=bool(hard))
         # A row of a stream that meets a table comes out at once, unless a later join
         # meets it too: then it lives as long as its window says.
@@ -661,9 +654,7 @@ class Query:
 
     def written(self, node: exp.Expr, pair: Pair, *, can_ask_time: bool = False) -> str:
         """Returns an expression over `l` and `r` as the spec writes it."""
-        if query := node.find(exp.Subquery):
-            hint = "JOIN looks for rows of others, as IN (SELECT ..) does"
-            raise not_yet(self.text.at(query), "a query in an expression", hint)
+        self.refuse_query(node)
 
         def meant(part: exp.Column) -> exp.Expr:
             is_time = not part.table and part.name.upper() == ROWTIME
@@ -705,6 +696,12 @@ class Query:
             hint = "TO_TIMESTAMP(x) is the moment of so many milliseconds"
             raise self.text.wrong(node, told, "a TIMESTAMP", hint)
 
+    def refuse_query(self, node: exp.Expr) -> None:
+        """Refuses a query in an expression."""
+        if query := node.find(exp.Query):
+            hint = "in WHERE, by itself or beside AND, EXISTS and IN (SELECT ..) may be"
+            raise not_yet(self.text.at(query), "a query in an expression", hint)
+
     def refuse_no_condition(self, text: str, scope: Scope, node: exp.Expr) -> None:
         """Refuses a value as a condition: WHERE amount."""
         kind = type_of(text, scope)
@@ -714,6 +711,7 @@ class Query:
 
     def spelled(self, tree: exp.Expr, scope: Scope, node: exp.Expr) -> str:
         """Returns a tree as Spark writes it, or tells at its node what is wrong."""
+        self.refuse_query(node)
         for call in tree.find_all(exp.Anonymous):
             if refused := refusal(call.name, node, self.text):
                 raise refused
@@ -765,14 +763,6 @@ class Query:
     def not_yet(self, node: exp.Expr, what: str) -> UnsupportedError:
         """Returns the error for a part of the language that is not there yet."""
         return not_yet(self.text.at(node), what)
-
-
-def with_row_time(join: spec.JoinSpec) -> spec.JoinSpec:
-    """Returns a join whose rows have their row time as a column, in front of others."""
-    assert isinstance(join.select, spec.Columns)  # noqa: S101 - as it is made
-    columns = [one for one in join.select.columns if one[0].upper() != ROWTIME]
-    own = ROWTIME, Expression("row_time")
-    return replace(join, select=spec.Columns((own, *columns)))
 
 
 def _is_subquery(node: exp.Expr) -> bool:

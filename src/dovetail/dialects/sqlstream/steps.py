@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -84,6 +84,14 @@ def sorted_rows(
     return Made(only(step, made.shown), made.shown)
 
 
+def with_row_time(join: spec.JoinSpec) -> spec.JoinSpec:
+    """Returns a join whose rows have their row time as a column, in front of others."""
+    assert isinstance(join.select, spec.Columns)  # noqa: S101 - as it is made
+    columns = [one for one in join.select.columns if one[0].upper() != ROWTIME]
+    own = ROWTIME, Expression("row_time")
+    return replace(join, select=spec.Columns((own, *columns)))
+
+
 def timed_anew(step: spec.Step, lateness: spec.Span) -> spec.Step:
     """Returns rows in the order of the time that they have in ROWTIME from here on."""
     return spec.InRowTime(spec.Retimed(step, ROWTIME, lateness), ROWTIME)
@@ -100,4 +108,5 @@ __all__ = [
     "projected",
     "sorted_rows",
     "timed_anew",
+    "with_row_time",
 ]

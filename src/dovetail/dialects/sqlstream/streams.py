@@ -21,7 +21,7 @@ from dovetail.dialects.sqlstream.functions import refuse_built_in
 from dovetail.dialects.sqlstream.hourly import Hourly, keeps_table, without_table
 from dovetail.dialects.sqlstream.parser import ROWTIME, Filled, Text, not_yet
 from dovetail.dialects.sqlstream.plain import gives_time, is_plain
-from dovetail.dialects.sqlstream.query import Query, with_row_time
+from dovetail.dialects.sqlstream.query import Query
 from dovetail.dialects.sqlstream.single import Single
 from dovetail.expression import Expression, kinds
 from dovetail.schema import Schema
@@ -121,7 +121,7 @@ class Streams:
                         told = "a join of tables among streams"
                         raise not_yet(self.text.at(query), told)
                     shown = tuple(name for name, _ in join.select.columns)
-                    step = self.joined(with_row_time(join), whole.tries)
+                    step = self.joined(steps.with_row_time(join), whole.tries)
                     made = steps.Made(step, shown)
                     if whole.tries_values:
                         # Casts of what comes out are tried behind the join.
@@ -208,7 +208,7 @@ class Streams:
         join = alone.join()
         assert isinstance(join.select, spec.Columns)  # noqa: S101 - as it is made
         shown = tuple(name for name, _ in join.select.columns)
-        pairs = self.joined(with_row_time(join), alone.tries)
+        pairs = self.joined(steps.with_row_time(join), alone.tries)
         rows = Hourly(self, query).made()
         # A row alone has the end of its hour as its time, behind all pairs of it.
         whole = spec.InRowTime(spec.Appended((pairs, rows)), ROWTIME)
