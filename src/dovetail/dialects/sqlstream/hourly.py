@@ -20,8 +20,8 @@ from sqlglot import exp
 from dovetail import spec
 from dovetail.dialects.sqlstream import steps, syntax
 from dovetail.dialects.sqlstream.functions import as_spark
-from dovetail.dialects.sqlstream.joins import kind_of
 from dovetail.dialects.sqlstream.parser import ROWTIME
+from dovetail.dialects.sqlstream.plain import kind_of
 from dovetail.dialects.sqlstream.query import Query
 from dovetail.dialects.sqlstream.rows import Rows
 from dovetail.dialects.sqlstream.single import KnownStreams

@@ -8,7 +8,7 @@ CREATE FUNCTION f (a INTEGER) RETURNS .. RETURN ..    an expression under a name
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -22,6 +22,7 @@ from dovetail.dialects.sqlstream.casts import written_into
 from dovetail.dialects.sqlstream.sought import as_joins, outer_queries
 from dovetail.dialects.sqlstream.syntax import (
     CLOCKS,
+    PLACE,
     RefusedError,
     SqlStream,
     called,
@@ -39,9 +40,12 @@ from dovetail.errors import DialectError, Place, UnsupportedError
 from dovetail.schema import AtomicType, Column, Schema, parse_type
 
 ROWTIME = "ROWTIME"
+_ERRORS = (
+    "no text reads it: it comes out of the flow, into the sink of that name, "
+    'flow.write({.., "error_stream": dt.folder(path)}, ..)'
+)
 _CONSTRAINTS = (exp.PrimaryKey, exp.Constraint, exp.UniqueColumnConstraint)
 _QUERY = "a query: SELECT STREAM .. FROM .. JOIN .."
-_ONE_SET_OPERATOR = "rows of streams come for ever: none is sure to be in one alone"
 _CREATED = frozenset({"STREAM", "TABLE", "VIEW", "PUMP", "FUNCTION"})
 _NEEDED = {
     "VIEW": ("AS", "CREATE VIEW v AS SELECT STREAM .."),
@@ -142,6 +146,42 @@ class Text(trees.SqlText):
             found.take(some)
         functions = tuple(one.name for one in found.functions.values())
         return cls(source, found.results(), found.filled, found.declared, functions)
+
+    def input(self, table: exp.Table, inputs: Collection[str]) -> str:
+        """Returns the input that a name means, or says that there is none."""
+        if known := self.input_named(table, inputs):
+            return known
+        name = ".".join(part.name for part in table.parts)
+        declared = self.declared.get(folded(name))
+        known_ones = ", ".join(inputs) or "none is given"
+        hint = _ERRORS if folded(name) == "error_stream" else ""
+        if declared is not None:
+            others = sorted(map(repr, declared.others))
+            hint = f"give its rows as {' or '.join((repr(table.name), *others))}"
+        told = f'no stream and no table "{name}"'
+        raise self.wrong(table, told, known_ones, hint)
+
+    def input_named(self, table: exp.Table, inputs: Collection[str]) -> str:
+        """Returns the input that a name means, or nothing; it may lack a schema."""
+        name = ".".join(part.name for part in table.parts)
+        lowered = {one.lower(): one for one in inputs}
+        # In capitals if it is plain, as it is written, in any case, and without the
+        # schema: the nearest counts.
+        meant = ".".join(
+            part.name if part.args.get("quoted") else part.name.upper()
+            for part in table.parts
+        )
+        last = [one for one in inputs if folded(one) == folded(name)]
+        known = next((it for it in (meant, name) if it in inputs), None)
+        known = known or lowered.get(name.lower())
+        if known is None and len(last) == 1:
+            known = last[0]
+        declared = self.declared.get(folded(name))
+        if known is None and declared is not None:
+            # Where it is its options say: the name of a topic, a file, a table.
+            named = (one for one in inputs if one.lower() in declared.others)
+            known = next(named, None)
+        return known or ""
 
 
 def not_yet(place: Place, what: str, hint: str = "") -> UnsupportedError:
@@ -409,16 +449,11 @@ class Statements:
     def _query(self, tokens: list[Token]) -> exp.Query:
         """Returns the query that tokens are; the views that it brings are taken."""
         found = self._parsed(tokens)
-        if isinstance(found, exp.SetOperation) and not isinstance(found, exp.Union):
-            word = found.key.upper()
-            at = next((one for one in tokens if one.text.upper() == word), tokens[0])
-            raise DialectError(
-                f"{word} of queries",
-                "UNION ALL",
-                _ONE_SET_OPERATOR,
-                place=self._place(at),
-            )
-        if not isinstance(found, exp.Select | exp.Union):
+        for one in found.find_all(exp.SetOperation) if found is not None else ():
+            word = one.key.upper()
+            at = next((it for it in tokens if it.text.upper() == word), tokens[0])
+            one.meta[PLACE] = self._place(at)
+        if not isinstance(found, exp.Select | exp.SetOperation):
             place = self._place(tokens[0])
             raise DialectError(f'"{tokens[0].text}"', _QUERY, place=place)
         # WITH v AS (..) is a view like any other, which all of the text may read.

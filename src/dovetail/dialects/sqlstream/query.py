@@ -24,11 +24,9 @@ from dovetail import spec
 from dovetail.dialects.sqlstream import casts, sought, steps, syntax
 from dovetail.dialects.sqlstream.calls import of_function
 from dovetail.dialects.sqlstream.functions import as_spark, clock_hint, refusal
-from dovetail.dialects.sqlstream.joins import kind_of
 from dovetail.dialects.sqlstream.merged import Merging
-from dovetail.dialects.sqlstream.names import found_input
 from dovetail.dialects.sqlstream.parser import ROWTIME, Filled, Text, folded, not_yet
-from dovetail.dialects.sqlstream.plain import asking_time, is_plain
+from dovetail.dialects.sqlstream.plain import asking_time, is_plain, kind_of
 from dovetail.dialects.sqlstream.rows import Pair, Rows, Shown
 from dovetail.dialects.sqlstream.windows import Windows
 from dovetail.dialects.trees import (
@@ -42,6 +40,8 @@ from dovetail.errors import DovetailError, UnsupportedError
 from dovetail.expression import Expression, Scope, parse
 from dovetail.schema import AtomicType, Schema
 
+_COUNTED = ("limit", "offset")
+_ENDLESS = ("all of them", "they come for ever; a query of tables alone may count")
 _OURS = (syntax.COMMA, syntax.SOUGHT)
 # What is read of each part; whatever else it has is refused, since it would be ignored.
 _READ: dict[type[exp.Expr], frozenset[str]] = {
@@ -128,7 +128,7 @@ class Query:
         rows = self._nested(self._filtered(join, pair, where), pair)
         assert isinstance(rows.source, spec.Nested)  # noqa: S101 - as it is made
         if not rows.is_stream:
-            raise self.not_yet(self.query, "groups of a join of tables")
+            return rows
         whole = steps.with_row_time(rows.source.join)
         time = Shown("", ROWTIME, own_column(ROWTIME), is_time=True)
         source = replace(rows.source, join=whole)
@@ -191,14 +191,18 @@ class Query:
         """Returns rows and those in which EXISTS or IN looks, and what it looks for."""
         query, alias = written.this.this, written.this.alias
         values = written.args[syntax.SOUGHT].expressions
-        inner = Query(self.known, Filled(query), within=(*self.within, self.filled))
-        where = None
-        if is_plain(query) and query.args.get("from_") and not inner.is_join:
+        filled, terms = Filled(query), list[exp.Expr]()
+        if is_plain(query) and query.args.get("from_") and not query.args.get("joins"):
+            inner = Query(self.known, filled, within=(*self.within, self.filled))
             inner.refuse_unread()
             rows = inner.rows_of(query.args["from_"].this)
             where = query.args.get("where")
+            terms = [*conjuncts(where.this)] if where is not None else []
+            named = inner.named_columns(Pair.alone(rows)) if values else ()
+            listed = [one for _, one in named]
         else:
-            rows = self._subquery(inner.filled, alias)
+            rows = self._subquery(filled, alias)
+            listed = [exp.column(one.name, table=one.table) for one in rows.columns]
         if rows.written is not None:
             raise self.text.wrong(rows.written, "a window without a join", "none")
         if rows.is_stream:
@@ -206,16 +210,14 @@ class Query:
             hint = "JOIN with a window on each stream looks for rows of another one"
             raise self.text.wrong(query, told, "a query of tables", hint)
         alone = Pair.alone(rows)
-        listed = [one for _, one in inner.named_columns(alone)] if values else []
-        if len(listed) != len(values):
+        if values and len(listed) != len(values):
             told = f"{len(values)} values IN a query of {len(listed)} columns"
             raise self.text.wrong(written, told, "as many on both sides")
         pair = Pair(left, rows.named_apart(alias))
         found = [alone.over_both(one, alias) for one in listed]
-        conditions = sought.equal(values, found)
+        conditions = sought.equal(values, found) if values else []
         if kind_of(written, self.text) is spec.Kind.LEFT_ONLY and conditions:
             conditions = [sought.maybe_equal(conditions)]
-        terms = conjuncts(where.this) if where is not None else ()
         tested = (alone.over_both(one, alias) for one in terms)
         return pair, [*conditions, *tested]
 
@@ -260,6 +262,9 @@ class Query:
                 if part and name not in known:
                     at = part if isinstance(part, exp.Expr) else node
                     told = _NAMES.get(name, name.upper())
+                    if name in _COUNTED:
+                        told = f"{told} of rows of a stream"
+                        raise self.text.wrong(at, told, *_ENDLESS)
                     raise self.not_yet(at, told)
 
     # What stands behind FROM and JOIN.
@@ -276,7 +281,7 @@ class Query:
                 rows = self._subquery(inner, alias or table.name)
             case exp.Table(this=exp.Identifier()):
                 rows = self._input(table, alias or table.name)
-            case exp.Subquery(this=exp.Select() | exp.Union() as query):
+            case exp.Subquery(this=exp.Select() | exp.SetOperation() as query):
                 rows = self._subquery(Filled(query), alias)
             case exp.Table(this=exp.Anonymous() as function):
                 query = of_function(function, self.text)
@@ -350,7 +355,7 @@ class Query:
 
     def _input(self, table: exp.Table, alias: str) -> Rows:
         """Returns the rows of an input; the schema of its name may be left out."""
-        known = found_input(table, self.text, self.inputs)
+        known = self.text.input(table, self.inputs)
         declared = self.text.declared.get(folded(table.name))
         rows = self._of_input(known, alias)
         schema = self.inputs[known].schema
@@ -401,8 +406,13 @@ class Query:
             join = query.join()
             for name, some in query.tries.items():
                 self.tries.setdefault(name, []).extend(some)
-            assert isinstance(join.select, spec.Columns)  # noqa: S101 - as it is made
             is_stream = join.clock is spec.Clock.EVENT
+            assert isinstance(join.select, spec.Columns)  # noqa: S101 - as it is made
+            has_time = any(it.upper() == ROWTIME for it, _ in join.select.columns)
+            # Whoever reads the rows may ask for their time, selected or not.
+            asked = (it.name.upper() for it in self.query.find_all(exp.Column))
+            if is_stream and not has_time and ROWTIME in asked:
+                join = steps.with_row_time(join)
             shown = [
                 Shown(alias, name, own_column(name), is_time=name.upper() == ROWTIME)
                 for name, _ in join.select.columns

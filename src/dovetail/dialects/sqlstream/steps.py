@@ -12,6 +12,7 @@ from dovetail.dialects.sqlstream.parser import ROWTIME
 from dovetail.dialects.steps import (
     NOBODY,
     Asked,
+    Select,
     column_of,
     end_of,
     projected,
@@ -101,6 +102,7 @@ __all__ = [
     "NOBODY",
     "Asked",
     "Made",
+    "Select",
     "column_of",
     "end_of",
     "first_of_each",
