@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dovetail import spec
 from dovetail.dialects.sqlstream.parser import Text, folded
 from dovetail.dialects.sqlstream.streams import Streams
-from dovetail.dialects.sqlstream.tables import Tables, reads_tables
+from dovetail.dialects.sqlstream.tables import Tables
 from dovetail.dialects.trees import not_too_deep
 from dovetail.schema import Schema
 
@@ -21,7 +21,7 @@ def translate(text: str, inputs: spec.Inputs) -> spec.JoinSpec | spec.Program:
 
 def _result(text: Text, inputs: spec.Inputs) -> spec.JoinSpec | spec.Program:
     """Returns what comes out of a text: of streams, or of tables alone."""
-    if all(reads_tables(one, text, inputs) for one in text.results):
+    if all(text.reads_tables(one, inputs) for one in text.results):
         return Tables(text, inputs).result()
     return Streams(text, inputs).result()
 

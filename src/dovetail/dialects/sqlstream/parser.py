@@ -16,6 +16,7 @@ from sqlglot import TokenType, exp
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token
 
+from dovetail import spec
 from dovetail.dialects import trees
 from dovetail.dialects.grammar import Source
 from dovetail.dialects.sqlstream.casts import written_into
@@ -182,6 +183,25 @@ class Text(trees.SqlText):
             named = (one for one in inputs if one.lower() in declared.others)
             known = next(named, None)
         return known or ""
+
+    def reads_tables(self, filled: Filled, inputs: spec.Inputs) -> bool:
+        """Tells whether a query looks at tables alone, those of its views too."""
+        waiting, seen = [filled], set[int]()
+        leaves = list[spec.Input]()
+        while waiting:
+            one = waiting.pop()
+            seen.add(id(one))
+            for table in one.query.find_all(exp.Table):
+                inner = self.filled.get(folded(table.name))
+                known = inputs.get(self.input_named(table, inputs))
+                if inner is not None:
+                    waiting += [inner] if id(inner) not in seen else []
+                elif known is None:
+                    return False
+                else:
+                    leaves.append(known)
+        streams = (one.kind is spec.InputKind.STREAM for one in leaves)
+        return bool(leaves) and not any(streams)
 
 
 def not_yet(place: Place, what: str, hint: str = "") -> UnsupportedError:

@@ -195,7 +195,7 @@ class Query:
         if is_plain(query) and query.args.get("from_") and not query.args.get("joins"):
             inner = Query(self.known, filled, within=(*self.within, self.filled))
             inner.refuse_unread()
-            rows = inner.rows_of(query.args["from_"].this)
+            rows = self.rows_of(query.args["from_"].this)
             where = query.args.get("where")
             terms = [*conjuncts(where.this)] if where is not None else []
             named = inner.named_columns(Pair.alone(rows)) if values else ()
@@ -396,30 +396,18 @@ class Query:
         # By identity: two queries may say the same.
         if any(one is filled for one in within):
             raise self.not_yet(inner, "a query that reads what it fills")
-        if not self.is_join or not is_plain(inner):
+        is_inside = self.is_join or (
+            # Rows of tables are no stream of their own: they stay what they are.
+            self.text.reads_tables(filled, self.inputs) and not inner.args.get("joins")
+        )
+        if not is_inside or not is_plain(inner):
             name = self.known.derived(filled, alias, within)
             return self._of_input(name, alias)
         if inner.args.get("from_") is None:
             raise self.not_yet(inner, "a query without FROM")
         query = Query(self.known, filled, within=within)
         if inner.args.get("joins"):
-            join = query.join()
-            for name, some in query.tries.items():
-                self.tries.setdefault(name, []).extend(some)
-            is_stream = join.clock is spec.Clock.EVENT
-            assert isinstance(join.select, spec.Columns)  # noqa: S101 - as it is made
-            has_time = any(it.upper() == ROWTIME for it, _ in join.select.columns)
-            # Whoever reads the rows may ask for their time, selected or not.
-            asked = (it.name.upper() for it in self.query.find_all(exp.Column))
-            if is_stream and not has_time and ROWTIME in asked:
-                join = steps.with_row_time(join)
-            shown = [
-                Shown(alias, name, own_column(name), is_time=name.upper() == ROWTIME)
-                for name, _ in join.select.columns
-            ]
-            window = spec.Range() if is_stream else spec.Unstated()
-            source = spec.Nested(join, alias or "a subquery")
-            return Rows(source, tuple(shown), is_stream, window)
+            return self._of_joins(query, alias)
         query.refuse_unread()
         rows = query.rows_of(inner.args["from_"].this)
         if rows.written is not None:
@@ -433,6 +421,28 @@ class Query:
             columns=tuple(shown),
             kept=(*rows.kept, *(query.over(one, alone) for one in kept)),
         )
+
+    def _of_joins(self, query: Query, alias: str) -> Rows:
+        """Returns the rows of a subquery that joins."""
+        join = query.join()
+        for name, some in query.tries.items():
+            self.tries.setdefault(name, []).extend(some)
+        assert isinstance(join.select, spec.Columns)  # noqa: S101 - as it is made
+        names = [name for name, _ in join.select.columns]
+        is_stream = join.clock is spec.Clock.EVENT
+        # Whoever reads the rows may ask for their time, whether it was selected or not.
+        readers = (self.query, *(one.query for one in self.within))
+        columns = (one for reader in readers for one in reader.find_all(exp.Column))
+        asked = {one.name.upper() for one in columns}
+        if is_stream and ROWTIME in asked and ROWTIME not in map(str.upper, names):
+            join, names = steps.with_row_time(join), [ROWTIME, *names]
+        shown = (
+            Shown(alias, name, own_column(name), is_time=name.upper() == ROWTIME)
+            for name in names
+        )
+        window = spec.Range() if is_stream else spec.Unstated()
+        source = spec.Nested(join, alias or "a subquery")
+        return Rows(source, tuple(shown), is_stream, window)
 
     def _subcolumns(self, alone: Pair, alias: str) -> Iterator[Shown]:
         """Yields the columns of a subquery; its rows keep their time."""

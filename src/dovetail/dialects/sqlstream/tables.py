@@ -18,7 +18,7 @@ from sqlglot import exp
 from dovetail import spec
 from dovetail.dialects.sqlstream import steps, united, values
 from dovetail.dialects.sqlstream.aggregates import WindowFunction, argument_of
-from dovetail.dialects.sqlstream.parser import Filled, Text, folded, not_yet
+from dovetail.dialects.sqlstream.parser import Filled, Text, not_yet
 from dovetail.dialects.sqlstream.plain import is_plain
 from dovetail.dialects.sqlstream.query import Query
 from dovetail.dialects.sqlstream.rows import Pair, Rows
@@ -53,26 +53,6 @@ _PLACED = "IF(size({items}) >= {least}, element_at({items}, {place}), NULL)"
 _EXTREMES = {Fold.LEAST: "array_min", Fold.GREATEST: "array_max"}
 _EITHER_END = {Fold.FIRST: 1, Fold.LAST: -1}
 Node = values.Node
-
-
-def reads_tables(filled: Filled, text: Text, inputs: spec.Inputs) -> bool:
-    """Tells whether a query looks at tables alone, those of its views too."""
-    waiting, seen = [filled], set[int]()
-    leaves = list[spec.Input]()
-    while waiting:
-        one = waiting.pop()
-        seen.add(id(one))
-        for table in one.query.find_all(exp.Table):
-            inner = text.filled.get(folded(table.name))
-            known = inputs.get(text.input_named(table, inputs))
-            if inner is not None:
-                waiting += [inner] if id(inner) not in seen else []
-            elif known is None:
-                return False
-            else:
-                leaves.append(known)
-    streams = (one.kind is spec.InputKind.STREAM for one in leaves)
-    return bool(leaves) and not any(streams)
 
 
 class Tables:
@@ -241,9 +221,11 @@ class TableQuery:
             where = written.args.get("where")
             terms = [*conjuncts(where.this)] if where is not None else []
         self.pair = Pair.alone(rows)
-        for one in (*rows.kept, *terms):
-            condition = Expression(self.query.condition(one, self.pair))
-            self.step = spec.Filtered(self.step, condition)
+        left = spec.Hand.LEFT
+        conditions = [self.query.own(one, left, self.pair) for one in rows.kept]
+        conditions += [self.query.condition(one, self.pair) for one in terms]
+        for one in conditions:
+            self.step = spec.Filtered(self.step, Expression(one))
 
     def made(self) -> steps.Made:
         """Returns the rows of the query."""
