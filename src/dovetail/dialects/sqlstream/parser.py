@@ -469,6 +469,16 @@ class Statements:
     def _query(self, tokens: list[Token]) -> exp.Query:
         """Returns the query that tokens are; the views that it brings are taken."""
         found = self._parsed(tokens)
+        # What stands behind parentheses around a whole query is its own.
+        while isinstance(found, exp.Subquery) and isinstance(found.this, exp.Query):
+            more = {
+                name: it for name, it in found.args.items() if it and name != "this"
+            }
+            if more and any(map(found.this.args.get, ("order", "limit", "offset"))):
+                break
+            found = found.this
+            for name, part in more.items():
+                found.set(name, part)
         for one in found.find_all(exp.SetOperation) if found is not None else ():
             word = one.key.upper()
             at = next((it for it in tokens if it.text.upper() == word), tokens[0])

@@ -19,7 +19,7 @@ _KINDS = {
 
 def is_plain(query: exp.Query) -> bool:
     """Tells whether a query filters, renames and joins, and does no more."""
-    more = ("group", "distinct", "order")
+    more = ("group", "having", "distinct", "order", "limit", "offset")
     if not isinstance(query, exp.Select) or any(map(query.args.get, more)):
         return False
     is_join = bool(query.args.get("joins"))

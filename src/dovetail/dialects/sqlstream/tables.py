@@ -22,14 +22,13 @@ from dovetail.dialects.sqlstream.parser import Filled, Text, not_yet
 from dovetail.dialects.sqlstream.plain import is_plain
 from dovetail.dialects.sqlstream.query import Query
 from dovetail.dialects.sqlstream.rows import Pair, Rows
-from dovetail.dialects.trees import conjuncts, own_column, sided
+from dovetail.dialects.trees import conjuncts, free_name, own_column, sided
 from dovetail.expression import Expression, Scope, parse
 from dovetail.schema import AtomicType, Column, Schema, Type
 from dovetail.spec.firing import Fold, type_of
 
-_SIDE = "side"
-"""The column that says of which of two queries a row is."""
-_SIDES = ("is left", "is right")
+_SIDE, _SIDES = "side", ("is left", "is right")
+"""The columns that say of which of two queries a row is."""
 _ENDS = ("order", "limit", "offset")
 _ALL = 2**31 - 1
 """So many rows as there are, at most."""
@@ -172,21 +171,22 @@ class Tables:
             return steps.Made(whole, names)
         if not query.args.get("distinct"):
             raise not_yet(self.text.at(query), f"{query.key.upper()} ALL")
-        marked = []
-        for number, source in enumerate(sources):
-            columns = [(it, steps.column_of(it)) for it in names]
-            side = (_SIDE, Expression(f"{number}"))
-            marked.append(steps.projected(source, (*columns, side)))
+        taken = {one.lower() for one in names}
+        side, *sides = (free_name(one, taken) for one in (_SIDE, *_SIDES))
+        columns = tuple((it, steps.column_of(it)) for it in names)
+        marked = (
+            steps.projected(source, (*columns, (side, Expression(f"{number}"))))
+            for number, source in enumerate(sources)
+        )
         seen = [
-            (it, f"ROWS_ANY({_quoted(_SIDE)} = {number})")
-            for number, it in enumerate(_SIDES)
+            (it, f"ROWS_ANY({_quoted(side)} = {number})")
+            for number, it in enumerate(sides)
         ]
         found = _counted(spec.Appended(tuple(marked)), names, seen)
-        left, right = (steps.column_of(it) for it in _SIDES)
+        left, right = map(steps.column_of, sides)
         no = "" if isinstance(query, exp.Intersect) else "NOT "
         both = spec.Filtered(found, Expression(f"{left} AND {no}{right}"))
-        only = tuple((it, steps.column_of(it)) for it in names)
-        return steps.Made(steps.projected(both, only), names)
+        return steps.Made(steps.projected(both, columns), names)
 
 
 @dataclass(slots=True)
@@ -281,7 +281,8 @@ class TableQuery:
             value = self.query.written(argument, self.pair)
             name = looked_at.setdefault(value, f"value {len(looked_at)}")
             seen[id(one)] = one, name
-        columns = [(name, Expression(it)) for it, name in (groups | looked_at).items()]
+        every = (*groups.items(), *looked_at.items())
+        columns = [(name, Expression(it)) for it, name in every]
         in_front = steps.projected(self.step, tuple(columns))
         asked, rows = steps.Asked(), in_front.schema
         results: Mapping[int, exp.Expr] = {

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from dovetail.dialects.sqlstream.query import Query
 from dovetail.dialects.sqlstream.rows import Pair
-from dovetail.dialects.trees import own_column
+from dovetail.dialects.trees import free_name, own_column
 
 Node = tuple[str, exp.Expr]
 _KEY = "key"
@@ -21,6 +21,7 @@ def sort_keys(
 ) -> Iterator[tuple[str, exp.Ordered]]:
     """Yields what rows are sorted by, under names of columns of ours."""
     order = query.query.args.get("order")
+    taken = {name.lower() for name, _ in selected}
     for number, one in enumerate(order.expressions if order is not None else ()):
         node, meant = one.this, dict[str, exp.Expr]()
         for name, it in selected:
@@ -36,7 +37,7 @@ def sort_keys(
             node = meant.get(node.name.lower(), node)
         ordered = one.copy()
         ordered.set("this", node.copy())
-        yield f"{_KEY} {number}", ordered
+        yield free_name(f"{_KEY} {number}", taken), ordered
 
 
 @dataclass(frozen=True, slots=True)
