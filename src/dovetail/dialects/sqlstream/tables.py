@@ -62,7 +62,8 @@ class Tables:
         self.text = text
         self.inputs = dict(inputs)
         self.steps: dict[str, spec.Step] = {}
-        self._names: dict[int, str] = {}
+        # With each its query, whose number another one would get if it were gone.
+        self._names: dict[int, tuple[exp.Query, str]] = {}
 
     def result(self) -> spec.JoinSpec | spec.Program:
         """Returns what comes out: a join of inputs where it is no more than one."""
@@ -83,11 +84,12 @@ class Tables:
 
     def derived(self, filled: Filled, title: str, within: tuple[Filled, ...]) -> str:
         """Returns the name under which the rows of a query are an input."""
-        if id(filled.query) not in self._names:
+        known = id(filled.query)
+        if known not in self._names:
             step = self.made(filled, within).step
-            name = filled.name or title or "a subquery"
-            self._names[id(filled.query)] = self.add(name, step)
-        return self._names[id(filled.query)]
+            name = self.add(filled.name or title or "a subquery", step)
+            self._names[known] = filled.query, name
+        return self._names[known][1]
 
     def add(self, title: str, step: spec.Step) -> str:
         """Returns the name under which the rows of a step are an input."""
