@@ -211,8 +211,9 @@ class Query:
             raise self.text.wrong(query, told, "a query of tables", hint)
         alone = Pair.alone(rows)
         if values and len(listed) != len(values):
-            told = f"{len(values)} values IN a query of {len(listed)} columns"
-            raise self.text.wrong(written, told, "as many on both sides")
+            told = f"a query behind IN that selects {len(listed)}"
+            expected = f"{len(values)}, as many as values in front of it"
+            raise self.text.wrong(written, told, expected)
         pair = Pair(left, rows.named_apart(alias))
         found = [alone.over_both(one, alias) for one in listed]
         conditions = sought.equal(values, found) if values else []
@@ -697,6 +698,7 @@ class Query:
 
     def condition(self, node: exp.Expr, pair: Pair) -> str:
         """Returns a condition over `l` and `r`, which is true or false."""
+        self.refuse_query(node)
         for one in node.find_all(exp.AggFunc, exp.Window):
             hint = "HAVING tests groups, WHERE of a query around it tests other windows"
             function = one.this if isinstance(one, exp.Window) else one
