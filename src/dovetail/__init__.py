@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from dovetail.api.flows import Flow
     from dovetail.api.joined import Joined
     from dovetail.api.lookups import lookup
+    from dovetail.api.outputs import Outputs
     from dovetail.api.progress import Progress, follow
     from dovetail.api.samples import Sample
     from dovetail.api.sets import Together
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from dovetail.api.state import State, state
     from dovetail.api.streams import Rows, dataset, spl, sql, stream, table
     from dovetail.api.terms import Key
-    from dovetail.api.texts import Outputs, ecl, join
+    from dovetail.api.texts import ecl, join
     from dovetail.bind.kafka import Topic, kafka
     from dovetail.bind.lookups.postgres import postgres
     from dovetail.bind.lookups.tables import LookupTable
@@ -142,6 +143,7 @@ _ROOMS = {
     "api.flows": ("Flow",),
     "api.joined": ("Joined",),
     "api.lookups": ("lookup",),
+    "api.outputs": ("Outputs",),
     "api.progress": ("Progress", "follow"),
     "api.samples": ("Sample",),
     "api.sets": ("Together",),
@@ -149,7 +151,7 @@ _ROOMS = {
     "api.state": ("State", "state"),
     "api.streams": ("Rows", "dataset", "spl", "sql", "stream", "table"),
     "api.terms": ("Key",),
-    "api.texts": ("Outputs", "ecl", "join"),
+    "api.texts": ("ecl", "join"),
     "bind.kafka": ("Topic", "kafka"),
     "bind.lookups.postgres": ("postgres",),
     "bind.lookups.tables": ("LookupTable",),

@@ -57,6 +57,24 @@ def test_a_query_gives_its_rows(sources, tmp_path):
     ]
 
 
+def test_queries_of_tables_give_frames(spark):
+    """Nulls and blanks stay; a table that changes, and a job, are refused."""
+    rows = [(1, "Ann "), (2, None), (3, "Ann ")]
+    people = spark.createDataFrame(rows, "id int, name string")
+    text = "SELECT name, COUNT(*) AS n, MAX(id) AS last FROM people GROUP BY name"
+    found = dt.sql(text, {"people": dt.dataset(people)})
+    assert isinstance(found, dt.Outputs)
+    (frame,) = found.values()
+    assert sorted(map(tuple, frame.collect()), key=str) == [
+        ("Ann ", 2, 3),
+        (None, 1, 2),
+    ]
+    ids = spark.readStream.format("rate").load()
+    changing = {"people": dt.table(ids, key="value")}
+    with pytest.raises(dt.SpecError, match='of which "people" changes'):
+        dt.sql("SELECT COUNT(*) AS n FROM people", changing)
+
+
 def test_what_does_not_fit_is_refused(sources):
     with pytest.raises(dt.DialectError, match="no stream and no table"):
         dt.sql(QUERY, {"Orders": sources["Orders"], "people": sources["people"]})

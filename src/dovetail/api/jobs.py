@@ -26,12 +26,12 @@ from dovetail import schema, spec
 from dovetail.api import (
     inputs,
     lookups,
+    outputs,
     programs,
     progress,
     results,
     scripts,
     streams,
-    texts,
 )
 from dovetail.api.flows import Flow, late_sinks
 from dovetail.api.joined import Joined, streaming_of
@@ -401,7 +401,7 @@ def _of_sql(job: jobs.Job, text: str, dialect: str) -> Prepared:
     for kind in spec.InputKind:
         _refuse_unknown(job, jobs.PARTS[kind], named=_named(job, kind), known=used)
     _refuse_unknown(job, "lookups", named=tuple(job.lookups), known=used)
-    make = partial(streams.sql, text, dialect=dialect)
+    make = partial(streams.streamed_sql, text, dialect=dialect)
     call = f"dt.sql(TEXT, inputs(spark), dialect={dialect!r})"
     script = scripts.Script(call, text)
     return _planned(job, bound, asked, make=make, script=script)
@@ -711,7 +711,7 @@ class JobOutcome:
             known = spec.schema_of(self.made.program, name)
             reader = reader.schema(known.to_sql())
         rows = reader.load(f"{sinks.pattern_of(sink.path)}/*")
-        return schemas.schema_of(rows), texts.first_rows(rows, count)
+        return schemas.schema_of(rows), outputs.first_rows(rows, count)
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -753,7 +753,7 @@ class Shown:
 
         def show(rows: DataFrame, batch: int) -> None:
             # One more than is shown tells whether there are more.
-            found = texts.first_rows(rows, self.most + 1)
+            found = outputs.first_rows(rows, self.most + 1)
             if found:
                 columns = schemas.schema_of(rows)
                 self.show(f"{name}, batch {batch}", columns, found)

@@ -22,8 +22,8 @@ from pyspark.sql.types import BinaryType
 
 from dovetail import spec
 from dovetail.api.catalogs import FolderCatalog, Unseen
+from dovetail.api.outputs import failures_told, first_rows
 from dovetail.api.sources import FolderSource, input_frames
-from dovetail.api.texts import failures_told, first_rows
 from dovetail.bind.files import Format, Root
 from dovetail.bind.files.columns import fitted
 from dovetail.bind.files.frames import files_function, readings

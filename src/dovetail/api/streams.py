@@ -13,6 +13,7 @@ from dovetail import spec
 from dovetail.api import choices, inputs, sets, terms
 from dovetail.api.flows import Flow, JoinedQuery, flow_of
 from dovetail.api.joined import Joined, met_once, streaming_of
+from dovetail.api.outputs import Outputs
 from dovetail.api.sets import Together
 from dovetail.bind.files import tuples
 from dovetail.bind.files.tuple_sinks import text_sinks
@@ -21,6 +22,7 @@ from dovetail.bind.schemas import frame_given, refusing_beyond, schema_of
 from dovetail.bind.tick import counted
 from dovetail.dialects import sql as dialects
 from dovetail.dialects.spl import Translation, translate
+from dovetail.engines import spark_program
 from dovetail.engines.spark.functions import register_functions
 from dovetail.engines.spark.rules import pinned, plain_rules
 from dovetail.engines.spark_stream.dataflow import Frames
@@ -561,15 +563,46 @@ def _files(
 @arguments.public
 def sql(
     text: str, sources: Mapping[str, Rows], *, dialect: str = dialects.USUAL
-) -> Joined | Flow:
+) -> Joined | Flow | Outputs:
     """Returns the join that a query in SQL of streams is; nothing runs yet.
 
     `dialect`: "sqlstream", that of s-Server and Kinesis Analytics, or "lenses", that of
     Lenses, whose records have the columns `_key` and `_time`. `sources`: rows of
     `dt.stream` with a time, and of `dt.table` or `dt.dataset`, by the names that the
     query has for them. A text that is more than one join is a flow, from which streams
-    come out by their names; that of a query alone is `result`.
+    come out by their names; that of a query alone is `result`. Of queries of tables
+    alone, which no stream meets, the rows are DataFrames by those names.
     """
+    found = _read(text, sources, dialect)
+    if isinstance(found, spec.Program) and spec.is_exact(found):
+        frames = {}
+        for one in spec.givens_of(found):
+            rows = sources[one.input]
+            if rows.feed.streams or not isinstance(rows.frame, DataFrame):
+                told = f'a query of tables alone, of which "{one.input}" changes'
+                raise SpecError(told, "rows of dt.dataset, or dt.table of a DataFrame")
+            frames[one.name] = rows.frame
+        spark = _session(sources, "queries of tables")
+        return Outputs(spark_program.frames(spark, found, frames), found.remarks)
+    return _streamed(found, sources, dialect)
+
+
+def streamed_sql(
+    text: str, sources: Mapping[str, Rows], *, dialect: str
+) -> Joined | Flow:
+    """Returns what a text in SQL is, or refuses one of tables alone."""
+    found = _read(text, sources, dialect)
+    if isinstance(found, spec.Program) and spec.is_exact(found):
+        told = "a job of queries of tables alone"
+        hint = "dt.sql(text, {..}) gives their rows as DataFrames, to be written"
+        raise SpecError(told, "a stream among its inputs", hint)
+    return _streamed(found, sources, dialect)
+
+
+def _read(
+    text: str, sources: Mapping[str, Rows], dialect: str
+) -> spec.JoinSpec | spec.Program:
+    """Returns what a text in SQL is over rows."""
     arguments.text("text", text, "a query in SQL", "dt.sql(path.read_text(), {..})")
     arguments.word("dialect", dialect, dialects.SQL_DIALECTS)
     example = '{"Orders": dt.stream(frame, time="ROWTIME")}'
@@ -577,9 +610,16 @@ def sql(
     known = {name: replace(rows.source, name=name) for name, rows in sources.items()}
     # On rows that are all there a query may ask for more: they have an end.
     is_bounded = not any(rows.feed.streams for rows in sources.values())
-    found = dialects.translator(dialect, is_bounded=is_bounded)(text, known)
+    return dialects.translator(dialect, is_bounded=is_bounded)(text, known)
+
+
+def _streamed(
+    found: spec.JoinSpec | spec.Program, sources: Mapping[str, Rows], dialect: str
+) -> Joined | Flow:
+    """Returns a text over streams as a join, or a flow of several."""
     if isinstance(found, spec.JoinSpec):
         return _switched(dialect, *met_once(found, sources))
+    known = {name: replace(rows.source, name=name) for name, rows in sources.items()}
     named = {name: replace(one, source=known[name]) for name, one in sources.items()}
     inputs = Inputs(
         named,

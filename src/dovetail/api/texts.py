@@ -1,22 +1,18 @@
 """What is written elsewhere, on DataFrames: a join as data, a program as a text.
 
-The outputs of a program are a dict of ordinary DataFrames that shows itself in a
-notebook. Showing runs it, as far as the first rows ask for; a run that cannot go on is
-told in its own words, and the DataFrames are there all the same.
+The outputs of a program are a dict of ordinary DataFrames.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from html import escape
+from collections.abc import Mapping
 from typing import overload
 
 from pyspark.sql import DataFrame
 
 from dovetail.api.catalogs import ModuleFolder
 from dovetail.api.joined import Joined
+from dovetail.api.outputs import Outputs, failures_told
 from dovetail.api.sources import (
     Sources,
     catalog_of,
@@ -25,29 +21,19 @@ from dovetail.api.sources import (
     source_of,
 )
 from dovetail.api.streams import Rows, joined_by
-from dovetail.bind.files.frames import misfits_told
 from dovetail.bind.schemas import frame_given
 from dovetail.dialects.ecl import NO_MODULES, Modules, translate
 from dovetail.engines import spark_program
-from dovetail.engines.spark_batch.stops import limits_told
 from dovetail.engines.spark_index.shelf import Shelf, readings_told
-from dovetail.engines.tables import plain_rows
-from dovetail.errors import DovetailError, EngineError, SpecError
-from dovetail.schema import cited
+from dovetail.errors import SpecError
 from dovetail.spec import arguments
 from dovetail.spec.facts import source_names
-from dovetail.spec.inputs import Row
 from dovetail.spec.join import JoinSpec
 from dovetail.spec.reader import read_join, read_settings
 from dovetail.spec.stops import USUAL_THRESHOLD, Skew, Stops
 
-SHOWN = 10
 _NOTHING: Sources = {}
 _NO_SETTINGS: Mapping[str, object] = {}
-# Spark's errors have names: what stands behind one is for people.
-_NAMED = re.compile(r"\[[A-Z][A-Z_.]+\] [^\n]*")
-# Spark says in its own words, of several kinds, that a broadcast side is too large.
-_BROADCAST = re.compile(r"(?i)cannot broadcast|memory to build and broadcast")
 
 
 @overload
@@ -163,64 +149,3 @@ def ecl(
     with failures_told():
         found = spark_program.frames(spark, program, inputs, shelf)
     return Outputs(found, (*program.remarks, *readings_told(shelf)))
-
-
-class Outputs(dict[str, DataFrame]):
-    """DataFrames by the names of outputs; `remarks` say what there is besides."""
-
-    def __init__(self, frames: Mapping[str, DataFrame], remarks: Iterable[str]) -> None:
-        """Keeps the frames and the remarks."""
-        super().__init__(frames)
-        self.remarks = tuple(remarks)
-
-    def __repr__(self) -> str:
-        """Returns the names of the outputs with their columns, in one line."""
-        each = (f"{name} ({', '.join(one.columns)})" for name, one in self.items())
-        return f"outputs of a program: {', '.join(each)}"
-
-    def _repr_html_(self) -> str:
-        """Returns the first rows of every output as tables."""
-        return "\n".join(_shown(name, frame) for name, frame in self.items())
-
-
-def first_rows(frame: DataFrame, count: int) -> list[Row]:
-    """Returns the first rows of a frame as plain values."""
-    with failures_told():
-        return [*plain_rows(frame.limit(count).toArrow())]
-
-
-@contextmanager
-def failures_told() -> Iterator[None]:
-    """Raises an error of ours, a sentence, for a job that Spark has stopped."""
-    try:
-        with limits_told(), misfits_told():
-            yield
-    except Exception as error:
-        # By its module, as Spark has errors of its own, py4j's, and Connect's.
-        if not type(error).__module__.startswith(("pyspark", "py4j")):
-            raise
-        said = str(error)
-        known = _NAMED.search(said)
-        fact = known[0] if known else said.partition("\n")[0]
-        hint = ""
-        if _BROADCAST.search(said):
-            hint = "SMART in place of LOOKUP lets Spark shuffle a large right side"
-        raise EngineError(f"Spark cannot go on: {fact}", hint=hint) from error
-
-
-def _shown(name: str, frame: DataFrame) -> str:
-    """Returns the first rows of one output as a table, or why there is none."""
-    title = f"<h4>{escape(name)}</h4>"
-    try:
-        # One more than is shown tells whether there are more.
-        rows = first_rows(frame, SHOWN + 1)
-    except DovetailError as error:
-        return f"{title}\n<pre>{escape(str(error))}</pre>"
-    lines = [f"<tr>{''.join(f'<th>{escape(one)}</th>' for one in frame.columns)}</tr>"]
-    for row in rows[:SHOWN]:
-        # Texts stand as they are, other values as JSON.
-        cells = (one if isinstance(one, str) else cited(one) for one in row.values())
-        lines.append(f"<tr>{''.join(f'<td>{escape(one)}</td>' for one in cells)}</tr>")
-    more = f"<p>the first {SHOWN} rows</p>" if len(rows) > SHOWN else ""
-    table = "\n".join(lines)
-    return f"{title}\n<table>{table}\n</table>{more}"

@@ -125,7 +125,8 @@ class Check:
         except Exception as error:  # noqa: BLE001 - one case must not hide the others
             return Verdict(case, self.engine, Status.FAIL, _told(error))
         # ECL does not look at trailing blanks, whoever has written them.
-        meant = without_blanks(case) if isinstance(whole, ProgramPlay) else case
+        is_ecl = isinstance(whole, ProgramPlay) and not whole.is_exact
+        meant = without_blanks(case) if is_ecl else case
         return self._judged(meant, lines, sight)
 
     def _judged(

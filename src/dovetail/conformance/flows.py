@@ -24,6 +24,7 @@ from dovetail.conformance.engines import (
     played,
 )
 from dovetail.conformance.lines import MARK, Line, OutletNames, emitted
+from dovetail.conformance.programs import ProgramPlay
 from dovetail.dialects import lenses, sqlstream
 from dovetail.dialects.spl import translate
 from dovetail.errors import DovetailError, SpecError, UnsupportedError
@@ -223,7 +224,9 @@ class NamedJoin:
         return {spec.Outlet.MATCHED.value: self.name}
 
 
-def sql_play(text: str, given: CaseData) -> spec.Play | NamedJoin | RowTimeText:
+def sql_play(
+    text: str, given: CaseData
+) -> spec.Play | NamedJoin | RowTimeText | ProgramPlay:
     """Returns a query in SQL, a join of what a case gives, or more than one."""
     declared = sqlstream.declared(text, given.inputs_data)
     inputs, settings = given.inputs(declared), given.settings()
@@ -233,6 +236,12 @@ def sql_play(text: str, given: CaseData) -> spec.Play | NamedJoin | RowTimeText:
         play = replace(play, events=_read_once(play.events, inputs))
         name = sqlstream.name_of(text)
         return NamedJoin(play, name) if name else play
+    if spec.is_exact(found):
+        if given.has_events:
+            told = "events in queries of tables alone"
+            raise SpecError(told, "rows", rule="case_file")
+        rows = {one.name: inputs[one.input].rows for one in spec.givens_of(found)}
+        return ProgramPlay(found, rows, is_exact=True)
     emptied, opening = given.arrivals(inputs, is_timed=True)
     events = _read_once(read_events(given.events_data, inputs), inputs)
     return RowTimeText(

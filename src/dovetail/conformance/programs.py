@@ -25,13 +25,17 @@ _NO_COLUMNS = schema.Schema(())
 
 @dataclass(frozen=True, slots=True)
 class ProgramPlay:
-    """A program with the rows of its inputs."""
+    """A program with the rows of its inputs.
+
+    An exact one, of tables in SQL, has nulls, and texts as they are.
+    """
 
     program: spec.Program
     rows: Mapping[str, Sequence[spec.Row]]
+    is_exact: bool = False
 
     def lines(self, engine: EngineName) -> list[Line]:
-        """Returns what an engine puts out, texts without trailing blanks."""
+        """Returns what an engine puts out; texts of ECL without trailing blanks."""
         match engine:
             case EngineName.ORACLE:
                 found = oracle.play_program(self.program, self.rows, oracle.play)
@@ -47,8 +51,10 @@ class ProgramPlay:
 
                 found = spark_program.play(local_session(), self.program, self.rows)
             case _:
-                raise UnsupportedError.not_yet(engine.value, "a program in ECL")
-        return [Line(_trimmed_row(row), {"out": name}) for name, row in found]
+                what = "queries of tables" if self.is_exact else "a program in ECL"
+                raise UnsupportedError.not_yet(engine.value, what)
+        shown = (lambda row: row) if self.is_exact else _trimmed_row
+        return [Line(shown(row), {"out": name}) for name, row in found]
 
 
 def ecl_play(text: str, given: CaseData) -> ProgramPlay:

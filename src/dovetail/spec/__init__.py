@@ -136,6 +136,7 @@ from dovetail.spec.program import (
     Windowed,
     Written,
     givens_of,
+    is_exact,
     is_grouped,
     numbers_of,
     refuse_beyond,

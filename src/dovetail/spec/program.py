@@ -686,6 +686,12 @@ def givens_of(program: Program) -> tuple[Given, ...]:
     return tuple(step for step in steps_of(program) if isinstance(step, Given))
 
 
+def is_exact(program: Program) -> bool:
+    """Tells whether a program takes all rows as they are, with nulls and blanks."""
+    givens = givens_of(program)
+    return bool(givens) and all(one.exact for one in givens)
+
+
 @dataclass(frozen=True, slots=True)
 class Stretch:
     """The places of rows by their numbers: `first`, and each other `step` behind."""

@@ -13,6 +13,7 @@ from dovetail.conformance.check import Check, Status
 from dovetail.conformance.compare import describe
 from dovetail.conformance.engines import EngineName, parse_split
 from dovetail.conformance.flows import NamedJoin, RowTimeText, sql_play
+from dovetail.conformance.programs import ProgramPlay
 from dovetail.errors import DovetailError
 from tests.conformance.oracle.test_cases import SAMPLES, TESTS
 from tests.mistakes import attempted, is_told, mutated
@@ -41,6 +42,8 @@ def outcome(play, engine):
     try:
         if isinstance(play, RowTimeText):
             rows = play.lines(engine, parse_split("whole"))
+        elif isinstance(play, ProgramPlay):
+            rows = play.lines(engine)
         else:
             rows = player.play(play)
     except DovetailError as error:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dovetail import spec
 from dovetail.dialects.sqlstream.parser import Text, folded
 from dovetail.dialects.sqlstream.streams import Streams
+from dovetail.dialects.sqlstream.tables import Tables
 from dovetail.dialects.trees import not_too_deep
 from dovetail.schema import Schema
 
@@ -12,9 +13,17 @@ from dovetail.schema import Schema
 def translate(text: str, inputs: spec.Inputs) -> spec.JoinSpec | spec.Program:
     """Returns what a text is over inputs, or says where it is wrong.
 
-    One join of inputs is that join; all else is a program, in row time.
+    One join of inputs is that join; all else is a program: in row time, or over rows
+    that are all there.
     """
-    return not_too_deep(text, lambda: Streams(Text.read(text), inputs).result())
+    return not_too_deep(text, lambda: _result(Text.read(text), inputs))
+
+
+def _result(text: Text, inputs: spec.Inputs) -> spec.JoinSpec | spec.Program:
+    """Returns what comes out of a text: of streams, or of tables alone."""
+    if all(text.reads_tables(one, inputs) for one in text.results):
+        return Tables(text, inputs).result()
+    return Streams(text, inputs).result()
 
 
 def declared(text: str, names: Iterable[str]) -> Mapping[str, Schema]:

@@ -18,10 +18,11 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from dovetail import spec
-from dovetail.dialects.sqlstream import steps
+from dovetail.dialects.sqlstream import steps, syntax
 from dovetail.dialects.sqlstream.functions import as_spark
 from dovetail.dialects.sqlstream.parser import ROWTIME
-from dovetail.dialects.sqlstream.query import Query, with_row_time
+from dovetail.dialects.sqlstream.plain import kind_of
+from dovetail.dialects.sqlstream.query import Query
 from dovetail.dialects.sqlstream.rows import Rows
 from dovetail.dialects.sqlstream.single import KnownStreams
 from dovetail.dialects.trees import sided
@@ -35,10 +36,10 @@ def keeps_table(query: Query) -> bool:
     """Tells whether a query keeps the rows of a table that met nobody in an hour."""
     joins = [*(query.query.args.get("joins") or ())]
     first = query.query.args.get("from_")
-    if first is None or len(joins) != 1:
+    if first is None or len(joins) != 1 or joins[0].args.get(syntax.SOUGHT):
         return False
     pair = query.pair_of(first.this, joins[0].this)
-    kind = query.kind(joins[0])
+    kind = kind_of(joins[0], query.text)
     tables = {hand for hand in spec.HANDS if not pair.side(hand).is_stream}
     table = spec.Hand.RIGHT if pair.left.is_stream else spec.Hand.LEFT
     if len(tables) != 1:
@@ -108,7 +109,7 @@ class Hourly:
             Expression(" AND ".join(holds)),
             select=spec.Columns(columns),
         )
-        return self.known.joined(with_row_time(join), {})
+        return self.known.joined(steps.with_row_time(join), {})
 
     def _side(self, hand: spec.Hand) -> Rows:
         """Returns the rows on a hand."""

@@ -8,7 +8,7 @@ CREATE FUNCTION f (a INTEGER) RETURNS .. RETURN ..    an expression under a name
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -16,11 +16,14 @@ from sqlglot import TokenType, exp
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token
 
+from dovetail import spec
 from dovetail.dialects import trees
 from dovetail.dialects.grammar import Source
 from dovetail.dialects.sqlstream.casts import written_into
+from dovetail.dialects.sqlstream.sought import as_joins, outer_queries
 from dovetail.dialects.sqlstream.syntax import (
     CLOCKS,
+    PLACE,
     RefusedError,
     SqlStream,
     called,
@@ -38,9 +41,12 @@ from dovetail.errors import DialectError, Place, UnsupportedError
 from dovetail.schema import AtomicType, Column, Schema, parse_type
 
 ROWTIME = "ROWTIME"
+_ERRORS = (
+    "no text reads it: it comes out of the flow, into the sink of that name, "
+    'flow.write({.., "error_stream": dt.folder(path)}, ..)'
+)
 _CONSTRAINTS = (exp.PrimaryKey, exp.Constraint, exp.UniqueColumnConstraint)
 _QUERY = "a query: SELECT STREAM .. FROM .. JOIN .."
-_ONE_SET_OPERATOR = "rows of streams come for ever: none is sure to be in one alone"
 _CREATED = frozenset({"STREAM", "TABLE", "VIEW", "PUMP", "FUNCTION"})
 _NEEDED = {
     "VIEW": ("AS", "CREATE VIEW v AS SELECT STREAM .."),
@@ -141,6 +147,61 @@ class Text(trees.SqlText):
             found.take(some)
         functions = tuple(one.name for one in found.functions.values())
         return cls(source, found.results(), found.filled, found.declared, functions)
+
+    def input(self, table: exp.Table, inputs: Collection[str]) -> str:
+        """Returns the input that a name means, or says that there is none."""
+        if known := self.input_named(table, inputs):
+            return known
+        name = ".".join(part.name for part in table.parts)
+        declared = self.declared.get(folded(name))
+        known_ones = ", ".join(inputs) or "none is given"
+        hint = _ERRORS if folded(name) == "error_stream" else ""
+        if declared is not None:
+            others = sorted(map(repr, declared.others))
+            hint = f"give its rows as {' or '.join((repr(table.name), *others))}"
+        told = f'no stream and no table "{name}"'
+        raise self.wrong(table, told, known_ones, hint)
+
+    def input_named(self, table: exp.Table, inputs: Collection[str]) -> str:
+        """Returns the input that a name means, or nothing; it may lack a schema."""
+        name = ".".join(part.name for part in table.parts)
+        lowered = {one.lower(): one for one in inputs}
+        # In capitals if it is plain, as it is written, in any case, and without the
+        # schema: the nearest counts.
+        meant = ".".join(
+            part.name if part.args.get("quoted") else part.name.upper()
+            for part in table.parts
+        )
+        last = [one for one in inputs if folded(one) == folded(name)]
+        known = next((it for it in (meant, name) if it in inputs), None)
+        known = known or lowered.get(name.lower())
+        if known is None and len(last) == 1:
+            known = last[0]
+        declared = self.declared.get(folded(name))
+        if known is None and declared is not None:
+            # Where it is its options say: the name of a topic, a file, a table.
+            named = (one for one in inputs if one.lower() in declared.others)
+            known = next(named, None)
+        return known or ""
+
+    def reads_tables(self, filled: Filled, inputs: spec.Inputs) -> bool:
+        """Tells whether a query looks at tables alone, those of its views too."""
+        waiting, seen = [filled], set[int]()
+        leaves = list[spec.Input]()
+        while waiting:
+            one = waiting.pop()
+            seen.add(id(one))
+            for table in one.query.find_all(exp.Table):
+                inner = self.filled.get(folded(table.name))
+                known = inputs.get(self.input_named(table, inputs))
+                if inner is not None:
+                    waiting += [inner] if id(inner) not in seen else []
+                elif known is None:
+                    return False
+                else:
+                    leaves.append(known)
+        streams = (one.kind is spec.InputKind.STREAM for one in leaves)
+        return bool(leaves) and not any(streams)
 
 
 def not_yet(place: Place, what: str, hint: str = "") -> UnsupportedError:
@@ -408,16 +469,21 @@ class Statements:
     def _query(self, tokens: list[Token]) -> exp.Query:
         """Returns the query that tokens are; the views that it brings are taken."""
         found = self._parsed(tokens)
-        if isinstance(found, exp.SetOperation) and not isinstance(found, exp.Union):
-            word = found.key.upper()
-            at = next((one for one in tokens if one.text.upper() == word), tokens[0])
-            raise DialectError(
-                f"{word} of queries",
-                "UNION ALL",
-                _ONE_SET_OPERATOR,
-                place=self._place(at),
-            )
-        if not isinstance(found, exp.Select | exp.Union):
+        # What stands behind parentheses around a whole query is its own.
+        while isinstance(found, exp.Subquery) and isinstance(found.this, exp.Query):
+            more = {
+                name: it for name, it in found.args.items() if it and name != "this"
+            }
+            if more and any(map(found.this.args.get, ("order", "limit", "offset"))):
+                break
+            found = found.this
+            for name, part in more.items():
+                found.set(name, part)
+        for one in found.find_all(exp.SetOperation) if found is not None else ():
+            word = one.key.upper()
+            at = next((it for it in tokens if it.text.upper() == word), tokens[0])
+            one.meta[PLACE] = self._place(at)
+        if not isinstance(found, exp.Select | exp.SetOperation):
             place = self._place(tokens[0])
             raise DialectError(f'"{tokens[0].text}"', _QUERY, place=place)
         # WITH v AS (..) is a view like any other, which all of the text may read.
@@ -451,6 +517,8 @@ class Statements:
             new = self._called(one)
             if new is not one:
                 tree = new if one is tree else (one.replace(new), tree)[1]
+        for query in [*tree.find_all(exp.Select)]:
+            as_joins(query)
         tree = plain(tree)
         for query in tree.find_all(exp.Select):
             if not query.expressions:
@@ -523,23 +591,28 @@ def _counting_some(node: exp.Filter, place: Place) -> exp.Expr:
     return function
 
 
+def _own_parts(query: exp.Select) -> Iterator[exp.Expr]:
+    """Yields the parts of a query without those of queries inside of it."""
+    # A query inside of this one has tables of its own.
+    yield from query.walk(
+        prune=lambda node: isinstance(node, exp.Select) and node is not query
+    )
+
+
+def _tables(query: exp.Select) -> Iterator[str]:
+    """Yields the names of the tables behind FROM and JOIN, in small letters."""
+    for one in _own_parts(query):
+        is_query = isinstance(one, exp.Subquery) and one.parent_select is query
+        if is_query or isinstance(one, exp.Table):
+            yield one.alias_or_name.lower()
+
+
 def _name_parts(query: exp.Select) -> None:
     """Makes parts of columns of names that begin with no table: `t.record.COLUMN1`."""
-
-    def is_other(node: exp.Expr) -> bool:
-        # A query inside of this one has tables of its own.
-        return isinstance(node, exp.Select) and node is not query
-
-    tables = (
-        node
-        for node in query.walk(prune=is_other)
-        if isinstance(node, exp.Table)
-        or (isinstance(node, exp.Subquery) and node.parent_select is query)
-    )
-    known = {one.alias_or_name.lower() for one in tables}
-
-    inner = (node for node in query.walk(prune=is_other))
-    for column in [it for it in inner if isinstance(it, exp.Column)]:
+    # What EXISTS or IN looks at sees the tables of the queries around it.
+    around = (query, *outer_queries(query))
+    known = {name for one in around for name in _tables(one)}
+    for column in [it for it in _own_parts(query) if isinstance(it, exp.Column)]:
         names = [column.args.get(it) for it in ("catalog", "db", "table", "this")]
         given = [one for one in names if isinstance(one, exp.Identifier)]
         # A table may stand behind its schema; without one the column is the first.

@@ -1,16 +1,25 @@
-"""What a query does beside joining, as its tree says it."""
+"""What a query does beside joining, and of which kind its joins are."""
 
 from __future__ import annotations
 
 from sqlglot import exp
 
-from dovetail.dialects.sqlstream.parser import ROWTIME
+from dovetail import spec
+from dovetail.dialects.sqlstream.parser import ROWTIME, Text, not_yet
+from dovetail.dialects.sqlstream.syntax import SOUGHT
 from dovetail.dialects.trees import conjuncts
+
+_KINDS = {
+    "": spec.Kind.INNER,
+    "LEFT": spec.Kind.LEFT_OUTER,
+    "RIGHT": spec.Kind.RIGHT_OUTER,
+    "FULL": spec.Kind.FULL_OUTER,
+}
 
 
 def is_plain(query: exp.Query) -> bool:
     """Tells whether a query filters, renames and joins, and does no more."""
-    more = ("group", "distinct", "order")
+    more = ("group", "having", "distinct", "order", "limit", "offset")
     if not isinstance(query, exp.Select) or any(map(query.args.get, more)):
         return False
     is_join = bool(query.args.get("joins"))
@@ -43,3 +52,22 @@ def gives_time(query: exp.Select) -> bool:
         and one.this.name.upper() != ROWTIME
         for one in query.expressions
     )
+
+
+def kind_of(written: exp.Join, text: Text) -> spec.Kind:
+    """Returns the kind of a join; OUTER alone is FULL."""
+    if written.args.get(SOUGHT):
+        is_semi = written.kind == "SEMI"
+        return spec.Kind.LEFT_SEMI if is_semi else spec.Kind.LEFT_ONLY
+    words = [written.method, written.side, written.kind, "JOIN"]
+    # Each of these says by itself which rows come out, or which are partners.
+    is_one = written.kind not in ("INNER", "CROSS") or not written.side
+    if not is_one or (written.method and written.kind == "CROSS"):
+        told = " ".join(filter(None, words))
+        raise text.wrong(written, told, "one of these words")
+    if written.kind == "OUTER" and not written.side:
+        return spec.Kind.FULL_OUTER
+    if written.kind not in ("", "INNER", "OUTER", "CROSS"):
+        hint = "EXISTS and IN (SELECT ..) in WHERE look for rows"
+        raise not_yet(text.at(written), f"{written.kind} JOIN", hint)
+    return _KINDS[written.side]

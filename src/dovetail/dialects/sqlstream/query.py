@@ -21,12 +21,12 @@ from typing import Protocol
 from sqlglot import exp
 
 from dovetail import spec
-from dovetail.dialects.sqlstream import casts, syntax
+from dovetail.dialects.sqlstream import casts, sought, steps, syntax
 from dovetail.dialects.sqlstream.calls import of_function
 from dovetail.dialects.sqlstream.functions import as_spark, clock_hint, refusal
 from dovetail.dialects.sqlstream.merged import Merging
 from dovetail.dialects.sqlstream.parser import ROWTIME, Filled, Text, folded, not_yet
-from dovetail.dialects.sqlstream.plain import asking_time, is_plain
+from dovetail.dialects.sqlstream.plain import asking_time, is_plain, kind_of
 from dovetail.dialects.sqlstream.rows import Pair, Rows, Shown
 from dovetail.dialects.sqlstream.windows import Windows
 from dovetail.dialects.trees import (
@@ -40,21 +40,16 @@ from dovetail.errors import DovetailError, UnsupportedError
 from dovetail.expression import Expression, Scope, parse
 from dovetail.schema import AtomicType, Schema
 
-_KINDS = {
-    "": spec.Kind.INNER,
-    "LEFT": spec.Kind.LEFT_OUTER,
-    "RIGHT": spec.Kind.RIGHT_OUTER,
-    "FULL": spec.Kind.FULL_OUTER,
-}
+_COUNTED = ("limit", "offset")
+_ENDLESS = ("all of them", "they come for ever; a query of tables alone may count")
+_OURS = (syntax.COMMA, syntax.SOUGHT)
 # What is read of each part; whatever else it has is refused, since it would be ignored.
 _READ: dict[type[exp.Expr], frozenset[str]] = {
     exp.Select: frozenset({"expressions", "from_", "joins", "where", "windows"}),
     exp.From: frozenset({"this"}),
     exp.Table: frozenset({"this", "db", "catalog", "alias", "joins", syntax.WINDOW}),
     exp.Subquery: frozenset({"this", "alias", syntax.WINDOW}),
-    exp.Join: frozenset(
-        {"this", "on", "using", "side", "kind", "method", syntax.COMMA}
-    ),
+    exp.Join: frozenset({"this", "on", "using", "side", "kind", "method", *_OURS}),
     exp.Group: frozenset({"expressions", syntax.STAGGER}),
     exp.Order: frozenset({"expressions", syntax.WITHIN}),
     exp.Ordered: frozenset({"this", "desc", "nulls_first"}),
@@ -63,10 +58,6 @@ _READ: dict[type[exp.Expr], frozenset[str]] = {
     exp.Window: frozenset({"this", "order", "partition_by", "spec", "alias", "over"}),
     exp.WindowSpec: frozenset({"kind", "start", "start_side", "end", "end_side"}),
 }
-_ERRORS = (
-    "no text reads it: it comes out of the flow, into the sink of that name, "
-    'flow.write({.., "error_stream": dt.folder(path)}, ..)'
-)
 _LENGTHS = (
     "CAST((a - b) SECOND AS INTEGER) is a number of seconds, TSDIFF(b, a) one of "
     "milliseconds"
@@ -137,8 +128,8 @@ class Query:
         rows = self._nested(self._filtered(join, pair, where), pair)
         assert isinstance(rows.source, spec.Nested)  # noqa: S101 - as it is made
         if not rows.is_stream:
-            raise self.not_yet(self.query, "groups of a join of tables")
-        whole = with_row_time(rows.source.join)
+            return rows
+        whole = steps.with_row_time(rows.source.join)
         time = Shown("", ROWTIME, own_column(ROWTIME), is_time=True)
         source = replace(rows.source, join=whole)
         return replace(rows, source=source, columns=(*rows.columns, time))
@@ -168,25 +159,68 @@ class Query:
         They are those of the whole query, or stand in parentheses on a side of another.
         """
         left = self.rows_of(first)
-        is_inner = all(self.kind(one) is spec.Kind.INNER for one in joins)
+        # What EXISTS and IN look at stands behind all that meets.
+        met = [one for one in joins if not one.args.get(syntax.SOUGHT)]
+        is_inner = all(kind_of(one, self.text) is spec.Kind.INNER for one in met)
         tested = [*rest, *(it for one in joins if (it := one.args.get("on")))]
         self.try_rows(left, tested)
         for number, written in enumerate(joins):
-            pair = Pair(left, self.rows_of(written.this))
-            self.try_rows(pair.right, tested)
-            conditions = [*self.conditions(written, pair)]
+            if number < len(met):
+                pair = Pair(left, self.rows_of(written.this))
+                self.try_rows(pair.right, tested)
+                conditions = [*self.conditions(written, pair)]
+            else:
+                pair, conditions = self._sought(written, left)
             is_last = number == len(joins) - 1
             # What WHERE tests of both sides is a condition of the first join that has
             # both; of an outer join it is none, since it drops rows behind it.
-            if is_inner:
-                here = [one for one in rest if is_last or pair.hands(one) is not None]
+            if is_inner and number < len(met):
+                ends = number == len(met) - 1
+                here = [one for one in rest if ends or pair.hands(one) is not None]
                 conditions += here
                 rest = [one for one in rest if one not in here]
             join = self._joined(written, pair, conditions, is_last=is_last and is_whole)
+            if number >= len(met):
+                pair = pair.without_right()
             if is_last:
                 return pair, join, rest
             left = self._nested(join, pair, number)
         raise AssertionError
+
+    def _sought(self, written: exp.Join, left: Rows) -> tuple[Pair, list[exp.Expr]]:
+        """Returns rows and those in which EXISTS or IN looks, and what it looks for."""
+        query, alias = written.this.this, written.this.alias
+        values = written.args[syntax.SOUGHT].expressions
+        filled, terms = Filled(query), list[exp.Expr]()
+        if is_plain(query) and query.args.get("from_") and not query.args.get("joins"):
+            inner = Query(self.known, filled, within=(*self.within, self.filled))
+            inner.refuse_unread()
+            rows = self.rows_of(query.args["from_"].this)
+            where = query.args.get("where")
+            terms = [*conjuncts(where.this)] if where is not None else []
+            named = inner.named_columns(Pair.alone(rows)) if values else ()
+            listed = [one for _, one in named]
+        else:
+            rows = self._subquery(filled, alias)
+            listed = [exp.column(one.name, table=one.table) for one in rows.columns]
+        if rows.written is not None:
+            raise self.text.wrong(rows.written, "a window without a join", "none")
+        if rows.is_stream:
+            told = "EXISTS or IN of a query of a stream"
+            hint = "JOIN with a window on each stream looks for rows of another one"
+            raise self.text.wrong(query, told, "a query of tables", hint)
+        alone = Pair.alone(rows)
+        if values and len(listed) != len(values):
+            told = f"a query behind IN that selects {len(listed)}"
+            expected = f"{len(values)}, as many as values in front of it"
+            raise self.text.wrong(written, told, expected)
+        pair = Pair(left, rows.named_apart(alias))
+        found = [alone.over_both(one, alias) for one in listed]
+        conditions = sought.equal(values, found) if values else []
+        if kind_of(written, self.text) is spec.Kind.LEFT_ONLY and conditions:
+            conditions = [sought.maybe_equal(conditions)]
+        tested = (alone.over_both(one, alias) for one in terms)
+        return pair, [*conditions, *tested]
 
     def try_rows(self, rows: Rows, tested: Sequence[exp.Expr]) -> None:
         """Keeps of which rows of a stream a cast fails, in front of what looks at them.
@@ -229,6 +263,9 @@ class Query:
                 if part and name not in known:
                     at = part if isinstance(part, exp.Expr) else node
                     told = _NAMES.get(name, name.upper())
+                    if name in _COUNTED:
+                        told = f"{told} of rows of a stream"
+                        raise self.text.wrong(at, told, *_ENDLESS)
                     raise self.not_yet(at, told)
 
     # What stands behind FROM and JOIN.
@@ -245,7 +282,7 @@ class Query:
                 rows = self._subquery(inner, alias or table.name)
             case exp.Table(this=exp.Identifier()):
                 rows = self._input(table, alias or table.name)
-            case exp.Subquery(this=exp.Select() | exp.Union() as query):
+            case exp.Subquery(this=exp.Select() | exp.SetOperation() as query):
                 rows = self._subquery(Filled(query), alias)
             case exp.Table(this=exp.Anonymous() as function):
                 query = of_function(function, self.text)
@@ -319,32 +356,8 @@ class Query:
 
     def _input(self, table: exp.Table, alias: str) -> Rows:
         """Returns the rows of an input; the schema of its name may be left out."""
-        name = ".".join(part.name for part in table.parts)
-        lowered = {one.lower(): one for one in self.inputs}
-        # In capitals if it is plain, as it is written, in any case, and without the
-        # schema: the nearest counts.
-        meant = ".".join(
-            part.name if part.args.get("quoted") else part.name.upper()
-            for part in table.parts
-        )
-        last = [one for one in self.inputs if folded(one) == folded(name)]
-        known = next((it for it in (meant, name) if it in self.inputs), None)
-        known = known or lowered.get(name.lower())
-        if known is None and len(last) == 1:
-            known = last[0]
-        declared = self.text.declared.get(folded(name))
-        if known is None and declared is not None:
-            # Where it is its options say: the name of a topic, a file, a table.
-            named = (one for one in self.inputs if one.lower() in declared.others)
-            known = next(named, None)
-        if known is None:
-            known_ones = ", ".join(self.inputs) or "none is given"
-            hint = _ERRORS if folded(name) == "error_stream" else ""
-            if declared is not None:
-                others = sorted(map(repr, declared.others))
-                hint = f"give its rows as {' or '.join((repr(table.name), *others))}"
-            told = f'no stream and no table "{name}"'
-            raise self.text.wrong(table, told, known_ones, hint)
+        known = self.text.input(table, self.inputs)
+        declared = self.text.declared.get(folded(table.name))
         rows = self._of_input(known, alias)
         schema = self.inputs[known].schema
         said = {it.name.lower(): it for it in (declared.columns if declared else ())}
@@ -384,25 +397,18 @@ class Query:
         # By identity: two queries may say the same.
         if any(one is filled for one in within):
             raise self.not_yet(inner, "a query that reads what it fills")
-        if not self.is_join or not is_plain(inner):
+        is_inside = self.is_join or (
+            # Rows of tables are no stream of their own: they stay what they are.
+            self.text.reads_tables(filled, self.inputs) and not inner.args.get("joins")
+        )
+        if not is_inside or not is_plain(inner):
             name = self.known.derived(filled, alias, within)
             return self._of_input(name, alias)
         if inner.args.get("from_") is None:
             raise self.not_yet(inner, "a query without FROM")
         query = Query(self.known, filled, within=within)
         if inner.args.get("joins"):
-            join = query.join()
-            for name, some in query.tries.items():
-                self.tries.setdefault(name, []).extend(some)
-            assert isinstance(join.select, spec.Columns)  # noqa: S101 - as it is made
-            is_stream = join.clock is spec.Clock.EVENT
-            shown = [
-                Shown(alias, name, own_column(name), is_time=name.upper() == ROWTIME)
-                for name, _ in join.select.columns
-            ]
-            window = spec.Range() if is_stream else spec.Unstated()
-            source = spec.Nested(join, alias or "a subquery")
-            return Rows(source, tuple(shown), is_stream, window)
+            return self._of_joins(query, alias)
         query.refuse_unread()
         rows = query.rows_of(inner.args["from_"].this)
         if rows.written is not None:
@@ -416,6 +422,28 @@ class Query:
             columns=tuple(shown),
             kept=(*rows.kept, *(query.over(one, alone) for one in kept)),
         )
+
+    def _of_joins(self, query: Query, alias: str) -> Rows:
+        """Returns the rows of a subquery that joins."""
+        join = query.join()
+        for name, some in query.tries.items():
+            self.tries.setdefault(name, []).extend(some)
+        assert isinstance(join.select, spec.Columns)  # noqa: S101 - as it is made
+        names = [name for name, _ in join.select.columns]
+        is_stream = join.clock is spec.Clock.EVENT
+        # Whoever reads the rows may ask for their time, whether it was selected or not.
+        readers = (self.query, *(one.query for one in self.within))
+        columns = (one for reader in readers for one in reader.find_all(exp.Column))
+        asked = {one.name.upper() for one in columns}
+        if is_stream and ROWTIME in asked and ROWTIME not in map(str.upper, names):
+            join, names = steps.with_row_time(join), [ROWTIME, *names]
+        shown = (
+            Shown(alias, name, own_column(name), is_time=name.upper() == ROWTIME)
+            for name in names
+        )
+        window = spec.Range() if is_stream else spec.Unstated()
+        source = spec.Nested(join, alias or "a subquery")
+        return Rows(source, tuple(shown), is_stream, window)
 
     def _subcolumns(self, alone: Pair, alias: str) -> Iterator[Shown]:
         """Yields the columns of a subquery; its rows keep their time."""
@@ -441,20 +469,6 @@ class Query:
 
     # Conditions.
 
-    def kind(self, written: exp.Join) -> spec.Kind:
-        """Returns the kind of a join; OUTER alone is FULL."""
-        words = [written.method, written.side, written.kind, "JOIN"]
-        # Each of these says by itself which rows come out, or which are partners.
-        is_one = written.kind not in ("INNER", "CROSS") or not written.side
-        if not is_one or (written.method and written.kind == "CROSS"):
-            told = " ".join(filter(None, words))
-            raise self.text.wrong(written, told, "one of these words")
-        if written.kind == "OUTER" and not written.side:
-            return spec.Kind.FULL_OUTER
-        if written.kind not in ("", "INNER", "OUTER", "CROSS"):
-            raise self.not_yet(written, f"{written.kind} JOIN")
-        return _KINDS[written.side]
-
     def conditions(self, written: exp.Join, pair: Pair) -> Iterator[exp.Expr]:
         """Yields what must be true of a pair, as ON, USING or NATURAL says it."""
         on, using = written.args.get("on"), written.args.get("using") or ()
@@ -469,7 +483,7 @@ class Query:
             yield from conjuncts(on)
         if written.method not in ("", "NATURAL"):
             raise self.not_yet(written, f"{written.method} JOIN")
-        equal = [*self.merged.equalities(written, pair, self.kind(written))]
+        equal = [*self.merged.equalities(written, pair, kind_of(written, self.text))]
         # Between tables after a comma WHERE has the condition.
         needs_one = not (written.kind == "CROSS" or written.args.get(syntax.COMMA))
         if needs_one and not equal and on is None:
@@ -494,7 +508,7 @@ class Query:
                 soft.append(self.condition(one, pair))
             else:
                 hard.append(equal)
-        kind = self.kind(written)
+        kind = kind_of(written, self.text)
         for hand in spec.HANDS:
             for one in pair.side(hand).kept:
                 soft.append(own := self.own(one, hand, pair))
@@ -502,7 +516,7 @@ class Query:
         if kind is spec.Kind.INNER and not hard and not soft:
             kind = spec.Kind.CROSS
         streams = [hand for hand in spec.HANDS if pair.side(hand).is_stream]
-        if len(streams) == 1:
+        if len(streams) == 1 and not written.args.get(syntax.SOUGHT):
             self._check_table(written, pair, kind, has_equality=bool(hard))
         # A row of a stream that meets a table comes out at once, unless a later join
         # meets it too: then it lives as long as its window says.
@@ -661,9 +675,7 @@ class Query:
 
     def written(self, node: exp.Expr, pair: Pair, *, can_ask_time: bool = False) -> str:
         """Returns an expression over `l` and `r` as the spec writes it."""
-        if query := node.find(exp.Subquery):
-            hint = "JOIN looks for rows of others, as IN (SELECT ..) does"
-            raise not_yet(self.text.at(query), "a query in an expression", hint)
+        self.refuse_query(node)
 
         def meant(part: exp.Column) -> exp.Expr:
             is_time = not part.table and part.name.upper() == ROWTIME
@@ -686,6 +698,7 @@ class Query:
 
     def condition(self, node: exp.Expr, pair: Pair) -> str:
         """Returns a condition over `l` and `r`, which is true or false."""
+        self.refuse_query(node)
         for one in node.find_all(exp.AggFunc, exp.Window):
             hint = "HAVING tests groups, WHERE of a query around it tests other windows"
             function = one.this if isinstance(one, exp.Window) else one
@@ -705,6 +718,12 @@ class Query:
             hint = "TO_TIMESTAMP(x) is the moment of so many milliseconds"
             raise self.text.wrong(node, told, "a TIMESTAMP", hint)
 
+    def refuse_query(self, node: exp.Expr) -> None:
+        """Refuses a query in an expression."""
+        if query := node.find(exp.Query):
+            hint = "in WHERE, by itself or beside AND, EXISTS and IN (SELECT ..) may be"
+            raise not_yet(self.text.at(query), "a query in an expression", hint)
+
     def refuse_no_condition(self, text: str, scope: Scope, node: exp.Expr) -> None:
         """Refuses a value as a condition: WHERE amount."""
         kind = type_of(text, scope)
@@ -714,6 +733,7 @@ class Query:
 
     def spelled(self, tree: exp.Expr, scope: Scope, node: exp.Expr) -> str:
         """Returns a tree as Spark writes it, or tells at its node what is wrong."""
+        self.refuse_query(node)
         for call in tree.find_all(exp.Anonymous):
             if refused := refusal(call.name, node, self.text):
                 raise refused
@@ -765,14 +785,6 @@ class Query:
     def not_yet(self, node: exp.Expr, what: str) -> UnsupportedError:
         """Returns the error for a part of the language that is not there yet."""
         return not_yet(self.text.at(node), what)
-
-
-def with_row_time(join: spec.JoinSpec) -> spec.JoinSpec:
-    """Returns a join whose rows have their row time as a column, in front of others."""
-    assert isinstance(join.select, spec.Columns)  # noqa: S101 - as it is made
-    columns = [one for one in join.select.columns if one[0].upper() != ROWTIME]
-    own = ROWTIME, Expression("row_time")
-    return replace(join, select=spec.Columns((own, *columns)))
 
 
 def _is_subquery(node: exp.Expr) -> bool:

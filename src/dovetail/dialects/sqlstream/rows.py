@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from dovetail import spec
 from dovetail.dialects.sqlstream.parser import ROWTIME
-from dovetail.dialects.trees import free_name
+from dovetail.dialects.trees import free_name, replaced
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,10 @@ class Shown:
         """Tells whether it is the time that each stream has, beside its columns."""
         return self.is_time and self.name.upper() == ROWTIME
 
+    def apart(self, alias: str) -> str:
+        """Returns a name that no column of a text has."""
+        return f"{alias}.{self.name}"
+
 
 @dataclass(frozen=True, slots=True)
 class Rows:
@@ -47,6 +51,13 @@ class Rows:
     written: exp.Window | None = None
     kept: tuple[exp.Expr, ...] = ()
 
+    def named_apart(self, alias: str) -> Rows:
+        """Returns the rows with columns under names that no text has."""
+        columns = (
+            replace(one, table=alias, name=one.apart(alias)) for one in self.columns
+        )
+        return replace(self, columns=tuple(columns))
+
 
 @dataclass(frozen=True, slots=True)
 class Pair:
@@ -54,16 +65,17 @@ class Pair:
 
     left: Rows
     right: Rows
+    is_alone: bool = False
+    """Whether the rows of the left meet nobody."""
 
     @classmethod
     def alone(cls, rows: Rows) -> Pair:
         """Returns rows that meet nobody, on the left."""
-        return cls(rows, replace(rows, columns=()))
+        return cls(rows, replace(rows, columns=()), is_alone=True)
 
-    @property
-    def is_alone(self) -> bool:
-        """Tells whether the rows meet nobody."""
-        return not self.right.columns
+    def without_right(self) -> Pair:
+        """Returns the sides of a join of which nobody sees the right rows."""
+        return replace(self, right=replace(self.right, columns=()))
 
     def side(self, hand: spec.Hand) -> Rows:
         """Returns the rows on a hand."""
@@ -108,6 +120,22 @@ class Pair:
             if value not in names:
                 names[value] = free_name(one.name, taken)
             yield names[value], hand, one
+
+    def over_both(self, node: exp.Expr, alias: str) -> exp.Expr:
+        """Returns an expression of a query inside another over the rows of both.
+
+        These rows are those inside, `named_apart`: what they have a name means there.
+        """
+
+        def meant(column: exp.Column) -> exp.Expr:
+            found = self.named(column)
+            if not found:
+                return column
+            new = exp.column(found[0][1].apart(alias), table=alias)
+            new.this.meta.update(column.this.meta)
+            return new
+
+        return replaced(node, meant)
 
     def hands(self, node: exp.Expr) -> set[spec.Hand] | None:
         """Returns whose columns an expression sees; None where it sees others too."""

@@ -11,16 +11,16 @@ ORDER BY ROWTIME, x      in row time, and by x
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from sqlglot import exp
 
 from dovetail import spec
-from dovetail.dialects.sqlstream import casts, steps, syntax
+from dovetail.dialects.sqlstream import casts, steps, syntax, values
 from dovetail.dialects.sqlstream.aggregates import WindowFunction, argument_of
-from dovetail.dialects.sqlstream.parser import ROWTIME, Text
+from dovetail.dialects.sqlstream.parser import ROWTIME, Text, not_yet
 from dovetail.dialects.sqlstream.plain import asking_time
 from dovetail.dialects.sqlstream.query import Query
 from dovetail.dialects.sqlstream.rows import Pair, Rows
@@ -34,13 +34,13 @@ from dovetail.schema import Schema
 
 _GROUP, _VALUE, _PART, _RESULT = "group", "value", "part", "result"
 """How columns of ours begin, while a query is made of steps; numbers follow."""
-_KEY, _OWN_TIME = "key", "own time"
+_OWN_TIME = "own time"
 # Units of the calendar in months, from the shortest on; a week is none.
 _MONTHS = {"WEEK": 0, "MONTH": 1, "QUARTER": 3, "YEAR": 12}
 _AT_ITS_END = "ROWTIME, or a FLOOR or STEP of it, at whose end a group comes out"
 _DAY = 86_400 * spec.SECOND
 Columns = list[tuple[str, Expression]]
-Node = tuple[str, exp.Expr]
+Node = values.Node
 _Window = tuple[spec.firing.Sliding, tuple[str, ...]]
 
 
@@ -98,7 +98,9 @@ class Single:
                 raise self._wrong(rows.written, "a window without a join", "none")
             assert isinstance(rows.source, spec.Named)  # noqa: S101 - others are made
             if not rows.is_stream:
-                raise self.query.not_yet(first.this, "a query of a table alone")
+                hint = "in a text of its own it gives rows, which may be a table here"
+                place = self.streams.text.at(first.this)
+                raise not_yet(place, "a query of tables among streams", hint)
             self.step = self.streams.step(rows.source.name)
             # What a source gives may not be of the type that the text declares.
             self.query.try_rows(rows, ())
@@ -122,7 +124,7 @@ class Single:
             ):
                 what = "a length of time as a column"
                 raise self.query.not_yet(stretch, what)
-        keys = [*self._keys(selected)]
+        keys = [*values.sort_keys(self.query, selected)]
         nodes = [*selected, *((name, one.this) for name, one in keys[1:])]
         self._try([one for _, one in nodes])
         columns, time = self._valued(nodes)
@@ -244,26 +246,6 @@ class Single:
             within = min(lengths, key=lambda span: span.microseconds)
         return steps.first_of_each(made, by, within)
 
-    def _keys(self, selected: Sequence[Node]) -> Iterator[tuple[str, exp.Ordered]]:
-        """Yields what rows are sorted by, under names of columns of ours."""
-        order = self.query.query.args.get("order")
-        for number, one in enumerate(order.expressions if order is not None else ()):
-            node, meant = one.this, dict[str, exp.Expr]()
-            for name, it in selected:
-                meant.setdefault(name.lower(), it)
-            # ORDER BY 2 is the second column, ORDER BY x the selected one of that name.
-            if isinstance(node, exp.Literal) and not node.is_string:
-                place = int(node.this) if node.is_int else 0
-                if not 0 < place <= len(selected):
-                    told = f"ORDER BY the column {node.this} of {len(selected)}"
-                    raise self._wrong(node, told, "the number of a column")
-                node = selected[place - 1][1]
-            elif isinstance(node, exp.Column) and not node.table:
-                node = meant.get(node.name.lower(), node)
-            ordered = one.copy()
-            ordered.set("this", node.copy())
-            yield f"{_KEY} {number}", ordered
-
     def _sorted_within(self, leading: exp.Ordered) -> spec.Span:
         """Returns the stretch of row time that is sorted as one; none: single times."""
         node = leading.this
@@ -352,40 +334,27 @@ class Single:
         # that the kernel has columns and no expression.
         having = self.query.query.args.get("having")
         every = [*(node for _, node in nodes), *([having] if having else [])]
-        values = {
-            id(one): (one, self._value_of_group(one)) for one in _functions_in(every)
+        asking = {
+            id(one): (one, self._value_of_group(one))
+            for one in values.functions_in(every)
         }
         source = self._in_front((ROWTIME, self.time))
-        asked, results = self._asked(values, source.schema)
+        asked, results = self._asked(asking, source.schema)
         window, end = self._window_of(group, asked)
         names = tuple(groups.values())
         # A window that begins with a row is one of its group alone.
         by = names if isinstance(window.until, spec.firing.FromFirst) else ()
         fired = asked.windowed(source, window, by=by, groups=() if by else names)
 
-        def of_group(node: exp.Expr) -> exp.Expr | None:
-            kinds = map(type, keys)
-            if type(node) in kinds and not node.find(exp.AggFunc):
-                known = groups.get(self.query.written(node, self.pair))
-                if known is not None:
-                    return own_column(known)
-            if id(node) in results:
-                return results[id(node)]
-            if isinstance(node, exp.Column) and self._is_row_time(node):
-                return exp.maybe_parse(end, dialect="spark")
-            if isinstance(node, exp.Column):
-                told = f'the column "{node.sql()}", which is in no GROUP BY'
-                raise self._wrong(node, told, "one that is, or a function of it")
-            return None
-
+        made = values.OfGroups(self.query, self.pair, keys, groups, results, end)
         self.step = fired
         if having:
-            holds = _rewritten(having.this, of_group)
+            holds = values.rewritten(having.this, made.over)
             condition, scope = self._text(holds, fired), self._scope(fired)
             self.query.refuse_no_condition(condition.text, scope, having.this)
             self.step = spec.Filtered(fired, condition)
         columns = [
-            (name, self._text(_rewritten(node, of_group), fired))
+            (name, self._text(values.rewritten(node, made.over), fired))
             for name, node in nodes
         ]
         return columns, end
@@ -462,7 +431,7 @@ class Single:
                 return own_column(self._added(_GROUP, text))
             return None
 
-        written = [(name, _rewritten(node, of_row)) for name, node in nodes]
+        written = [(name, values.rewritten(node, of_row)) for name, node in nodes]
         source = self._in_front((ROWTIME, self.time))
         for (window, by), some in apart.items():
             columns = [(it, steps.column_of(it)) for it in source.schema.names]
@@ -490,30 +459,3 @@ class Single:
         own = own_column(self._added(_GROUP, self.query.written(usual, self.pair)))
         lag.set("default", own)
         return new
-
-
-def _functions_in(nodes: Sequence[exp.Expr]) -> Iterator[exp.Expr]:
-    """Yields the functions of groups in some expressions."""
-    for one in (it for node in nodes for it in node.find_all(exp.AggFunc)):
-        # Of one whose nulls are ignored the whole counts, and is no part of itself.
-        if not isinstance(one.parent, exp.IgnoreNulls | exp.RespectNulls):
-            yield one
-
-
-def _rewritten(
-    node: exp.Expr, meant: Callable[[exp.Expr], exp.Expr | None]
-) -> exp.Expr:
-    """Returns an expression whose parts are what a function says, if it says it."""
-    found = meant(node)
-    if found is not None:
-        return found
-    new = node.copy()
-    for name, part in node.args.items():
-        if isinstance(part, exp.Expr):
-            new.set(name, _rewritten(part, meant))
-        elif isinstance(part, list):
-            parts = (
-                _rewritten(it, meant) if isinstance(it, exp.Expr) else it for it in part
-            )
-            new.set(name, [*parts])
-    return new

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -12,6 +12,7 @@ from dovetail.dialects.sqlstream.parser import ROWTIME
 from dovetail.dialects.steps import (
     NOBODY,
     Asked,
+    Select,
     column_of,
     end_of,
     projected,
@@ -84,6 +85,14 @@ def sorted_rows(
     return Made(only(step, made.shown), made.shown)
 
 
+def with_row_time(join: spec.JoinSpec) -> spec.JoinSpec:
+    """Returns a join whose rows have their row time as a column, in front of others."""
+    assert isinstance(join.select, spec.Columns)  # noqa: S101 - as it is made
+    columns = [one for one in join.select.columns if one[0].upper() != ROWTIME]
+    own = ROWTIME, Expression("row_time")
+    return replace(join, select=spec.Columns((own, *columns)))
+
+
 def timed_anew(step: spec.Step, lateness: spec.Span) -> spec.Step:
     """Returns rows in the order of the time that they have in ROWTIME from here on."""
     return spec.InRowTime(spec.Retimed(step, ROWTIME, lateness), ROWTIME)
@@ -93,6 +102,7 @@ __all__ = [
     "NOBODY",
     "Asked",
     "Made",
+    "Select",
     "column_of",
     "end_of",
     "first_of_each",
@@ -100,4 +110,5 @@ __all__ = [
     "projected",
     "sorted_rows",
     "timed_anew",
+    "with_row_time",
 ]

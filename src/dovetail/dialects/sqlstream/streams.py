@@ -16,18 +16,14 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dovetail import spec
-from dovetail.dialects.sqlstream import casts, steps
+from dovetail.dialects.sqlstream import casts, steps, united
 from dovetail.dialects.sqlstream.functions import refuse_built_in
 from dovetail.dialects.sqlstream.hourly import Hourly, keeps_table, without_table
 from dovetail.dialects.sqlstream.parser import ROWTIME, Filled, Text, not_yet
 from dovetail.dialects.sqlstream.plain import gives_time, is_plain
-from dovetail.dialects.sqlstream.query import Query, with_row_time
+from dovetail.dialects.sqlstream.query import Query
 from dovetail.dialects.sqlstream.single import Single
-from dovetail.expression import Expression, kinds
-from dovetail.schema import Schema
 
-_TOGETHER = "a UNION of streams"
-_UNITED = "united"
 _ENDLESS = "rows come for ever, and so no row is sure to be the last of its kind"
 
 
@@ -105,7 +101,7 @@ class Streams:
         match query:
             case exp.Union() if query.args.get("order"):
                 made = self._sorted(filled, within)
-            case exp.Union():
+            case exp.SetOperation():
                 made = self._united(filled, within)
             # A join whose rows keep their time; with a new one they are sorted anew.
             case exp.Select() if (
@@ -121,7 +117,7 @@ class Streams:
                         told = "a join of tables among streams"
                         raise not_yet(self.text.at(query), told)
                     shown = tuple(name for name, _ in join.select.columns)
-                    step = self.joined(with_row_time(join), whole.tries)
+                    step = self.joined(steps.with_row_time(join), whole.tries)
                     made = steps.Made(step, shown)
                     if whole.tries_values:
                         # Casts of what comes out are tried behind the join.
@@ -154,7 +150,7 @@ class Streams:
     def _united(self, filled: Filled, within: tuple[Filled, ...]) -> steps.Made:
         """Returns the rows of several queries, in row time."""
         several = filled.parts or [
-            Filled(one, filled.columns) for one in _parts(filled.query)
+            Filled(one, filled.columns) for one in _parts(filled.query, self.text)
         ]
         unions = filled.query.find_all(exp.Union)
         if any(one.args.get("distinct") for one in unions):
@@ -162,38 +158,20 @@ class Streams:
             raise self.text.wrong(filled.query, told, "UNION ALL", _ENDLESS)
         parts: list[steps.Made] = []
         for one in several:
-            made = self.made(one, within)
-            parts.append(made)
-            self._refuse_unlike(one.query, parts)
-        # They go by their places under the names of the first, as in all of SQL.
+            parts.append(self.made(one, within))
+            united.refuse_unlike(self.text, one.query, parts)
         names = parts[0].shown
-        more = (ROWTIME,) if ROWTIME not in names else ()
-        wide = [*_widest(parts), *(None for _ in more)]
-        sources = []
-        for made in parts:
-            own = (*made.shown, *more)
-            columns = (
-                (name, _as_wide(made.step.schema, column, kind))
-                for name, column, kind in zip((*names, *more), own, wide, strict=True)
-            )
-            sources.append(steps.projected(made.step, tuple(columns)))
-        step = spec.InRowTime(spec.Appended(tuple(sources)), ROWTIME)
+        step = spec.InRowTime(spec.Appended(united.alike(parts)), ROWTIME)
         return steps.Made(step, names)
 
     def _sorted(self, filled: Filled, within: tuple[Filled, ...]) -> steps.Made:
         """Returns the rows of a union in another order: a query over them."""
         # Without its order the union is read as any other, and not as this one again.
-        union = filled.query
-        order = union.args["order"]
-        union.set("order", None)
-        made = self.made(filled, within)
-        rows = exp.Subquery(this=union)
-        rows.set("alias", exp.TableAlias(this=exp.to_identifier(_UNITED)))
-        query = exp.Select(
-            expressions=[exp.column(one, quoted=True) for one in made.shown],
-            from_=exp.From(this=rows),
-            order=order,
-        )
+        order = filled.query.args["order"]
+        filled.query.set("order", None)
+        names = self.made(filled, within).shown
+        query = united.around(filled.query, names)
+        query.set("order", order)
         return self.made(Filled(query), within)
 
     def _hourly(
@@ -208,60 +186,23 @@ class Streams:
         join = alone.join()
         assert isinstance(join.select, spec.Columns)  # noqa: S101 - as it is made
         shown = tuple(name for name, _ in join.select.columns)
-        pairs = self.joined(with_row_time(join), alone.tries)
+        pairs = self.joined(steps.with_row_time(join), alone.tries)
         rows = Hourly(self, query).made()
         # A row alone has the end of its hour as its time, behind all pairs of it.
         whole = spec.InRowTime(spec.Appended((pairs, rows)), ROWTIME)
         return steps.Made(whole, shown)
 
-    def _refuse_unlike(self, query: exp.Expr, parts: Sequence[steps.Made]) -> None:
-        """Refuses the last of some rows if they cannot run together with the others."""
-        first, other = parts[0], parts[-1]
-        if len(first.shown) != len(other.shown) or None in _widest(parts):
-            ours, others = (
-                [str(one.step.schema[name].type) for name in one.shown]
-                for one in (first, other)
-            )
-            told = f"({', '.join(others)}) of {_TOGETHER}"
-            hint = "CAST says of what type a value is"
-            expected = f"({', '.join(ours)}) as of its first query"
-            raise self.text.wrong(query, told, expected, hint)
-        if (ROWTIME in first.shown) != (ROWTIME in other.shown) or (
-            ROWTIME in first.shown
-            and first.shown.index(ROWTIME) != other.shown.index(ROWTIME)
-        ):
-            told = f"ROWTIME in another place of {_TOGETHER}"
-            raise self.text.wrong(query, told, "the same place in each query")
 
-
-def _widest(parts: Sequence[steps.Made]) -> list[str | None]:
-    """Returns the type of each column that all of some rows have, where there is one.
-
-    Numbers become as wide as the widest of them; what is no number stays what it is.
-    """
-    each = zip(
-        *([one.step.schema[name].type for name in one.shown] for one in parts),
-        strict=True,
-    )
-    found = map(kinds.widest_without_texts, each)
-    return [None if one is None else str(one) for one in found]
-
-
-def _as_wide(rows: Schema, name: str, kind: str | None) -> Expression:
-    """Returns a column of rows as a value of a type, or of its own."""
-    own = steps.column_of(name)
-    if kind is None or kind == str(rows[name].type):
-        return own
-    return Expression(f"CAST({own} AS {kind})")
-
-
-def _parts(query: exp.Expr) -> Iterator[exp.Query]:
+def _parts(query: exp.Expr, text: Text) -> Iterator[exp.Query]:
     """Yields the queries of a union, from the first to the last."""
-    if isinstance(query, exp.Union):
-        yield from _parts(query.this)
-        yield from _parts(query.expression)
-    elif isinstance(query, exp.Subquery):
-        yield from _parts(query.this)
-    else:
-        assert isinstance(query, exp.Query)  # noqa: S101 - as it is parsed
-        yield query
+    match query:
+        case exp.Union():
+            yield from _parts(query.this, text)
+            yield from _parts(query.expression, text)
+        case exp.SetOperation():
+            raise united.refused(query, text)
+        case exp.Subquery():
+            yield from _parts(query.this, text)
+        case _:
+            assert isinstance(query, exp.Query)  # noqa: S101 - as it is parsed
+            yield query

@@ -36,6 +36,10 @@ STAGGER = "stagger"
 """Under this name groups tell how long they last from their first row on."""
 CEIL_TO, TIME_BETWEEN = "ceil to", "time between"
 """Functions that are written in other ways than functions."""
+SOUGHT = "sought"
+"""Under this name a join tells that it is EXISTS or IN, and of which values."""
+PLACE = "place"
+"""Under this name a set operator tells where it stands, beside its parts."""
 COUNTED = "counted"
 """Under this name a stretch tells that it is a length of time since 1970, no time."""
 CURRENT, ALL = "CURRENT ROW", "UNBOUNDED"
@@ -474,11 +478,19 @@ def plain(tree: exp.Expr) -> exp.Expr:
     They stand around a whole value, GROUP BY (a, b), or the first of several joins.
     Nobody can name a subquery without a name, but its columns are those of one table.
     """
+    for whole in [*tree.find_all(exp.Subquery)]:
+        first = whole.this
+        joins = first.args.get("joins") if not isinstance(first, exp.Query) else None
+        if joins and (whole.args.get("alias") or whole.args.get(WINDOW)):
+            # Joins under a name of their own are a query that selects all of them.
+            first.set("joins", None)
+            every = exp.Select(expressions=[exp.Star()], joins=joins)
+            whole.set("this", every.from_(first, copy=False))
     unnamed = (
         one
         for one in tree.find_all(exp.Subquery)
         if isinstance(one.parent, exp.From | exp.Join)
-        and isinstance(one.this, exp.Select | exp.Union)
+        and isinstance(one.this, exp.Select | exp.SetOperation)
         and not one.alias
     )
     for number, one in enumerate([*unnamed], 1):

@@ -42,7 +42,7 @@ def lowered(
         for built in program.builds:
             indexes.kept(book, writer.rows(built.index.source), built)
     for output in program.outputs:
-        writer.put(output)
+        writer.put(output, is_exact=spec.is_exact(program))
     return tuple(book.lines)
 
 
@@ -85,14 +85,16 @@ class _Writer:
         [source] = spec.sources_of(step)
         return _rows(self.book, step, [self._above(source, index, rows)])
 
-    def put(self, output: spec.Output) -> None:
+    def put(self, output: spec.Output, *, is_exact: bool) -> None:
         """Writes what comes out: visible columns, sorted where that is promised."""
         rows = self.rows(output.step)
         # A sort of all rows is dear: only an order that is promised is kept.
         if id(output.step) in self.book.asked:
             rows = self.book.sorted(rows)
         columns = [
-            lines.aliased(steps.trimmed(quoted(one.name), one.type), one.name)
+            quoted(one.name)
+            if is_exact
+            else lines.aliased(steps.trimmed(quoted(one.name), one.type), one.name)
             for one in rows.schema.columns
         ]
         found = self.book.changed(rows, output.name, lines.select(*columns))

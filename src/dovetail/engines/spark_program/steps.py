@@ -65,10 +65,12 @@ def taken(book: Book, step: spec.Given) -> Rows:
     columns = []
     for column in step.schema.columns:
         if column.name != step.position:
-            # Nothing is null and no text ends in blanks: what goes in is made so.
             text = f"CAST({quoted(column.name)} AS {column.type})"
-            text, nothing = trimmed(text, column.type), blank(column.type)
-            text = f"coalesce({text}, {sql.literal_text(nothing, column.type)})"
+            # Nothing is null and no text ends in blanks, but in an exact input: what
+            # goes in is made so.
+            if not step.exact:
+                text, nothing = trimmed(text, column.type), blank(column.type)
+                text = f"coalesce({text}, {sql.literal_text(nothing, column.type)})"
             columns.append(aliased(text, column.name))
     if not step.position:
         return book.changed(given, f"{name}_rows", select(*columns))
@@ -266,6 +268,9 @@ def _places(
     book: Book, left: Rows, right: Rows, join: spec.JoinSpec
 ) -> tuple[Hidden, Terms]:
     """Returns the columns that tell the order of a join's rows, and how they do."""
+    if join.kind.gives_once(spec.Hand.LEFT):
+        # Of the right rows nobody knows which one it was.
+        return _carried(left.order, left.order, spec.Hand.LEFT, join), left.order
     taken_names = {term.column for term in left.order}
     # Where both sides come from one frame, they have hidden columns of one name.
     others = tuple(

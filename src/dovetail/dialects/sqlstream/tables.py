@@ -1,0 +1,423 @@
+"""Queries of tables alone: rows that are all there, as steps behind each other.
+
+SELECT .. WHERE ..      filtered, projected
+GROUP BY x HAVING ..    projected, counted for each x, filtered, projected
+DISTINCT, UNION         counted for each row that there is
+INTERSECT, EXCEPT       likewise, with the side on which rows stand beside them
+ORDER BY x LIMIT 3      ordered, the first of them
+FROM a JOIN b ..        joined, with joins in front of it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from dovetail import spec
+from dovetail.dialects.sqlstream import steps, united, values
+from dovetail.dialects.sqlstream.aggregates import WindowFunction, argument_of
+from dovetail.dialects.sqlstream.parser import Filled, Text, not_yet
+from dovetail.dialects.sqlstream.plain import is_plain
+from dovetail.dialects.sqlstream.query import Query
+from dovetail.dialects.sqlstream.rows import Pair, Rows
+from dovetail.dialects.trees import conjuncts, free_name, own_column, sided
+from dovetail.expression import Expression, Scope, parse
+from dovetail.schema import AtomicType, Column, Schema, Type
+from dovetail.spec.firing import Fold, type_of
+
+_SIDE, _SIDES = "side", ("is left", "is right")
+"""The columns that say of which of two queries a row is."""
+_ENDS = ("order", "limit", "offset")
+_ALL = 2**31 - 1
+"""So many rows as there are, at most."""
+# Engines compute counts, and sums of what is no fraction, without the list.
+_KNOWN = "filter(ROWS_LIST({x}), item -> item IS NOT NULL)"
+_DIFFERENT = f"array_distinct({_KNOWN})"
+_COUNT = (
+    "aggregate(ROWS_LIST(IF({x} IS NULL, 0L, 1L)), 0L, (total, item) -> total + item)"
+)
+_SUM = "aggregate({items}, {zero}, (total, item) -> {sum})"
+_MEAN = (
+    "aggregate({items}, CAST(0 AS DOUBLE), (total, item) -> total + CAST(item AS "
+    "DOUBLE)) / size({items})"
+)
+_SQUARES = (
+    "IF(size({items}) = 0, NULL, aggregate({items}, CAST(0 AS DOUBLE), (total, item) "
+    "-> total + power(CAST(item AS DOUBLE) - {mean}, 2.0D)))"
+)
+# Without the test a place beyond the end would be an error.
+_PLACED = "IF(size({items}) >= {least}, element_at({items}, {place}), NULL)"
+_EXTREMES = {Fold.LEAST: "array_min", Fold.GREATEST: "array_max"}
+_EITHER_END = {Fold.FIRST: 1, Fold.LAST: -1}
+Node = values.Node
+
+
+class Tables:
+    """The results of one text over tables, each query made once."""
+
+    def __init__(self, text: Text, inputs: spec.Inputs) -> None:
+        """Keeps the text and its inputs; nothing is made yet."""
+        self.text = text
+        self.inputs = dict(inputs)
+        self.steps: dict[str, spec.Step] = {}
+        # With each its query, whose number another one would get if it were gone.
+        self._names: dict[int, tuple[exp.Query, str]] = {}
+
+    def result(self) -> spec.JoinSpec | spec.Program:
+        """Returns what comes out: a join of inputs where it is no more than one."""
+        results = self.text.results
+        if len(results) == 1 and is_plain(results[0].query):
+            query = Query(self, results[0])
+            if query.is_join:
+                join = query.join()
+                # A table of versions is what it is at the end: joins know that.
+                if not self.steps:
+                    return join
+        outputs = []
+        for number, one in enumerate(results):
+            step = self.made(one, ()).step
+            name = one.name or (f"result {number + 1}" if number else "result")
+            outputs.append(spec.Output(name, step))
+        return spec.Program(tuple(outputs))
+
+    def derived(self, filled: Filled, title: str, within: tuple[Filled, ...]) -> str:
+        """Returns the name under which the rows of a query are an input."""
+        known = id(filled.query)
+        if known not in self._names:
+            step = self.made(filled, within).step
+            name = self.add(filled.name or title or "a subquery", step)
+            self._names[known] = filled.query, name
+        return self._names[known][1]
+
+    def add(self, title: str, step: spec.Step) -> str:
+        """Returns the name under which the rows of a step are an input."""
+        name = title
+        while name in self.inputs:
+            name = f"the {name}"
+        self.steps[name] = step
+        self.inputs[name] = spec.Input(name, spec.InputKind.DATASET, step.schema)
+        return name
+
+    def step(self, name: str) -> spec.Step:
+        """Returns the rows of an input as a step, the same one each time."""
+        if name not in self.steps:
+            source = self.inputs[name]
+            columns = source.schema.names
+            step: spec.Step = spec.Given(
+                name, source.schema, exact=True, optional=columns
+            )
+            if source.key and source.time:
+                # The newest of equal times is the one that came last.
+                step = spec.Ordered(step, (spec.By(steps.column_of(source.time)),))
+            if source.key:
+                others = [it for it in columns if it not in source.key]
+                last = [(it, f"ROWS_LAST({_quoted(it)})") for it in others]
+                step = _counted(step, source.key, last)
+            self.steps[name] = step
+        return self.steps[name]
+
+    def made(self, filled: Filled, within: tuple[Filled, ...]) -> steps.Made:
+        """Returns the rows that a query gives."""
+        query = filled.query
+        match query:
+            case exp.SetOperation() if any(map(query.args.get, _ENDS)):
+                # Without them it is read as any other, and not as this one again.
+                ends = {name: query.args.pop(name, None) for name in _ENDS}
+                names = self.made(filled, within).shown
+                whole = united.around(query, names)
+                for name, part in ends.items():
+                    whole.set(name, part)
+                return self.made(Filled(whole), within)
+            case exp.SetOperation():
+                return self._united(filled, within)
+            case exp.Subquery():
+                return self.made(replace(filled, query=query.this), within)
+            case _:
+                return TableQuery(self, Query(self, filled, within=within)).made()
+
+    def joined(self, join: spec.JoinSpec) -> spec.Step:
+        """Returns a join of inputs as a step, and so those inside it."""
+        sides, sources = [], []
+        for hand in spec.HANDS:
+            side = join.side(hand)
+            match side.source:
+                case spec.Named(name):
+                    sources.append(self.step(name))
+                case spec.Nested(inner):
+                    sources.append(self.joined(inner))
+            named = spec.LEFT if hand is spec.Hand.LEFT else spec.RIGHT
+            sides.append(replace(side, source=spec.Named(named)))
+        rows = spec.input_of(spec.Nested(join, "a join"), self.inputs, "")
+        whole = replace(join, left=sides[0], right=sides[1])
+        told = spec.Told("a join", ())
+        return spec.Joined(sources[0], sources[1], whole, rows.schema, told)
+
+    def _united(self, filled: Filled, within: tuple[Filled, ...]) -> steps.Made:
+        """Returns the rows of two queries, or those of them that an operator lets."""
+        query = filled.query
+        assert isinstance(query, exp.SetOperation)  # noqa: S101 - as it is matched
+        several = filled.parts or [
+            Filled(one, filled.columns) for one in (query.this, query.expression)
+        ]
+        parts: list[steps.Made] = []
+        for one in several:
+            parts.append(self.made(one, within))
+            united.refuse_unlike(self.text, one.query, parts)
+        names, sources = parts[0].shown, united.alike(parts)
+        if isinstance(query, exp.Union):
+            whole: spec.Step = spec.Appended(sources)
+            if query.args.get("distinct"):
+                whole = _counted(whole, names, ())
+            return steps.Made(whole, names)
+        if not query.args.get("distinct"):
+            raise not_yet(self.text.at(query), f"{query.key.upper()} ALL")
+        taken = {one.lower() for one in names}
+        side, *sides = (free_name(one, taken) for one in (_SIDE, *_SIDES))
+        columns = tuple((it, steps.column_of(it)) for it in names)
+        marked = (
+            steps.projected(source, (*columns, (side, Expression(f"{number}"))))
+            for number, source in enumerate(sources)
+        )
+        seen = [
+            (it, f"ROWS_ANY({_quoted(side)} = {number})")
+            for number, it in enumerate(sides)
+        ]
+        found = _counted(spec.Appended(tuple(marked)), names, seen)
+        left, right = map(steps.column_of, sides)
+        no = "" if isinstance(query, exp.Intersect) else "NOT "
+        both = spec.Filtered(found, Expression(f"{left} AND {no}{right}"))
+        return steps.Made(steps.projected(both, columns), names)
+
+
+@dataclass(slots=True)
+class TableQuery:
+    """A query over the rows of tables, while it becomes steps."""
+
+    tables: Tables
+    query: Query
+    columns: dict[str, str] = field(default_factory=dict)
+    pair: Pair = field(init=False)
+    step: spec.Step = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Finds the rows, and filters them."""
+        written = self.query.query
+        first = written.args.get("from_")
+        if first is None:
+            raise self.query.not_yet(written, "a query without FROM")
+        self.query.refuse_unread("group", "having", "distinct", *_ENDS)
+        terms: list[exp.Expr] = []
+        if self.query.is_join:
+            rows = self.query.joined()
+            assert isinstance(rows.source, spec.Nested)  # noqa: S101 - as it is made
+            self.step = self.tables.joined(rows.source.join)
+            # WHERE the joins have tested.
+            source = spec.Named(self.tables.add("a join", self.step))
+            rows = Rows(source, rows.columns, rows.is_stream, rows.window)
+        else:
+            rows = self.query.rows_of(first.this)
+            assert isinstance(rows.source, spec.Named)  # noqa: S101 - others are made
+            self.step = self.tables.step(rows.source.name)
+            where = written.args.get("where")
+            terms = [*conjuncts(where.this)] if where is not None else []
+        self.pair = Pair.alone(rows)
+        left = spec.Hand.LEFT
+        conditions = [self.query.own(one, left, self.pair) for one in rows.kept]
+        conditions += [self.query.condition(one, self.pair) for one in terms]
+        for one in conditions:
+            self.step = spec.Filtered(self.step, Expression(one))
+
+    def made(self) -> steps.Made:
+        """Returns the rows of the query."""
+        written = self.query.query
+        selected = [*self.query.outputs(self.pair)]
+        names = tuple(name for name, _ in selected)
+        keys = [*values.sort_keys(self.query, selected)]
+        nodes = [*selected, *((name, one.this) for name, one in keys)]
+        columns = self._valued(nodes)
+        self.step = steps.projected(self.step, columns)
+        if written.args.get("distinct"):
+            keys = [self._selected(one, selected) for _, one in keys]
+            self.step = _counted(self.step, names, ())
+        if keys:
+            self.step = spec.Ordered(self.step, tuple(_by(keys)))
+        self._choose()
+        only = tuple((it, steps.column_of(it)) for it in names)
+        return steps.Made(steps.projected(self.step, only), names)
+
+    def _valued(self, nodes: Sequence[Node]) -> steps.Select:
+        """Returns what is selected, and sorted by, over the rows of the last step."""
+        text, written = self.tables.text, self.query.query
+        for _, one in nodes:
+            if window := one.find(exp.Window):
+                hint = "GROUP BY, or ORDER BY and LIMIT, of tables"
+                raise not_yet(text.at(window), "a function OVER rows of a table", hint)
+        having = written.args.get("having")
+        group = written.args.get("group")
+        every = [*(node for _, node in nodes), *([having] if having else [])]
+        if group or having or any(values.functions_in(every)):
+            keys = group.expressions if group else []
+            return self._grouped(keys, nodes, having, [*values.functions_in(every)])
+        return tuple(
+            (name, Expression(self.query.written(node, self.pair)))
+            for name, node in nodes
+        )
+
+    def _grouped(
+        self,
+        keys: Sequence[exp.Expr],
+        nodes: Sequence[Node],
+        having: exp.Having | None,
+        functions: Sequence[exp.Expr],
+    ) -> steps.Select:
+        """Returns what is selected of groups, over a row of each."""
+        texts = [self.query.written(one, self.pair) for one in keys]
+        groups = {it: f"group {number}" for number, it in enumerate(texts)}
+        # What functions look at is computed in front of them, the same value once.
+        looked_at = dict[str, str]()
+        seen = dict[int, tuple[exp.Expr, str]]()
+        for one in functions:
+            argument = argument_of(one, self.tables.text)
+            value = self.query.written(argument, self.pair)
+            name = looked_at.setdefault(value, f"value {len(looked_at)}")
+            seen[id(one)] = one, name
+        every = (*groups.items(), *looked_at.items())
+        columns = [(name, Expression(it)) for it, name in every]
+        in_front = steps.projected(self.step, tuple(columns))
+        asked, rows = steps.Asked(), in_front.schema
+        results: Mapping[int, exp.Expr] = {
+            one: WindowFunction(
+                written, column, rows[column].type, asked, self.tables.text
+            ).computed()
+            for one, (written, column) in seen.items()
+        }
+        by = tuple(groups.values())
+        self.step = _counted(in_front, by, [*_asked_for(asked, rows)])
+        made = values.OfGroups(self.query, self.pair, keys, groups, results)
+        if having is not None:
+            condition = self._text(values.rewritten(having.this, made.over))
+            scope = self._scope(self.step)
+            self.query.refuse_no_condition(condition.text, scope, having.this)
+            self.step = spec.Filtered(self.step, condition)
+        return tuple(
+            (name, self._text(values.rewritten(node, made.over)))
+            for name, node in nodes
+        )
+
+    def _selected(
+        self, key: exp.Ordered, selected: Sequence[Node]
+    ) -> tuple[str, exp.Ordered]:
+        """Returns what equal rows, of which one is left, are sorted by: a column."""
+        for name, node in selected:
+            if node.sql() == key.this.sql():
+                return name, key
+        told = "ORDER BY of DISTINCT rows by what is not selected"
+        raise self.tables.text.wrong(key, told, "a column that is")
+
+    def _choose(self) -> None:
+        """Takes the rows that LIMIT, OFFSET and FETCH let."""
+        args = self.query.query.args
+        limit, offset = args.get("limit"), args.get("offset")
+        first, most = 0, _ALL
+        if offset is not None:
+            first = self._number(offset.expression, offset)
+        if limit is not None:
+            options = limit.args.get("limit_options")
+            if options is not None and options.args.get("with_ties"):
+                raise self.query.not_yet(limit, "FETCH WITH TIES")
+            most = self._number(limit.args.get("count") or limit.expression, limit)
+        if first or most < _ALL:
+            self.step = spec.Chosen(self.step, first + 1, most)
+
+    def _number(self, node: object, at: exp.Expr) -> int:
+        """Returns a number of rows."""
+        if not isinstance(node, exp.Literal) or not node.is_int:
+            told = f"{at.key.upper()} by this"
+            raise self.tables.text.wrong(at, told, "a number of rows")
+        return int(node.this)
+
+    def _text(self, node: exp.Expr) -> Expression:
+        """Returns an expression over the rows of the last step."""
+        tree, scope = sided(node, spec.Hand.LEFT), self._scope(self.step)
+        return Expression(self.query.spelled(tree, scope, node))
+
+    def _scope(self, step: spec.Step) -> Scope:
+        """Returns the columns of the rows of a step."""
+        return Scope.pair(step.schema, Schema(()))
+
+
+def _counted(
+    source: spec.Step, by: tuple[str, ...], more: Sequence[tuple[str, str]]
+) -> spec.Counted:
+    """Returns a row for each group of equal values, with more columns of it.
+
+    By no column it is one row of all, also where there is none.
+    """
+    keys = [(name, steps.column_of(name)) for name in by]
+    columns = [*keys, *((name, Expression(text)) for name, text in more)]
+    scope = Scope((("l", source.schema),), rows=source.schema)
+    kinds = (Column(name, parse(text, scope).type) for name, text in columns)
+    return spec.Counted(
+        source, Schema(tuple(kinds)), spec.Columns(tuple(columns)), by=by
+    )
+
+
+def _asked_for(asked: steps.Asked, rows: Schema) -> Iterator[tuple[str, str]]:
+    """Yields the columns that were asked for of groups, over all rows of one."""
+    for column, name in asked.lists.items():
+        yield name, f"ROWS_LIST({_quoted(column)})"
+    for (column, number), name in asked.placed.items():
+        items = f"ROWS_LIST({_quoted(column)})"
+        yield name, _PLACED.format(items=items, least=abs(number), place=number)
+    for (fold, column, is_distinct), name in asked.totals.items():
+        text = _folded(fold, column, rows[column].type, is_distinct=is_distinct)
+        yield name, f"CAST({text} AS {type_of(fold, rows[column].type)})"
+
+
+def _folded(fold: Fold, column: str, kind: Type, *, is_distinct: bool) -> str:
+    """Returns what a fold makes of the values of a column that are no nulls."""
+    own = _quoted(column)
+    known, count = _KNOWN.format(x=own), _COUNT.format(x=own)
+    if is_distinct:
+        known = _DIFFERENT.format(x=own)
+        count = f"size({known})"
+    match fold:
+        case Fold.COUNT:
+            return count
+        case Fold.SUM:
+            return f"IF({count} = 0, NULL, {_sum(own, kind, is_distinct=is_distinct)})"
+        case Fold.SQUARES:
+            return _SQUARES.format(items=known, mean=_MEAN.format(items=known))
+        case Fold.LEAST | Fold.GREATEST:
+            return f"{_EXTREMES[fold]}(ROWS_LIST({own}))"
+        case _:
+            return _PLACED.format(items=known, least=1, place=_EITHER_END[fold])
+
+
+def _sum(own: str, kind: Type, *, is_distinct: bool) -> str:
+    """Returns the sum of values, 0 of none."""
+    wide = type_of(Fold.SUM, kind)
+    is_whole = wide == AtomicType.BIGINT
+    zero = "0L" if is_whole else f"CAST(0 AS {wide})"
+    items = f"ROWS_LIST(coalesce(CAST({own} AS {wide}), {zero}))"
+    if is_distinct:
+        items = f"transform({_DIFFERENT.format(x=own)}, item -> CAST(item AS {wide}))"
+    total = "total + item" if is_whole else f"CAST(total + item AS {wide})"
+    return _SUM.format(items=items, zero=zero, sum=total)
+
+
+def _by(keys: Sequence[tuple[str, exp.Ordered]]) -> Sequence[spec.By]:
+    """Returns what rows are sorted by; where there is no value is one of its own."""
+    found = []
+    for name, one in keys:
+        column, first = steps.column_of(name), bool(one.args.get("nulls_first"))
+        found.append(spec.By(Expression(f"{column} IS NULL"), first))
+        found.append(spec.By(column, bool(one.args.get("desc"))))
+    return found
+
+
+def _quoted(name: str) -> str:
+    """Returns a column as it stands where rows are folded."""
+    return own_column(name).sql(dialect="spark")

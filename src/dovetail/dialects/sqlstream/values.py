@@ -1,0 +1,98 @@
+"""What a query selects, sorts by and groups, as values over the rows in front of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dovetail.dialects.sqlstream.query import Query
+from dovetail.dialects.sqlstream.rows import Pair
+from dovetail.dialects.trees import free_name, own_column
+
+Node = tuple[str, exp.Expr]
+_KEY = "key"
+"""How columns that rows are sorted by begin; numbers follow."""
+
+
+def sort_keys(
+    query: Query, selected: Sequence[Node]
+) -> Iterator[tuple[str, exp.Ordered]]:
+    """Yields what rows are sorted by, under names of columns of ours."""
+    order = query.query.args.get("order")
+    taken = {name.lower() for name, _ in selected}
+    for number, one in enumerate(order.expressions if order is not None else ()):
+        node, meant = one.this, dict[str, exp.Expr]()
+        for name, it in selected:
+            meant.setdefault(name.lower(), it)
+        # ORDER BY 2 is the second column, ORDER BY x the selected one of that name.
+        if isinstance(node, exp.Literal) and not node.is_string:
+            place = int(node.this) if node.is_int else 0
+            if not 0 < place <= len(selected):
+                told = f"ORDER BY the column {node.this} of {len(selected)}"
+                raise query.text.wrong(node, told, "the number of a column")
+            node = selected[place - 1][1]
+        elif isinstance(node, exp.Column) and not node.table:
+            node = meant.get(node.name.lower(), node)
+        ordered = one.copy()
+        ordered.set("this", node.copy())
+        yield free_name(f"{_KEY} {number}", taken), ordered
+
+
+@dataclass(frozen=True, slots=True)
+class OfGroups:
+    """Values of groups, over the rows that a window gives of them.
+
+    `groups`: the columns of the keys, by their texts; `results`: what functions are.
+    Where groups come out at the `end` of a stretch that is their row time.
+    """
+
+    query: Query
+    pair: Pair
+    keys: Sequence[exp.Expr]
+    groups: Mapping[str, str]
+    results: Mapping[int, exp.Expr]
+    end: str = ""
+
+    def over(self, node: exp.Expr) -> exp.Expr | None:
+        """Returns what a part of a value is over a group's row; None: its parts."""
+        if type(node) in map(type, self.keys) and not node.find(exp.AggFunc):
+            known = self.groups.get(self.query.written(node, self.pair))
+            if known is not None:
+                return own_column(known)
+        if id(node) in self.results:
+            return self.results[id(node)]
+        if isinstance(node, exp.Column):
+            named = self.pair.named(node)
+            if self.end and any(one.is_time for _, one in named):
+                return exp.maybe_parse(self.end, dialect="spark")
+            told = f'the column "{node.sql()}", which is in no GROUP BY'
+            expected = "one that is, or a function of it"
+            raise self.query.text.wrong(node, told, expected)
+        return None
+
+
+def functions_in(nodes: Sequence[exp.Expr]) -> Iterator[exp.Expr]:
+    """Yields the functions of groups in some expressions."""
+    for one in (it for node in nodes for it in node.find_all(exp.AggFunc)):
+        # Of one whose nulls are ignored the whole counts, and is no part of itself.
+        if not isinstance(one.parent, exp.IgnoreNulls | exp.RespectNulls):
+            yield one
+
+
+def rewritten(node: exp.Expr, meant: Callable[[exp.Expr], exp.Expr | None]) -> exp.Expr:
+    """Returns an expression whose parts are what a function says, if it says it."""
+    found = meant(node)
+    if found is not None:
+        return found
+    new = node.copy()
+    for name, part in node.args.items():
+        if isinstance(part, exp.Expr):
+            new.set(name, rewritten(part, meant))
+        elif isinstance(part, list):
+            parts = (
+                rewritten(it, meant) if isinstance(it, exp.Expr) else it for it in part
+            )
+            new.set(name, [*parts])
+    return new
