@@ -132,6 +132,38 @@ def test_the_line_of_a_mistake_is_told(explained, part, line, says):
     assert says in told
 
 
+AVRO = """{"type": "record", "name": "R", "fields": [
+    {"name": "name", "type": ["null", "string"]}, {"name": "item", "type": %s}%s]}"""
+MORE = ', {"name": "more", "type": "long"}'
+WHERE = 'the value of the topic "t" of b:1: '
+
+
+@pytest.mark.parametrize(
+    ("avro", "says"),
+    [
+        (AVRO % ('"int"', ""), 'the column "item" is of the type string, its field'),
+        (AVRO % ('"int"', ""), "; expected int\nhint: cast the column, or change"),
+        (AVRO % ('["int", "string"]', ""), "expected int or string, of which Spark"),
+        (AVRO % ('"string"', MORE), 'no column for the field "more", never null'),
+        (AVRO.replace('"item"', '"itm"') % ('"string"', ""), '"item" is no field of'),
+        (AVRO.replace('"R"', "1") % ('"int"', ""), "a schema of Avro with {"),
+        (AVRO % ('{"type": "enum", "name": "E"}', ""), '"None" in the enum "E"'),
+        (AVRO % ('{"type": "fixed", "name": "E"}', ""), '"None" in the fixed "E"'),
+        (AVRO % ('"enum"', ""), 'the type "enum", which it does not have'),
+        (AVRO % ('"long"', MORE.replace("more", "item")), '"item" twice in the record'),
+        (AVRO % ('["null", ["int"]]', ""), "several types within several ones"),
+        ('"string"', "whose schema is no record, with 2 columns; expected one column"),
+    ],
+)
+def test_a_schema_of_avro_that_does_not_suit_the_result_is_told(
+    explained, tmp_path, avro, says
+):
+    (tmp_path / "row.avsc").write_text(avro)
+    told = explained(SQL, sink('format = "avro"\navro = "row.avsc"'))
+    assert told.startswith("job.toml, line 2")
+    assert says in told
+
+
 @pytest.mark.parametrize(
     ("part", "words", "says"),
     [

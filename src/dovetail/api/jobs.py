@@ -651,9 +651,7 @@ class JobOutcome:
             # Joins of data sets have no batches: each outlet is written as one.
             assert isinstance(self.made, Joined)  # noqa: S101 - flows stream
             for name, sink in self.sinks.items():
-                rows: DataFrame = getattr(self.made, name)
-                sink.prepare(rows, is_new=True)
-                sink.write(rows, 0, is_empty=False)
+                sinks.write_once(sink, getattr(self.made, name), name)
 
     @property
     def _has_begun_to_end(self) -> bool:

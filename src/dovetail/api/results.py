@@ -14,15 +14,17 @@ from dovetail.api.joined import Joined, plan_of
 from dovetail.bind.sinks import CHANGE
 from dovetail.engines.kernel_settings import stream_settings
 from dovetail.errors import DovetailError
+from dovetail.kernels.pairs.results import UNMATCHED
 
 
 def columns_of(made: Joined | Flow) -> Mapping[str, schema.Schema]:
-    """Returns the columns of results by their names, as far as we know them.
-
-    Rows of a join that leave alone, or late, are as they came: no select is of them.
-    """
+    """Returns the columns of results by their names, as far as we know them."""
     found: dict[str, schema.Schema] = {}
     joins = {spec.Outlet.MATCHED.value: made} if isinstance(made, Joined) else {}
+    if isinstance(made, Joined):
+        # Rows that leave alone are as they came: no select is of them.
+        for hand, outlet in zip(spec.HANDS, UNMATCHED, strict=True):
+            found[outlet.value] = made.inputs[hand.value].schema
     if isinstance(made, Flow):
         joins = {
             it.name: it.joined for it in made.queries if isinstance(it, JoinedQuery)

@@ -12,8 +12,7 @@ written into a topic is there twice: at least once.
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -51,9 +50,10 @@ _META = {
     "timestamp": "timestamp",
     "headers": "array<struct<key:string,value:binary>>",
 }
-_UNFIT = re.compile(r"IncompatibleSchemaException: (.+)")
 _WRITTEN = ("partition", "headers")
 """What a sink can say of its records."""
+_TOLD = 3
+"""So many columns tell a row that has no key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,25 +254,7 @@ class Topic:
         """Refuses rows that lack a column of the key or the value."""
         found = schema_of(rows)
         refuse_unlike(self, found)
-        record = self._record(found)
-        rows.select(*record)  # Spark refuses what cannot be written
-        if Encoding.AVRO not in {self.value.format, self.key.format}:
-            return
-        # What has no place in a schema of Avro Spark says of a first row alone. Of rows
-        # in a text it is said while they are planned, and no task has broken.
-        nulls = (
-            f"CAST(NULL AS {it.type}) AS {quoted(it.name)}" for it in found.columns
-        )
-        try:
-            nothing = rows.sparkSession.sql("VALUES (0)").selectExpr(*nulls)
-            nothing.select(*record).collect()
-        except Exception as error:
-            if told := _UNFIT.findall(str(error)):
-                raise SchemaError(
-                    f"the rows for {self.place} do not fit its schema of Avro: "
-                    f"{told[-1]}",
-                    "a column of the type of each field; of several types null and one",
-                ) from error
+        rows.select(*self._record(found))  # Spark refuses what cannot be written
 
     def write(
         self,
@@ -292,20 +274,32 @@ class Topic:
         writer = writer.option("kafka.bootstrap.servers", self.servers)
         writer.option("topic", self.topic).options(**self.options).save()
 
-    def _record(self, found: Schema) -> list[Column]:
-        """Returns the columns of a record, of rows with some columns."""
+    def _parts(self, found: Schema) -> tuple[Part, Part]:
+        """Returns the value and the key of records, of rows with some columns."""
         value = self.value
         if not value.schema.columns:
             # What becomes of a row the record itself says: it has a value, or none.
             own = (it for it in found.columns if not self.upsert or it.name != CHANGE)
             value = replace(value, schema=Schema(tuple(own)))
-        value.check(f"the value of {self.place}", "format")
-        for part, name in ((value, "value"), (self.key, "key")):
+        return value, self.key
+
+    def bytes_of(self, found: Schema) -> Iterator[tuple[str, str]]:
+        """Yields value and key as SQL over columns of rows; refuses those of no use."""
+        for part in self._parts(found):
+            if part.column == "key" and not part.schema.columns:
+                continue
+            where = f"the {part.column} of {self.place}"
+            part.check(where, "format" if part is self.value else "key_format")
+            # All columns of each row, in each field, would be too many.
+            told = self.key.schema.names or found.names[:_TOLD]
+            row = f"to_json(struct({', '.join(map(quoted, told))}))"
+            yield part.column, part.written(where, row)
+
+    def _record(self, found: Schema) -> list[Column]:
+        """Returns the columns of a record, of rows with some columns."""
+        for part in self._parts(found):
             part.register()
-            part.refuse_unwritten(f"the {name} of {self.place}")
-        record = {"value": value.written()}
-        if self.key.schema.columns:
-            record["key"] = self.key.written()
+        record = dict(self.bytes_of(found))
         if self.upsert:
             record[CHANGE] = CHANGE
             if self.misfits == FAIL:
@@ -355,6 +349,8 @@ def refuse_unlike(topic: Topic, found: Schema) -> None:
                 told = f'{word}={{"{own.name}": "{own.type}"}}'
                 where = f"the column of the rows for {topic.place}"
                 raise SchemaError(f"{told}: {where} is of the type {kind}", str(kind))
+    for _ in topic.bytes_of(found):
+        pass
 
 
 @arguments.public

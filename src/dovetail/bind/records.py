@@ -19,13 +19,14 @@ from functools import partial
 
 from dovetail.bind.avro import (
     fields_of,
-    needed,
     read_as,
+    read_schema,
     readable,
     refuse_odd,
     schema_of_record,
     schema_of_values,
 )
+from dovetail.bind.avro_rows import Values
 from dovetail.bind.registry import Subject, head, subject
 from dovetail.bind.sinks import JSON
 from dovetail.errors import SchemaError, SpecError
@@ -93,11 +94,6 @@ KEY_FORMATS = {
     for one in Encoding
 }
 """Formats of a key by their names: with `tw` or `sw` in front it has a window."""
-_WRITTEN: set[Type | None] = {
-    *(AtomicType.BOOLEAN, AtomicType.FLOAT, AtomicType.DOUBLE),
-    *(AtomicType.STRING, AtomicType.BINARY),
-}
-"""What Spark writes into fields of Avro of these types alone."""
 _TIME_ALONE = "^[^0-9A-Za-z]*T?[0-9]+:"
 """Texts of which Spark makes a moment of the day on which it reads them."""
 _HAS_TIME_ALONE = r'"[^"0-9A-Za-z]*T?([0-9]+:|[0-9]*\\)'
@@ -166,47 +162,13 @@ class Part:
     def _own(self, column: SchemaColumn) -> Type | None:
         """Returns the type of a column in its schema of Avro, if that is clear."""
         if (fields := fields_of(self._newest)) is None:
-            return read_as(json.loads(self._newest), {})
+            return read_as(read_schema(self._newest))
         return fields.get(column.name.lower())
-
-    def _widened(self, column: SchemaColumn) -> Type:
-        """Returns the type in which a column of rows is written as Avro."""
-        own, kind = self._own(column), column.type
-        is_wider = own in WHOLE and kind in WHOLE and _has_room(own, kind)
-        return own if own and is_wider else kind
-
-    def refuse_unwritten(self, where: str) -> None:
-        """Refuses columns of rows for which there is no field, or one of another type.
-
-        Spark would tell so when the first row goes out.
-        """
-        for one, told in self._fields(where):
-            own, kind = self._own(one), self._widened(one)
-            is_told = {own, kind} & _WRITTEN or {type(own), type(kind)} == {DecimalType}
-            if own is not None and own != kind and (is_told or {own, kind} <= {*WHOLE}):
-                found = f"{told} is of the type {kind}, its field is not"
-                raise SchemaError(found, str(own))
-        names = [it.name for it in self._inner.schema.columns]
-        for name in needed(self._newest) if self._newest else ():
-            if name.lower() not in map(str.lower, names):
-                found = f'{where}: no column for the field "{name}", never null there'
-                raise SchemaError(found, f"it beside {', '.join(names)}")
 
     def refuse_unread(self, where: str) -> None:
         """Refuses columns that no record of Avro has, or none as the type they are."""
         if self.subject and not self.subject.schemas:
             raise self.subject.unknown
-        for one, told in self._fields(where):
-            own = self._own(one)
-            # Spark would count seconds, whatever the schema does.
-            if own in DATES and one.type not in {*DATES, AtomicType.STRING}:
-                raise SchemaError(f"{told} {one.type} has moments of time", str(own))
-            is_nested = isinstance(own, ArrayType | MapType | StructType)
-            if is_nested and not _has_room(one.type, own):
-                raise SchemaError(f"{told} {one.type} has no room for {own}", str(own))
-
-    def _fields(self, where: str) -> Iterator[tuple[SchemaColumn, str]]:
-        """Yields the columns of Avro, and how each is told; refuses one of no field."""
         if not self._newest:
             return
         fields = fields_of(self._newest)
@@ -214,7 +176,13 @@ class Part:
             told = f'{where}: the column "{one.name}"'
             if fields is not None and one.name.lower() not in fields:
                 raise SchemaError(f"{told} is no field", f"one of {', '.join(fields)}")
-            yield one, told
+            own = self._own(one)
+            # Spark would count seconds, whatever the schema does.
+            if own in DATES and one.type not in {*DATES, AtomicType.STRING}:
+                raise SchemaError(f"{told} {one.type} has moments of time", str(own))
+            is_nested = isinstance(own, ArrayType | MapType | StructType)
+            if is_nested and not _has_room(one.type, own):
+                raise SchemaError(f"{told} {one.type} has no room for {own}", str(own))
 
     def known_to(self, registry: str, topic: str, *, registers: bool) -> Part:
         """Returns the part with the schemas that a registry has of it."""
@@ -441,30 +409,23 @@ class Part:
         sized = f"IF(length({raw}) = {count}, {number}, NULL)"
         return sized, f"hex({raw})", f"{kind}, in {count} bytes"
 
-    def written(self) -> str:
-        """Returns the bytes as SQL over the columns of rows that leave."""
+    def written(self, where: str, key: str) -> str:
+        """Returns the bytes as SQL over the columns of rows that leave.
+
+        A value that has no place in them ends the query; `key`: SQL that tells its row.
+        Columns of a type that has none are refused.
+        """
         if self.window is not KeyWindow.NOT:
             moments = [_milliseconds(one) for one, _ in _moments(self)][::-1]
             behind = (f"unhex(lpad(hex({it}), 16, '0'))" for it in moments)
-            return f"concat({', '.join((self._inner.written(), *behind))})"
+            return f"concat({', '.join((self._inner.written(where, key), *behind))})"
         names = ", ".join(map(_quoted, self.schema.columns))
         match self.format:
             case Encoding.JSON:
                 own = ", ".join(map(self._in_json, self.schema.columns))
                 return f"CAST(to_json(struct({own}), {_map(JSON)}) AS BINARY)"
             case Encoding.AVRO:
-                # Spark makes no number wider, where the schema has a wider one.
-                each = [
-                    f"CAST({_quoted(it)} AS {self._widened(it)})"
-                    for it in self.schema.columns
-                ]
-                parts = zip(each, self.schema.columns, strict=True)
-                fields = (f"{value} AS {_quoted(it)}" for value, it in parts)
-                value = f"struct({', '.join(fields)})" if self._has_fields else each[0]
-                own = f"to_avro({value}, {text_of(self._newest)})"
-                if self.subject is None:
-                    return own
-                return f"concat(X'{head(self.subject.newest)}', {own})"
+                return self._as_avro(where, key)
             case Encoding.STRING:
                 return f"CAST(CAST({names} AS STRING) AS BINARY)"
             case Encoding.BYTES:
@@ -479,6 +440,34 @@ class Part:
                     "json, string, int, long, bytes or avro",
                     "SQL of Spark does not give the bytes of a floating number",
                 )
+
+    def _as_avro(self, where: str, key: str) -> str:
+        """Returns the columns as Avro of the newest schema."""
+
+        def stop(field: str, text: str, expected: str) -> str:
+            told = f'{where}: the field "{field}" of the schema of Avro'
+            return refusal(told, text, expected, at=f"' in the row ', {key}")
+
+        if not self._newest:
+            # The registry is told it when the first rows come.
+            return "CAST(NULL AS BINARY)"
+        values, schema = Values(where, stop), read_schema(self._newest)
+        # A column may be narrower than it is said to be.
+        parts = [
+            (it.name, it.type, f"CAST({_quoted(it)} AS {it.type})")
+            for it in self.schema.columns
+        ]
+        if self._has_fields:
+            value = values.record(parts, schema)
+        else:
+            # As with clients of Confluent's, a null alone is no bytes.
+            one = schema if isinstance(schema, list) else [schema]
+            (part,) = parts
+            value = values.value(part, [*one, {"type": "null"}])
+        own = f"to_avro({value}, {text_of(self._newest)})"
+        if self.subject is None:
+            return own
+        return f"concat(X'{head(self.subject.newest)}', {own})"
 
     def _in_json(self, column: SchemaColumn) -> str:
         """Returns a column of a row that leaves as it is in JSON."""

@@ -345,6 +345,16 @@ def how_often(sink: Sink) -> str:
     return "each row at least once: a batch that was cut off is written again"
 
 
+def write_once(sink: Sink, rows: DataFrame, outlet: str) -> None:
+    """Writes all rows that there are, or says of which outlet they are not written."""
+    sink.prepare(rows, is_new=True)
+    try:
+        sink.write(rows, 0, is_empty=False)
+    except Exception as error:
+        told = f'the outlet "{outlet}" is not written: {sink.place} failed: '
+        raise EngineError(f"{told}{cause(error)}") from error
+
+
 def refuse_shared(
     sinks: Iterable[Sink], checkpoint: str, sources: Iterable[str] = ()
 ) -> None:
