@@ -309,3 +309,37 @@ def test_a_registry_of_no_avro_is_refused_at_its_topic(known, tmp_path):
     assert (
         caught.value.place.line == JOB[: JOB.index('kafka = "plain"')].count("\n") + 1
     )
+
+
+SCALED = """{"type": "record", "name": "R", "fields": [{"name": "all", "type":
+    {"type": "array", "items": {"type": "record", "name": "I", "fields": [
+        {"name": "it", "type": %s}]}}}]}"""
+CENTS = """["null", {"type": "bytes", "logicalType": "decimal", "precision": %d,
+    "scale": %d}]"""
+STAMP = '{"type": "long", "logicalType": "timestamp-%s"}'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (CENTS % (5, 2), CENTS % (7, 2), ""),
+        (CENTS % (5, 2), CENTS % (5, 3), "decimal of the scale 2, the newest as"),
+        (STAMP % "millis", STAMP % "micros", "timestamp-millis, the newest as"),
+        ('"long"', STAMP % "micros", ""),
+        ('"int"', '"long"', ""),
+        ('["int", "string"]', '["int", "string"]', ""),
+    ],
+)
+def test_a_field_that_means_another_number_in_an_older_schema_is_told(old, new, told):
+    with registry() as (url, *_):
+        for one in (old, new):
+            number = make_known(url, "t-value", SCALED % one)
+        columns = {"all": "array<struct<it:string>>"}
+        topic = dt.kafka("t", servers="b", format="avro", registry=url, columns=columns)
+    if not told:
+        topic.columns(Schema(()))
+        return
+    with pytest.raises(SchemaError) as caught:
+        topic.columns(Schema(()))
+    found = f'schema {number - 1} has the field "all[].it" as {told}'
+    assert found in caught.value.found

@@ -63,17 +63,54 @@ _LOGICAL: Mapping[tuple[str, str], columns.Type] = {
 """Those of which more is said; of any other type the same word says nothing."""
 _UNREAD = ("time-micros", "timestamp-nanos", "local-timestamp-nanos")
 """What Spark reads in no release, whichever columns are asked for."""
+_BYTES = columns.AtomicType.BINARY
+_TRUTH = "dovetail.Truth"
+_BYTE = {"type": "fixed", "name": "Truth", "namespace": "dovetail", "size": 1}
+"""A byte of a truth value: of one that is none Avro makes false."""
 
 
-def readable(text: str) -> str:
-    """Returns a schema without the kinds of numbers that Spark does not know."""
+def readable(schema: Json, seen: set[str]) -> Json:
+    """Returns a schema in which Spark reads values without a loss.
 
-    def plain(one: dict[str, Json]) -> dict[str, Json]:
-        if one.get("logicalType") in _UNREAD:
-            del one["logicalType"]
-        return one
+    It has no kinds of numbers that Spark does not know. Truth values are bytes, as Avro
+    makes false of one that is none, and decimals are as long as they can be, as Spark
+    takes a short one from the last eight bytes of it. `seen`: names that stand there.
+    """
+    match schema:
+        case "boolean" | {"type": "boolean"}:
+            is_new = _TRUTH not in seen
+            seen.add(_TRUTH)
+            return _BYTE if is_new else _TRUTH
+        case list():
+            return [readable(one, seen) for one in schema]
+        case dict():
+            parts = (it for it in _PARTS if it in schema)
+            made = schema | {it: readable(schema[it], seen) for it in parts}
+            if made.get("logicalType") in _UNREAD:
+                del made["logicalType"]
+            if made.get("logicalType") == "decimal" and _decimal(schema) != _BYTES:
+                made["precision"] = _most_digits(schema)
+            if "fields" in schema:
+                made["fields"] = [
+                    it
+                    | {"type": readable(it["type"], seen)}
+                    | {word: _in_bytes(it[word]) for word in it if word == "default"}
+                    for it in schema["fields"]
+                ]
+            return made
+    return schema
 
-    return json.dumps(json.loads(text, object_hook=plain))
+
+def _in_bytes(default: Json) -> Json:
+    """Returns the default of a field whose truth values are bytes."""
+    match default:
+        case bool():
+            return chr(default)
+        case list():
+            return [_in_bytes(one) for one in default]
+        case dict():
+            return {name: _in_bytes(one) for name, one in default.items()}
+    return default
 
 
 def unfolded(schema: Json, space: str, known: dict[str, Json]) -> Json:
@@ -143,13 +180,20 @@ def read_as(schema: Json) -> columns.Type | None:
 def _decimal(schema: Json) -> columns.Type:
     """Returns the decimals of a schema; those for which it has no room are bytes."""
     digits, scale = schema.get("precision"), schema.get("scale", 0)
-    most = columns.MOST_DIGITS
-    if schema["type"] == "fixed":
-        most = min(most, len(str(2 ** (8 * schema["size"] - 1) - 1)) - 1)
+    if schema["type"] not in ("bytes", "fixed"):
+        return _BYTES
     whole = isinstance(digits, int) and isinstance(scale, int)
-    if not whole or not 0 < digits <= most or not 0 <= scale <= digits:
-        return columns.AtomicType.BINARY
-    return columns.DecimalType(digits, scale)
+    if whole and 0 < digits <= _most_digits(schema) and 0 <= scale <= digits:
+        return columns.DecimalType(digits, scale)
+    return _BYTES
+
+
+def _most_digits(schema: Json) -> int:
+    """Returns how many digits the decimals of a schema can have."""
+    if schema["type"] == "bytes":
+        return columns.MOST_DIGITS
+    largest = 2 ** (8 * schema["size"] - 1) - 1
+    return min(columns.MOST_DIGITS, len(str(largest)) - 1)
 
 
 Fields = Mapping[str, columns.Type | None]
@@ -166,6 +210,45 @@ def read_schema(text: str) -> Json:
     if text not in _READ_BEFORE:
         _READ_BEFORE[text] = unfolded(json.loads(text), "", {})
     return _READ_BEFORE[text]
+
+
+def unlike(one: Json, other: Json, name: str) -> Iterator[str]:
+    """Yields fields whose bytes mean another number, or moment, in another schema.
+
+    Both are unfolded. Avro reads bytes of the one as if they were of the other.
+    """
+    one, other = beside_null(one)[0], beside_null(other)[0]
+    if isinstance(one, list) or isinstance(other, list):
+        return
+    if one["type"] == other["type"] == "record":
+        fields = {it["name"]: it["type"] for it in other["fields"]}
+        for it in one["fields"]:
+            if it["name"] in fields:
+                own = f"{name}.{it['name']}" if name else it["name"]
+                yield from unlike(it["type"], fields[it["name"]], own)
+    for part in ("items", "values"):
+        if part in one and part in other:
+            yield from unlike(one[part], other[part], f"{name}[]")
+    kinds = [read_as(it) for it in (one, other)]
+    said = [
+        f"decimal of the scale {kind.scale}"
+        if isinstance(kind, columns.DecimalType)
+        else it["logicalType"]
+        for it, kind in zip((one, other), kinds, strict=True)
+        if kind != _READ.get(it["type"]) and "logicalType" in it
+    ]
+    if len({*said}) > 1:
+        yield f'the field "{name}" as {said[0]}, the newest as {said[1]}'
+
+
+def field_of(text: str, name: str) -> Json | None:
+    """Returns the schema of a field by its name; of what is no record, all of it."""
+    schema = read_schema(text)
+    if fields_of(text) is None:
+        return schema
+    every = beside_null(schema)[0]["fields"]
+    near = (it["type"] for it in every if it["name"].lower() == name.lower())
+    return next((it["type"] for it in every if it["name"] == name), next(near, None))
 
 
 def fields_of(text: str) -> Fields | None:

@@ -175,3 +175,53 @@ def _has_all(own: Type, kind: Type) -> bool:
         places = FRACTIONS.index(own) + 2
         return kind in {*FRACTIONS[: places - 1], *WHOLE[:places]}
     return own == kind
+
+
+def as_said(sql: str, schema: Json, stop: str, depth: int = 0) -> str:
+    """Returns what Spark has read in SQL as a schema has it, or a `stop`.
+
+    It has read it as `readable` says: truth values are bytes, decimals too long. Bytes
+    that are no text it takes for one.
+    """
+    one, it, key = beside_null(schema)[0], f"it{depth}", f"key{depth}"
+    fits, made = "", sql
+    match one:
+        case {"type": "boolean"}:
+            stop = f"IF({sql} IS NULL, NULL, {stop})"
+            return (
+                f"CASE {sql} WHEN X'00' THEN false WHEN X'01' THEN true ELSE {stop} END"
+            )
+        case {"type": "string"}:
+            fits = f"is_valid_utf8({sql})"
+        case {"type": "bytes" | "fixed"} if isinstance(read_as(one), DecimalType):
+            made = f"try_cast({sql} AS {read_as(one)})"
+            fits = f"{made} IS NOT NULL"
+        case {"type": "array", "items": items}:
+            inner = as_said(it, items, stop, depth + 1)
+            made = f"transform({sql}, {it} -> {inner})" if inner != it else sql
+        case {"type": "map", "values": values}:
+            inner = as_said(it, values, stop, depth + 1)
+            made = f"transform_values({sql}, ({key}, {it}) -> {inner})"
+            made = made if inner != it else sql
+            fits = f"forall(map_keys({sql}), {key} -> is_valid_utf8({key}))"
+        case list() | {"type": "record"}:
+            members = list(_members(one))
+            each = [
+                as_said(f"{sql}.{quoted(name)}", part, stop, depth)
+                for name, part in members
+            ]
+            names = (text_of(name) for name, _ in members)
+            parts = (part for it in zip(names, each, strict=True) for part in it)
+            if each != [f"{sql}.{quoted(name)}" for name, _ in members]:
+                made = f"IF({sql} IS NULL, NULL, named_struct({', '.join(parts)}))"
+    return f"IF({sql} IS NULL OR {fits}, {made}, {stop})" if fits else made
+
+
+def _members(schema: Json) -> Iterable[tuple[str, Json]]:
+    """Yields the parts of a record, or of what may be of several types, by names."""
+    if not isinstance(schema, list):
+        return ((it["name"], it["type"]) for it in schema["fields"])
+    kinds = {it["type"] for it in schema}
+    # Of these Spark makes the wider one.
+    is_one = kinds in ({"int", "long"}, {"float", "double"})
+    return () if is_one else ((f"member{at}", it) for at, it in enumerate(schema))
