@@ -9,6 +9,7 @@ from pyspark.errors import IllegalArgumentException
 from pyspark.sql import SparkSession
 from typer.testing import CliRunner
 
+from dovetail.api.alone import job_alone
 from dovetail.bind.jobs import read_job
 from dovetail.cli.main import app
 from dovetail.errors import DialectError
@@ -304,11 +305,12 @@ folder = "out"
     assert job.lookups["Asked"].table == str(tmp_path / "in.csv")
     places = [one.path for one in job.sinks.values()]
     assert places == ["s3a://bucket/out", "file:/two", str(tmp_path / "out")]
-    with job.alone():
+    with job_alone(job):
         assert sorted(it.name for it in tmp_path.iterdir()) == ["in.csv", "job.toml"]
     local = replace(job, checkpoint=f"file:{tmp_path}/state")
     refused = pytest.raises(DialectError, match="another run goes on")
-    with local.alone(), refused, replace(job, checkpoint=f"{tmp_path}/state").alone():
+    other = replace(job, checkpoint=f"{tmp_path}/state")
+    with job_alone(local), refused, job_alone(other):
         pass
 
 

@@ -14,6 +14,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from dovetail import spec
 from dovetail.api import choices, samples, terms
+from dovetail.api.alone import started_alone
 from dovetail.bind.sinks import Calling, Sink
 from dovetail.engines.kernel_settings import reads_all, stream_settings
 from dovetail.engines.spark_batch.arrivals import Arrivals
@@ -295,7 +296,12 @@ class Joined:
         streaming = streaming_of(self)
         if how.finish is not None:
             terms.refuse_finish(streaming.plan)
-        return start(streaming, chosen, how)
+        (query,) = started_alone(
+            streaming.spark,
+            how.checkpoint,
+            lambda: (start(streaming, chosen, how),),
+        )
+        return query
 
     def _collected(self, hand: spec.Hand) -> list[spec.Row]:
         """Returns all rows of a side of which none are given, to be drawn."""

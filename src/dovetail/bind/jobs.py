@@ -28,12 +28,9 @@ or for one. What stands at the wrong place is refused there, with its line.
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
@@ -213,38 +210,6 @@ class Job:
                 hint = "[streams.NAME] or [tables.NAME] reads what is new in each run"
                 raise self.document.wrong(self.at(word), found, "none", hint)
 
-    @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Refuses another process of this machine that runs on the checkpoint now.
-
-        Of a file system that knows no locks nobody is refused.
-        """
-        place = Path(_ON_DISK.sub("/", self.checkpoint))
-        if not self.checkpoint or _ELSEWHERE.match(f"{place}"):
-            yield
-            return
-        with ExitStack() as stack:
-            # What else is wrong with the place is told where it is first written to.
-            with suppress(OSError):
-                place.mkdir(parents=True, exist_ok=True)
-                # The folder itself: however a process ends, the system ends its lock.
-                held = os.open(place, os.O_RDONLY)
-                stack.callback(os.close, held)
-                self._lock(held)
-                # While it is held: who was refused must not take another's away.
-                stack.callback(_drop_empty, place)
-            yield
-
-    def _lock(self, held: int) -> None:
-        """Takes the lock of the open checkpoint, or says that another run has it."""
-        try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            found = f'"{self.checkpoint}", with which another run goes on now'
-            hint = "stop that one first, or give this one a checkpoint of its own"
-            told = found, "one run at a time", hint
-            raise self.document.wrong(self.at("checkpoint"), *told) from error
-
     @property
     def connector_used(self) -> tuple[str, ...]:
         """Returns the coordinates of the jars that topics ask for."""
@@ -279,10 +244,10 @@ class Job:
         return ".".join((self.document.name, *path))
 
 
-def _drop_empty(folder: Path) -> None:
-    """Removes a folder that nobody has used."""
-    with suppress(OSError):
-        folder.rmdir()
+def local_path(said: str) -> Path | None:
+    """Returns a path of this machine, or none where it says another file system."""
+    path = _ON_DISK.sub("/", said)
+    return None if not said or _ELSEWHERE.match(path) else Path(path)
 
 
 def read_job(path: Path) -> Job:
@@ -498,8 +463,7 @@ class _Reading:
 
     def local(self, said: str, where: str) -> Path:
         """Returns a path on this machine, of what is looked at before Spark starts."""
-        path = _ON_DISK.sub("/", said)
-        if _ELSEWHERE.match(path):
+        if (path := local_path(said)) is None and said:
             raise SpecError(
                 f'{where.rpartition(".")[2]} = "{said}", which is not on this machine',
                 "a path on it",
@@ -507,7 +471,7 @@ class _Reading:
                 f'format = "parquet" with path = "{said}" and columns = {{ .. }}',
                 where=where,
             )
-        return self.folder / path
+        return self.folder / (path or "")
 
     def _wrong(self, known: fields.Fields, key: str, *told: str) -> DialectError:
         """Returns what is wrong with a key."""
