@@ -182,13 +182,13 @@ def test_a_sink_that_registers_may_name_a_subject_without_a_schema(known):
 def test_a_schema_is_made_of_the_types_of_rows(known):
     url, subjects, _ = known
     how = {**AVRO, "columns": EVERY, "key": {"k": "bigint"}, "key_format": "avro"}
-    topic = dt.kafka("9 shops", registry=url, register=True, **how)
+    topic = dt.kafka("9-shops", registry=url, register=True, **how)
     for _ in range(2):
         topic.value.register()
         topic.key.register()
     assert (topic.value.subject.newest, topic.key.subject.newest) == (1, 2)
-    (told,) = (told for _, told in subjects["9 shops-value"])
-    (key,) = (told for _, told in subjects["9 shops-key"])
+    (told,) = (told for _, told in subjects["9-shops-value"])
+    (key,) = (told for _, told in subjects["9-shops-key"])
     assert key == {"schema": '"long"'}
     made = json.loads(told["schema"])
     assert made["name"] == "_9_shops_value"

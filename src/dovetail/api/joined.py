@@ -15,7 +15,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from dovetail import spec
 from dovetail.api import choices, samples, terms
 from dovetail.api.alone import started_alone
-from dovetail.bind.sinks import Calling, Sink
+from dovetail.bind.sinks import Calling, Sink, refuse_shared
 from dovetail.engines.kernel_settings import reads_all, stream_settings
 from dovetail.engines.spark_batch.arrivals import Arrivals
 from dovetail.engines.spark_batch.join import join_batch, sample
@@ -293,6 +293,7 @@ class Joined:
                     f"write({outlet.value}=...)",
                     f"{outlet.value}=dt.folder(path) keeps them",
                 )
+        refuse_shared(chosen.values(), how.checkpoint)
         streaming = streaming_of(self)
         if how.finish is not None:
             terms.refuse_finish(streaming.plan)

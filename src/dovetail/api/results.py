@@ -13,6 +13,7 @@ from dovetail.api.flows import Flow, JoinedQuery
 from dovetail.api.joined import Joined, plan_of
 from dovetail.bind.sinks import CHANGE
 from dovetail.engines.kernel_settings import stream_settings
+from dovetail.engines.spark_stream.row_time import RowTimeQuery
 from dovetail.errors import DovetailError
 from dovetail.kernels.pairs.results import UNMATCHED
 
@@ -44,9 +45,11 @@ def columns_of(made: Joined | Flow) -> Mapping[str, schema.Schema]:
 
 
 def is_in_one_bucket(made: Joined | Flow) -> bool:
-    """Tells whether a join of streams keeps state that cannot be spread."""
+    """Tells whether a join of streams, or a text, keeps state that cannot be spread."""
     queries = made.queries if isinstance(made, Flow) else (JoinedQuery("", made),)
     for query in queries:
+        if isinstance(query, RowTimeQuery) and query.is_in_one_bucket:
+            return True
         # What Spark joins by itself keeps no state.
         plans = (it for it in query.plans if not it.runner.is_native)
         keeps = [it for whole in plans for it in whole.joins]

@@ -12,6 +12,7 @@ written into a topic is there twice: at least once.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -50,6 +51,18 @@ _META = {
     "timestamp": "timestamp",
     "headers": "array<struct<key:string,value:binary>>",
 }
+_COUNTS = (
+    *("maxOffsetsPerTrigger", "minOffsetsPerTrigger", "minPartitions"),
+    "maxRecordsPerPartition",
+)
+_READS = (
+    *("startingOffsets", "startingOffsetsByTimestamp", "startingTimestamp"),
+    *("startingOffsetsByTimestampStrategy", "endingOffsets", "endingTimestamp"),
+    *("endingOffsetsByTimestamp", "failOnDataLoss", "maxTriggerDelay"),
+    *("kafkaConsumer.pollTimeoutMs", "fetchOffset.numRetries", "groupIdPrefix"),
+    "fetchOffset.retryIntervalMs",
+)
+"""What Spark's connector is told of what it reads; of these some are numbers."""
 _WRITTEN = ("partition", "headers")
 """What a sink can say of its records."""
 _TOLD = 3
@@ -84,13 +97,19 @@ class Topic:
             expected = "the name of one topic, without a comma"
             hint = "each topic is an input"
             raise arguments.wrong("topic", self.topic, expected, hint)
+        if not re.fullmatch(r"(?a)(?!\.{1,2}$)[\w.-]{1,249}", self.topic):
+            expected = "a name of letters from A to Z, digits, and . _ -"
+            raise arguments.wrong("topic", self.topic, expected, "no more than 249")
+        for name, value in self.options.items():
+            refuse_option(name, value)
         for column, what in self.meta.items():
             if what not in _META:
                 found = f'meta={{"{column}": {arguments.told(what)}}}'
                 hint = arguments.near(what, _META, "")
                 raise SpecError(found, f"one of {', '.join(_META)}", hint)
         parts = self.value, self.key
-        if self.epoch and all(part.format is not Encoding.JSON for part in parts):
+        used = parts[: 1 + bool(self.key.schema.columns)]
+        if self.epoch and all(part.format is not Encoding.JSON for part in used):
             raise SpecError(
                 f'epoch="{self.epoch}" of the topic "{self.topic}" without JSON',
                 'format="json"',
@@ -289,7 +308,7 @@ class Topic:
             if part.column == "key" and not part.schema.columns:
                 continue
             where = f"the {part.column} of {self.place}"
-            part.check(where, "format" if part is self.value else "key_format")
+            part.check(where, "key_format" if part is self.key else "format")
             # All columns of each row, in each field, would be too many.
             told = self.key.schema.names or found.names[:_TOLD]
             row = f"to_json(struct({', '.join(map(quoted, told))}))"
@@ -309,6 +328,24 @@ class Topic:
                 record["key"] = f"coalesce({record['key']}, {stop})"
         record |= {what: quoted(name) for name, what in self.meta.items()}
         return [F.expr(sql).alias(name) for name, sql in record.items()]
+
+
+def refuse_option(name: str, value: str) -> None:
+    """Refuses an option that Spark's connector has not, or that a word says."""
+    known = {it.lower(): it for it in (*_COUNTS, *_READS)}
+    word = name.lower()
+    if word.startswith("kafka.") and word != "kafka.bootstrap.servers":
+        return
+    if word not in known:
+        raise SpecError(
+            f'options={{"{name}": ..}} of a topic',
+            f"one of {', '.join(known.values())}, or one that begins with kafka.",
+            arguments.near(name, [*known.values()], "")
+            or "which topic it is, and where, other words of it say",
+        )
+    if known[word] in _COUNTS and not (value.isdecimal() and int(value)):
+        found = f'options={{"{name}": "{value}"}} of a topic'
+        raise SpecError(found, "a whole number, 1 or more")
 
 
 def refuse_unlike(topic: Topic, found: Schema) -> None:
@@ -342,6 +379,11 @@ def refuse_unlike(topic: Topic, found: Schema) -> None:
                 f"it beside {', '.join(found.names)}",
                 hint if name == CHANGE else "",
             )
+    for name, what in topic.meta.items():
+        if (told := str(found[name].type)) != _META[what]:
+            asked = f'meta={{"{name}": "{what}"}}'
+            where = f"the column of the rows for {topic.place} is of the type"
+            raise SchemaError(f"{asked}: {where} {told}", _META[what], "cast it")
     for word, part in (("key", topic.key), ("columns", topic.value)):
         for own in part.schema.columns:
             kind = found[own.name].type
@@ -349,8 +391,7 @@ def refuse_unlike(topic: Topic, found: Schema) -> None:
                 told = f'{word}={{"{own.name}": "{own.type}"}}'
                 where = f"the column of the rows for {topic.place}"
                 raise SchemaError(f"{told}: {where} is of the type {kind}", str(kind))
-    for _ in topic.bytes_of(found):
-        pass
+    _ = [*topic.bytes_of(found)]  # refuses what the formats have no room for
 
 
 @arguments.public
