@@ -6,6 +6,7 @@ import pytest
 
 import dovetail as dt
 from dovetail.bind.jobs import read_job
+from dovetail.bind.kafka import refuse_unlike
 from dovetail.bind.registry import head, subject
 from dovetail.errors import (
     DialectError,
@@ -343,3 +344,12 @@ def test_a_field_that_means_another_number_in_an_older_schema_is_told(old, new, 
         topic.columns(Schema(()))
     found = f'schema {number - 1} has the field "all[].it" as {told}'
     assert found in caught.value.found
+
+
+def test_rows_whose_types_avro_has_not_are_told_before_any_is_registered():
+    with registry() as (url, subjects, _):
+        topic = dt.kafka("t", servers="b", format="avro", registry=url, register=True)
+        with pytest.raises(SchemaError, match="for which Avro has none"):
+            refuse_unlike(topic, Schema.of({"id": "int", "odd": "map<int,int>"}))
+        refuse_unlike(topic, Schema.of({"id": "int"}))
+        assert not subjects

@@ -162,6 +162,7 @@ COMES = [
     (CENTS, "decimal(5,2)", b"\x12\0" + BEHIND, "0.05"),
     (LONG, "decimal(5,2)", b"\xff" * 12, "-0.01"),
     ("string", "string", b"\4\xc3\xa4", "\xe4"),
+    ({**CENTS, "precision": 50}, "binary", b"\2\5", b"\5"),
 ]
 """A type, a column, bytes, and what they are."""
 NO_VALUES = [

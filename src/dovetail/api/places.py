@@ -10,12 +10,10 @@ Each is told at the line of the one that came later, before Spark starts.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from dovetail import schema
 from dovetail.bind import jobs, sinks
 from dovetail.bind.kafka import Topic, refuse_unlike
-from dovetail.spec import Outlet
 
 _NESTED = (schema.ArrayType, schema.MapType, schema.StructType)
 
@@ -37,8 +35,7 @@ def refuse_unsuited(job: jobs.Job, columns: Mapping[str, schema.Schema]) -> None
         where = job.at("sinks", name)
         with job.document.at(where):
             sinks.refuse_shared(known, job.checkpoint, job.folders)
-        # What was late is told in columns of its own, whatever the result's are.
-        rows = None if name == Outlet.LATE.value else columns.get(name)
+        rows = columns.get(name)
         match sink:
             case Topic():
                 if (sink.topic, sink.servers) in topics:
@@ -68,5 +65,5 @@ def _refuse_file(job: jobs.Job, said: str, where: str) -> None:
     place = jobs.local_path(said)
     for one in [place, *place.parents] if place is not None else ():
         if one.is_file():
-            told = f'"{said}", where the file "{Path(one)}" is'
+            told = f'"{said}", where the file "{one}" is'
             raise job.document.wrong(where, told, "a folder, or none yet")

@@ -86,9 +86,11 @@ def readable(schema: Json, seen: set[str]) -> Json:
         case dict():
             parts = (it for it in _PARTS if it in schema)
             made = schema | {it: readable(schema[it], seen) for it in parts}
-            if made.get("logicalType") in _UNREAD:
+            is_decimal = made.get("logicalType") == "decimal"
+            is_unread = is_decimal and _decimal(schema) == _BYTES
+            if is_unread or made.get("logicalType") in _UNREAD:
                 del made["logicalType"]
-            if made.get("logicalType") == "decimal" and _decimal(schema) != _BYTES:
+            elif is_decimal:
                 made["precision"] = _most_digits(schema)
             if "fields" in schema:
                 made["fields"] = [

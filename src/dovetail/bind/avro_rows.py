@@ -22,6 +22,7 @@ from dovetail.errors import SchemaError
 from dovetail.expression.sql import text_of
 from dovetail.schema import (
     FRACTIONS,
+    MOMENTS,
     WHOLE,
     ArrayType,
     AtomicType,
@@ -149,7 +150,7 @@ class Values:
             case {"type": "fixed", "size": size} if own is AtomicType.BINARY:
                 expected = f"{size} bytes"
                 is_fit = f"length({sql}) = {size}"
-            case {"logicalType": "timestamp-millis" | "local-timestamp-millis"}:
+            case {"logicalType": str(said)} if own in MOMENTS and "millis" in said:
                 expected = "whole milliseconds, as date_trunc('MILLISECOND', ..) has"
                 is_fit = f"extract(SECOND FROM {sql}) % 0.001 = 0"
         value = f"CAST({sql} AS {own})" if own != kind else sql

@@ -490,7 +490,9 @@ class Part:
             return refusal(told, text, expected, at=f"' in the row ', {key}")
 
         if not self._newest:
-            # The registry is told it when the first rows come.
+            # The registry is told it before the first rows come.
+            every = [(it.name, it.type) for it in self.schema.columns]
+            _ = schema_of_record("row", every)  # refuses types that Avro has not
             return "CAST(NULL AS BINARY)"
         values, schema = Values(where, stop), read_schema(self._newest)
         # A column may be narrower than it is said to be.
