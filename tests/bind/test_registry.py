@@ -6,6 +6,7 @@ import pytest
 
 import dovetail as dt
 from dovetail.bind.jobs import read_job
+from dovetail.bind.kafka import refuse_unlike
 from dovetail.bind.registry import head, subject
 from dovetail.errors import (
     DialectError,
@@ -182,13 +183,13 @@ def test_a_sink_that_registers_may_name_a_subject_without_a_schema(known):
 def test_a_schema_is_made_of_the_types_of_rows(known):
     url, subjects, _ = known
     how = {**AVRO, "columns": EVERY, "key": {"k": "bigint"}, "key_format": "avro"}
-    topic = dt.kafka("9 shops", registry=url, register=True, **how)
+    topic = dt.kafka("9-shops", registry=url, register=True, **how)
     for _ in range(2):
         topic.value.register()
         topic.key.register()
     assert (topic.value.subject.newest, topic.key.subject.newest) == (1, 2)
-    (told,) = (told for _, told in subjects["9 shops-value"])
-    (key,) = (told for _, told in subjects["9 shops-key"])
+    (told,) = (told for _, told in subjects["9-shops-value"])
+    (key,) = (told for _, told in subjects["9-shops-key"])
     assert key == {"schema": '"long"'}
     made = json.loads(told["schema"])
     assert made["name"] == "_9_shops_value"
@@ -309,3 +310,46 @@ def test_a_registry_of_no_avro_is_refused_at_its_topic(known, tmp_path):
     assert (
         caught.value.place.line == JOB[: JOB.index('kafka = "plain"')].count("\n") + 1
     )
+
+
+SCALED = """{"type": "record", "name": "R", "fields": [{"name": "all", "type":
+    {"type": "array", "items": {"type": "record", "name": "I", "fields": [
+        {"name": "it", "type": %s}]}}}]}"""
+CENTS = """["null", {"type": "bytes", "logicalType": "decimal", "precision": %d,
+    "scale": %d}]"""
+STAMP = '{"type": "long", "logicalType": "timestamp-%s"}'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (CENTS % (5, 2), CENTS % (7, 2), ""),
+        (CENTS % (5, 2), CENTS % (5, 3), "decimal of the scale 2, the newest as"),
+        (STAMP % "millis", STAMP % "micros", "timestamp-millis, the newest as"),
+        ('"long"', STAMP % "micros", ""),
+        ('"int"', '"long"', ""),
+        ('["int", "string"]', '["int", "string"]', ""),
+    ],
+)
+def test_a_field_that_means_another_number_in_an_older_schema_is_told(old, new, told):
+    with registry() as (url, *_):
+        for one in (old, new):
+            number = make_known(url, "t-value", SCALED % one)
+        columns = {"all": "array<struct<it:string>>"}
+        topic = dt.kafka("t", servers="b", format="avro", registry=url, columns=columns)
+    if not told:
+        topic.columns(Schema(()))
+        return
+    with pytest.raises(SchemaError) as caught:
+        topic.columns(Schema(()))
+    found = f'schema {number - 1} has the field "all[].it" as {told}'
+    assert found in caught.value.found
+
+
+def test_rows_whose_types_avro_has_not_are_told_before_any_is_registered():
+    with registry() as (url, subjects, _):
+        topic = dt.kafka("t", servers="b", format="avro", registry=url, register=True)
+        with pytest.raises(SchemaError, match="for which Avro has none"):
+            refuse_unlike(topic, Schema.of({"id": "int", "odd": "map<int,int>"}))
+        refuse_unlike(topic, Schema.of({"id": "int"}))
+        assert not subjects

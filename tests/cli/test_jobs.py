@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from dovetail.api.alone import job_alone
 from dovetail.bind.jobs import read_job
 from dovetail.cli.main import app
 from dovetail.errors import DialectError
@@ -95,17 +96,18 @@ def test_a_file_of_the_text_that_is_not_there_is_told(call, tmp_path):
 def test_two_runs_do_not_share_a_checkpoint(call, tmp_path):
     (tmp_path / "job.toml").write_text('checkpoint = "state"\n' + JOB)
     job = read_job(tmp_path / "job.toml")
-    with job.alone():
+    with job_alone(job):
         ran = call("run", 'checkpoint = "state"\n' + JOB)
         assert ran.exit_code == 2
         assert "line 1, column 1" in ran.stderr
         assert "with which another run goes on now; expected one run at a" in ran.stderr
         # It is empty yet, and still held.
-        with pytest.raises(DialectError), job.alone():
+        with pytest.raises(DialectError), job_alone(job):
             pass
         assert (tmp_path / "state").is_dir()
     assert not (tmp_path / "state").exists()
-    with job.alone(), pytest.raises(DialectError, match="another run"), job.alone():
+    refused = pytest.raises(DialectError, match="another run")
+    with job_alone(job), refused, job_alone(job):
         pass
 
 
@@ -113,7 +115,7 @@ def test_two_runs_do_not_share_a_checkpoint(call, tmp_path):
 def test_a_checkpoint_that_is_no_folder_is_told_where_it_is_used(tmp_path):
     (tmp_path / "state").write_text("")
     (tmp_path / "job.toml").write_text('checkpoint = "state"\n' + JOB)
-    with read_job(tmp_path / "job.toml").alone():
+    with job_alone(read_job(tmp_path / "job.toml")):
         assert (tmp_path / "state").read_text() == ""
 
 

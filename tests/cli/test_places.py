@@ -9,6 +9,8 @@ from pyspark.errors import IllegalArgumentException
 from pyspark.sql import SparkSession
 from typer.testing import CliRunner
 
+from dovetail.api.alone import job_alone
+from dovetail.api.jobs import prepared
 from dovetail.bind.jobs import read_job
 from dovetail.cli.main import app
 from dovetail.errors import DialectError
@@ -55,6 +57,10 @@ right = { from = "customers" }
 """,
 ).replace("partitions = 1\n", "")
 ORDERS, FOLDER = 'file = "orders.csv"\n', 'folder = "out"\nformat = "json"\n'
+JDBC = (
+    'file = "customers.csv"\n',
+    'jdbc = "jdbc:postgresql://host/shop"\ntable = "t"\n',
+)
 TOPIC = 'kafka = "t"\nservers = "b:1"\n'
 
 
@@ -115,7 +121,7 @@ def sink(words):
         (("partitions = 1", 'trigger = "-1 seconds"'), 6, 'as in "10 seconds", or'),
         # What an input asks of who takes it.
         (('"at"', '"at"\nrefresh = "1 day"'), 18, "refresh of a table that lies"),
-        ((ORDERS, 'jdbc = "j"\ntable = "t"\n'), 8, "a data base as a stream"),
+        ((ORDERS, 'jdbc = "jdbc:j"\ntable = "t"\n'), 8, "a data base as a stream"),
         # What a sink asks of a result.
         (sink('key = {nme = "string"}'), 22, 'no column "nme"; expected it beside na'),
         (sink('key = {name = "int"}'), 22, 'key={"name": "int"}: the column'),
@@ -124,11 +130,92 @@ def sink(words):
         (sink('upsert = true\nkey = {name = "string"}'), 22, 'no column "change"'),
         (sink('meta = {item = "offset"}'), 22, 'meta={"item": "offset"} of the'),
         ((FOLDER, 'current = "out"\n'), 20, 'have no column "change"'),
+        # What cannot be honoured.
+        (("partitions = 1", "partitions = 0"), 6, 'partitions" is 0; expected a whole'),
+        (("partitions = 1", 'checkpoint = ""'), 6, "expected a text, or no such line"),
+        (("partitions = 1", 'name = ""'), 6, "expected a text, or no such line"),
+        (
+            ("partitions = 1", "finish = false"),
+            6,
+            "finish = false without a checkpoint",
+        ),
+        (
+            ("partitions = 1", 'checkpoint = "job.toml"'),
+            6,
+            'job.toml" is; expected a f',
+        ),
+        (("partitions = 1", 'checkpoint = "bad.sql/x"'), 6, 'where the file "'),
+        ((FOLDER, 'folder = "bad.sql/x"\n'), 20, 'where the file "'),
+        ((FOLDER, 'current = "bad.sql"\n'), 20, 'where the file "'),
+        (("o.item", "o.item AS batch"), 20, 'have a column "batch", whose values'),
+        (sink("format = 'string'"), 22, 'format="string" of the value of the topic'),
+        (
+            sink('format = "double"\ncolumns = {item = "double"}'),
+            23,
+            "is of the type st",
+        ),
+        (sink('start = "latest"'), 22, 'has the key "start"; expected one of kafka'),
+        (sink("options = {maxOffsetsPerTrigger = 3}"), 22, "begins with kafka."),
+        (
+            sink('meta = {item = "partition"}'),
+            22,
+            "is of the type string; expected int",
+        ),
+        (
+            sink('format = "string"\ncolumns = {item = "string"}\nepoch = "seconds"'),
+            24,
+            "J",
+        ),
+        (source("options = {maxOffsetPerTrigger = 3}"), 11, 'mean "maxOffsetsPerTrig'),
+        (source('options = {subscribe = "x"}'), 11, "other words of it say"),
+        (
+            source('options = {minPartitions = "x"}'),
+            11,
+            '"x"} of a topic; expected a w',
+        ),
+        ((ORDERS, 'kafka = "a b"\nservers = "b:1"\n'), 9, 'topic="a b"; expected a n'),
+        ((ORDERS, 'kafka = "t"\nservers = "b"\n'), 10, 'is "b"; expected addresses w'),
+        ((JDBC[0], JDBC[1].replace("jdbc:", "")), 14, 'expected "jdbc:postgresql'),
+        ((JDBC[0], JDBC[1] + 'options = {query = "x"}\n'), 16, "none beside a table"),
+        ((JDBC[0], JDBC[1] + "options = {lowerBound = 3}\n"), 16, "has lowerBound; ex"),
+        ((JDBC[0], JDBC[1] + 'options = {fetchsize = "x"}\n'), 16, "a whole number"),
     ],
 )
 def test_the_line_of_a_mistake_is_told(explained, part, line, says):
     told = explained(SQL, part)
     assert f"job.toml, line {line}, " in told
+    assert says in told
+
+
+AVRO = """{"type": "record", "name": "R", "fields": [
+    {"name": "name", "type": ["null", "string"]}, {"name": "item", "type": %s}%s]}"""
+MORE = ', {"name": "more", "type": "long"}'
+WHERE = 'the value of the topic "t" of b:1: '
+
+
+@pytest.mark.parametrize(
+    ("avro", "says"),
+    [
+        (AVRO % ('"int"', ""), 'the column "item" is of the type string, its field'),
+        (AVRO % ('"int"', ""), "; expected int\nhint: cast the column, or change"),
+        (AVRO % ('["int", "string"]', ""), "expected int or string, of which Spark"),
+        (AVRO % ('"string"', MORE), 'no column for the field "more", never null'),
+        (AVRO.replace('"item"', '"itm"') % ('"string"', ""), '"item" is no field of'),
+        (AVRO.replace('"R"', "1") % ('"int"', ""), "a schema of Avro with {"),
+        (AVRO % ('{"type": "enum", "name": "E"}', ""), '"None" in the enum "E"'),
+        (AVRO % ('{"type": "fixed", "name": "E"}', ""), '"None" in the fixed "E"'),
+        (AVRO % ('"enum"', ""), 'the type "enum", which it does not have'),
+        (AVRO % ('"long"', MORE.replace("more", "item")), '"item" twice in the record'),
+        (AVRO % ('["null", ["int"]]', ""), "several types within several ones"),
+        ('"string"', "whose schema is no record, with 2 columns; expected one column"),
+    ],
+)
+def test_a_schema_of_avro_that_does_not_suit_the_result_is_told(
+    explained, tmp_path, avro, says
+):
+    (tmp_path / "row.avsc").write_text(avro)
+    told = explained(SQL, sink('format = "avro"\navro = "row.avsc"'))
+    assert told.startswith("job.toml, line 2")
     assert says in told
 
 
@@ -221,6 +308,42 @@ def test_what_only_batches_have_is_told_where_all_is_read_at_once(explained, wor
     assert "job.toml, line 1, " in told
 
 
+@pytest.mark.parametrize(
+    ("parts", "line", "says"),
+    [
+        (
+            (sink("")[0], 'folder = "out"\n[sinks.late]\nfolder = "out/late"\n'),
+            21,
+            "two",
+        ),
+        (('"orders.csv"', '"in"'), 6, 'state" lies in "'),
+    ],
+)
+def test_places_that_are_in_each_other_are_told(explained, parts, line, says):
+    told = explained(SQL, ("partitions = 1", 'checkpoint = "in/state"'), parts)
+    assert f"job.toml, line {line}, " in told
+    assert says in told
+
+
+def test_a_topic_into_which_goes_what_comes_from_it_is_told(explained):
+    told = explained(SQL, source(""), sink(""))
+    assert 'writes into the topic "t" of b:1, from which rows come; expected' in told
+    assert "job.toml, line 22, " in told
+
+
+def test_partitions_of_a_text_in_one_bucket_are_told(explained, tmp_path):
+    rows = "SELECT STREAM SUM(o.cid) OVER ({}ORDER BY o.ROWTIME ROWS 3 PRECEDING) AS n"
+    before = SQL[: SQL.index("[tables")] + '[sinks.result]\nfolder = "out"\n'
+    text = before.replace("lenses", "sqlstream").replace("= 1\n", "= 4\n")
+    start, end = text.index("INSERT"), text.index(";")
+    told = explained(f"{text[:start]}{rows.format('')} FROM orders o{text[end:]}")
+    says = "partitions=4 of a text that is in one bucket; expected an equality, or a PA"
+    assert told.startswith(f"job.toml, line 5, column 1: {says}")
+    spread = f"{rows.format('PARTITION BY o.cid ')} FROM orders o"
+    (tmp_path / "job.toml").write_text(text[:start] + spread + text[end:])
+    assert prepared(read_job(tmp_path / "job.toml")).job.partitions == 4
+
+
 def test_a_folder_into_which_goes_what_comes_from_it_is_told(explained):
     told = explained(SQL, (ORDERS, 'file = "in"\n'), ('"out"', '"in/out"'))
     assert "an outlet writes into" in told
@@ -272,11 +395,12 @@ folder = "out"
     assert job.lookups["Asked"].table == str(tmp_path / "in.csv")
     places = [one.path for one in job.sinks.values()]
     assert places == ["s3a://bucket/out", "file:/two", str(tmp_path / "out")]
-    with job.alone():
+    with job_alone(job):
         assert sorted(it.name for it in tmp_path.iterdir()) == ["in.csv", "job.toml"]
     local = replace(job, checkpoint=f"file:{tmp_path}/state")
     refused = pytest.raises(DialectError, match="another run goes on")
-    with local.alone(), refused, replace(job, checkpoint=f"{tmp_path}/state").alone():
+    other = replace(job, checkpoint=f"{tmp_path}/state")
+    with job_alone(local), refused, job_alone(other):
         pass
 
 

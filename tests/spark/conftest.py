@@ -27,7 +27,7 @@ LONGEST = {
     *("test_kafka.py", "test_lenses.py", "test_lookups.py", "test_programs.py"),
     *("test_spl_flows.py", "test_sql.py"),
 }
-TOPICS = ("test_avro.py", "test_kafka.py")
+TOPICS = ("test_avro.py", "test_avro_rows.py", "test_kafka.py")
 """Tests that ask for what reads Kafka."""
 ODD = {
     "spark.sql.session.timeZone": "America/New_York",

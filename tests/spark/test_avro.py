@@ -7,13 +7,16 @@ from contextlib import contextmanager
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
+from threading import Event
 
 import pytest
 from pyspark import cloudpickle
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 import dovetail as dt
-from dovetail.errors import SchemaError, SpecError
+from dovetail.api import jobs
+from dovetail.bind.jobs import read_job
+from dovetail.errors import EngineError, SchemaError, SpecError
 from tests.bind.registry_server import make_known, registry
 from tests.spark.topics import coming, decoded, raw, read
 
@@ -261,27 +264,28 @@ def test_a_null_among_values_of_avro_is_null(spark):
         assert found == [(5,), (None,), (6,)]
 
 
-UNFIT = {
-    '["null", "int", "string"]': "'a'",
-    '["int", "string"]': "1",
-    '{"type": "map", "values": "long"}': "map('a', 1)",
-    '"long"': "DATE'2026-03-02'",
-    '{"type": "record", "name": "I", "fields": []}': "struct(1 AS y)",
-}
-
-
-@pytest.mark.parametrize("kind", UNFIT)
-def test_rows_of_which_no_avro_is_made_are_refused_before_any_is(spark, kind):
-    field = f'{{"name": "id", "type": {kind}}}'
-    avro = f'{{"type": "record", "name": "A", "fields": [{field}]}}'
-    sink = dt.kafka("t", servers="b", format="avro", avro=avro)
-    with pytest.raises(SchemaError) as told:
-        sink.prepare(spark.sql(f"SELECT {UNFIT[kind]} AS id"), is_new=True)
-    assert 'for the topic "t" of b do not fit its schema of Avro: ' in told.value.found
-    assert "'id" in told.value.found
-    assert told.value.expected.startswith("a column of the type of each field")
-
-
+MISFIT = """\
+[join]
+type = "inner"
+clock = "batch"
+hard = [["l.id", "r.id"]]
+select = {{ name = "l.name", id = "r.id" }}
+left = {{ from = "Left" }}
+right = {{ from = "Right" }}
+[{0}.Left]
+file = "rows"
+columns = {{ id = "int", name = "string" }}
+[{0}.Right]
+file = "rows"
+columns = {{ id = "int", name = "string" }}
+[sinks.matched]
+kafka = "unfit"
+servers = "{1}"
+format = "avro"
+avro = "row.avsc"
+columns = {{ name = "string" }}
+key = {{ id = "int" }}
+"""
 NARROW = """{"type": "record", "name": "R", "fields": [
     {"name": "at", "type": {"type": "long", "logicalType": "timestamp-millis"}},
     {"name": "id", "type": "long"}, {"name": "n", "type": "int"},
@@ -305,7 +309,7 @@ def test_rows_for_avro_are_made_wider_or_refused_before_they_go_out(spark, broke
         assert [(it.n, it.id, it.price) for it in found] == [(2, 1, Decimal("1.20"))]
     odd = {"id": "1D", "n": "1L", "price": "12.2BD", "more": "1"}
     told = (
-        "type double, its field is not",
+        "type double, its field in the schema of Avro is not",
         "type bigint, ",
         r"decimal.3,1., ",
         "no field",
@@ -344,3 +348,25 @@ def test_avro_comes_back_with_a_key_and_headers(spark, broker):
     with pytest.raises(SpecError) as caught:
         dt.kafka("avro", meta=told, **how, **key).prepare(rows, is_new=True)
     assert caught.value.expected == "partition or headers"
+
+
+ENUM = """{"type": "record", "name": "R", "fields": [{"name": "name", "type":
+    {"type": "enum", "name": "Name", "symbols": ["a", "b"]}}]}"""
+
+
+@pytest.mark.parametrize("is_stream", [True, False])
+def test_a_value_that_has_no_place_is_told_with_its_outlet(
+    spark, broker, tmp_path, is_stream
+):
+    (tmp_path / "rows").mkdir()
+    (tmp_path / "rows/one.csv").write_text("id,name\n1,a\n7,c\n")
+    (tmp_path / "row.avsc").write_text(ENUM)
+    job = tmp_path / "job.toml"
+    job.write_text(MISFIT.format("streams" if is_stream else "datasets", broker[1]))
+    found = jobs.prepared(read_job(job))
+    with pytest.raises(EngineError) as told, jobs.outcome_of(spark, found) as outcome:
+        outcome.run(lambda *_: None, Event())
+    found = 'the outlet "matched" is not written: the topic "unfit" of '
+    assert told.value.found.startswith(found)
+    says = 'the field "name" of the schema of Avro has "c" in the row {"id":7}'
+    assert says in told.value.found

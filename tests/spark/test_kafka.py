@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Event
 
 import pytest
+from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 import dovetail as dt
@@ -16,10 +17,13 @@ from dovetail.api import jobs
 from dovetail.bind.document import Document
 from dovetail.bind.jobs import read_document, read_job
 from dovetail.errors import SchemaError
+from dovetail.schema import Schema
+from dovetail.spec import Given
 from tests.spark.processes import BROKER, SETTINGS, Process, ran, start_broker
 from tests.spark.topics import decoded, raw, read
 
 ROOT = Path(__file__).parents[2]
+RECORD = "key binary, value binary, topic string, partition int, offset bigint"
 KEY = {"id": "bigint"}
 COLUMNS = {"id": "bigint", "at": "timestamp"}
 JOB = """\
@@ -409,6 +413,39 @@ def test_a_key_has_its_window_as_kafka_streams_writes_it(
     assert found == expected
 
 
+@pytest.mark.parametrize("column", ["date", "timestamp", "timestamp_ntz"])
+@pytest.mark.parametrize("text", ["+12345-01-01", "-0001-01-01", "2026-13-01"])
+def test_what_is_of_no_year_with_four_digits_does_not_fit(spark, column, text):
+    told = '"x" has "12:00"; expected timestamp'
+    with pytest.raises(SchemaError, match=told):
+        decoded(spark, b"12:00", columns={"x": "timestamp"}, format="string")
+    for kind, value in (("string", text), ("json", f'{{"x": "{text}"}}')):
+        how = {"format": kind, "columns": {"x": column}}
+        assert decoded(spark, value.encode(), misfits="null", **how) == [(None,)]
+        with pytest.raises(SchemaError, match='the topic "t"'):
+            decoded(spark, value.encode(), **how)
+
+
+@pytest.mark.parametrize("key", [b"\0\1", b"\0" * 16 + b"\x7f" + b"\xff" * 7])
+@pytest.mark.parametrize("name", ["twlong", "swstring"])
+def test_a_key_without_its_window_does_not_fit(spark, name, key):
+    keys = {"k": "bigint" if name[0] == "t" else "string", "s": "timestamp"}
+    if name[0] == "s":
+        keys["e"] = "bigint"
+    how = {"servers": "b", "key": keys, "key_format": name, "columns": {"x": "int"}}
+    values = [(key[-8 * len(keys) :], b'{"x": 1}', "t", 0, 1)]
+    records = spark.createDataFrame(values, RECORD)
+    for misfits in ("fail", "null"):
+        topic = dt.kafka("t", misfits=misfits, **how)
+        (scan,) = topic.scans(Given("t", topic.columns(Schema(()))), streams=True)
+        rows = scan.of(records).select("s")
+        if misfits == "null":
+            assert rows.collect() == [(None,)]
+            continue
+        with pytest.raises(PySparkException, match='the column "s" has "'):
+            rows.collect()
+
+
 def test_doubles_are_read_bit_by_bit(spark, broker):
     _, servers = broker
     bytes_of = struct.Struct(">d").pack
@@ -598,7 +635,7 @@ def test_moments_and_small_numbers_within_a_value_of_json_have_its_rules(spark):
     assert decoded(spark, record, **how) == [([(moment, -128), (None, None)],)]
     rows = spark.createDataFrame([([(moment, 5)],)], f"a {kind}")
     part = dt.kafka("t", servers="b", **how).value
-    ((found,),) = rows.selectExpr(f"CAST({part.written()} AS STRING)").collect()
+    ((found,),) = rows.selectExpr(f"CAST({part.written('', '')} AS STRING)").collect()
     assert found == '{"a":[{"at":1772452805000,"x":5}]}'
 
 

@@ -7,6 +7,7 @@ import pytest
 
 import dovetail as dt
 from dovetail.api import jobs
+from dovetail.api.alone import job_alone
 from dovetail.bind.jobs import read_job
 from dovetail.errors import EngineError
 from tests.spark.processes import SETTINGS, Process
@@ -218,7 +219,7 @@ def test_paths_may_be_addresses_of_files(spark, folder):
     try:
         for _ in range(2):
             job = opened(path)
-            with job.job.alone(), jobs.outcome_of(spark, job) as outcome:
+            with job_alone(job.job), jobs.outcome_of(spark, job) as outcome:
                 outcome.run(lambda *_: None, Event())
     finally:
         spark.conf.unset("spark.sql.streaming.schemaInference")

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from dovetail import spec
+from dovetail.api.alone import started_alone
 from dovetail.api.joined import (
     Joined,
     SinkLike,
@@ -195,7 +196,9 @@ class Flow:
             sink = late_sink(known[late], name)
             return error_sink(sink, pumps[name] or name) if late == _ERRORS else sink
 
-        return self._all_started(Sinks(known, late_of if late else None), how)
+        into = Sinks(known, late_of if late else None)
+        begin = partial(self._all_started, into, how)
+        return started_alone(self._spark, how.checkpoint, begin)
 
     def _all_started(
         self, sinks: Sinks, how: running.Start

@@ -35,10 +35,11 @@ from dovetail.api import (
 )
 from dovetail.api.flows import Flow, late_sinks
 from dovetail.api.joined import Joined, streaming_of
+from dovetail.api.places import refuse_unsuited
 from dovetail.bind import jobs, origins, schemas, sinks
 from dovetail.bind.files import frames, tuples
 from dovetail.bind.files.texts import ValuePlace
-from dovetail.bind.kafka import Topic, refuse_unlike
+from dovetail.bind.kafka import Topic
 from dovetail.bind.lookups.tables import LookupTable
 from dovetail.bind.replay import FAST, STAMPS, Pace, replay
 from dovetail.bind.sinks import Sink
@@ -288,17 +289,11 @@ def prepared(job: jobs.Job) -> Prepared:
             f'trigger = "{jobs.NOW}" reads what is there, and then the last rows come'
         )
         raise job.document.wrong(job.at("finish"), told, "sources that end", hint)
-    with job.document.at(job.at("sinks")):
-        sinks.refuse_shared(job.sinks.values(), job.checkpoint, job.folders)
-    for name, rows in found.columns.items():
-        where = job.at("sinks", name)
-        match job.sinks.get(name):
-            case Topic() as topic:
-                with job.document.at(where, f"{where}.kafka"):
-                    refuse_unlike(topic, rows)
-            case sinks.Current() as kept:
-                with job.document.at(f"{where}.current"):
-                    kept.refuse_lasting(rows.names)
+    if job.finish is False and not job.checkpoint:
+        told = "finish = false without a checkpoint"
+        hint = "a later run goes on from it, and may say that the inputs end"
+        raise job.document.wrong(job.at("finish"), told, 'checkpoint = ".."', hint)
+    refuse_unsuited(job, found.columns)
     return found
 
 
@@ -482,11 +477,12 @@ def _planned(
 
 
 def _refuse_partitions(job: jobs.Job, made: Made) -> None:
-    """Refuses several partitions for a join whose state is in one."""
+    """Refuses several partitions for a join, or a text, whose state is in one."""
     if job.partitions > 1 and results.is_in_one_bucket(made):
-        told = f"partitions={job.partitions} of a join that is in one bucket"
+        what = "join" if isinstance(made, Joined) else "text"
+        told = f"partitions={job.partitions} of a {what} that is in one bucket"
         hint = "leave partitions out: one core does it all"
-        expected = "an equality by which its keys can be spread"
+        expected = "an equality, or a PARTITION BY, by which its keys can be spread"
         raise job.document.wrong(job.at("partitions"), told, expected, hint)
 
 
@@ -651,9 +647,7 @@ class JobOutcome:
             # Joins of data sets have no batches: each outlet is written as one.
             assert isinstance(self.made, Joined)  # noqa: S101 - flows stream
             for name, sink in self.sinks.items():
-                rows: DataFrame = getattr(self.made, name)
-                sink.prepare(rows, is_new=True)
-                sink.write(rows, 0, is_empty=False)
+                sinks.write_once(sink, getattr(self.made, name), name)
 
     @property
     def _has_begun_to_end(self) -> bool:

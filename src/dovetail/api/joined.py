@@ -14,7 +14,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from dovetail import spec
 from dovetail.api import choices, samples, terms
-from dovetail.bind.sinks import Calling, Sink
+from dovetail.api.alone import started_alone
+from dovetail.bind.sinks import Calling, Sink, refuse_shared
 from dovetail.engines.kernel_settings import reads_all, stream_settings
 from dovetail.engines.spark_batch.arrivals import Arrivals
 from dovetail.engines.spark_batch.join import join_batch, sample
@@ -292,10 +293,16 @@ class Joined:
                     f"write({outlet.value}=...)",
                     f"{outlet.value}=dt.folder(path) keeps them",
                 )
+        refuse_shared(chosen.values(), how.checkpoint)
         streaming = streaming_of(self)
         if how.finish is not None:
             terms.refuse_finish(streaming.plan)
-        return start(streaming, chosen, how)
+        (query,) = started_alone(
+            streaming.spark,
+            how.checkpoint,
+            lambda: (start(streaming, chosen, how),),
+        )
+        return query
 
     def _collected(self, hand: spec.Hand) -> list[spec.Row]:
         """Returns all rows of a side of which none are given, to be drawn."""

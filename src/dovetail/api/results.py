@@ -13,16 +13,19 @@ from dovetail.api.flows import Flow, JoinedQuery
 from dovetail.api.joined import Joined, plan_of
 from dovetail.bind.sinks import CHANGE
 from dovetail.engines.kernel_settings import stream_settings
+from dovetail.engines.spark_stream.row_time import RowTimeQuery
 from dovetail.errors import DovetailError
+from dovetail.kernels.pairs.results import UNMATCHED
 
 
 def columns_of(made: Joined | Flow) -> Mapping[str, schema.Schema]:
-    """Returns the columns of results by their names, as far as we know them.
-
-    Rows of a join that leave alone, or late, are as they came: no select is of them.
-    """
+    """Returns the columns of results by their names, as far as we know them."""
     found: dict[str, schema.Schema] = {}
     joins = {spec.Outlet.MATCHED.value: made} if isinstance(made, Joined) else {}
+    if isinstance(made, Joined):
+        # Rows that leave alone are as they came: no select is of them.
+        for hand, outlet in zip(spec.HANDS, UNMATCHED, strict=True):
+            found[outlet.value] = made.inputs[hand.value].schema
     if isinstance(made, Flow):
         joins = {
             it.name: it.joined for it in made.queries if isinstance(it, JoinedQuery)
@@ -42,9 +45,11 @@ def columns_of(made: Joined | Flow) -> Mapping[str, schema.Schema]:
 
 
 def is_in_one_bucket(made: Joined | Flow) -> bool:
-    """Tells whether a join of streams keeps state that cannot be spread."""
+    """Tells whether a join of streams, or a text, keeps state that cannot be spread."""
     queries = made.queries if isinstance(made, Flow) else (JoinedQuery("", made),)
     for query in queries:
+        if isinstance(query, RowTimeQuery) and query.is_in_one_bucket:
+            return True
         # What Spark joins by itself keeps no state.
         plans = (it for it in query.plans if not it.runner.is_native)
         keeps = [it for whole in plans for it in whole.joins]

@@ -20,6 +20,8 @@ Json = Any
 """What a schema of Avro is, once it is read."""
 _NAMED = ("record", "error", "enum", "fixed")
 """Types of Avro that have a name."""
+_WORD = "[A-Za-z_][A-Za-z0-9_]*"
+"""What a name of Avro looks like."""
 _PARTS = ("type", "items", "values")
 """Where a type of Avro has another one, beside its fields."""
 _ATOMIC: Mapping[columns.Type, Json] = {
@@ -49,64 +51,155 @@ _READ: Mapping[Json, columns.Type] = {
     "enum": columns.AtomicType.STRING,
     "bytes": columns.AtomicType.BINARY,
     "fixed": columns.AtomicType.BINARY,
-    "date": columns.AtomicType.DATE,
-    "timestamp-millis": columns.AtomicType.TIMESTAMP,
-    "timestamp-micros": columns.AtomicType.TIMESTAMP,
-    "local-timestamp-millis": columns.AtomicType.TIMESTAMP_NTZ,
-    "local-timestamp-micros": columns.AtomicType.TIMESTAMP_NTZ,
 }
-"""Plain types as Spark reads them, by the word that says most of them."""
+"""Plain types as Spark reads them."""
+_LOGICAL: Mapping[tuple[str, str], columns.Type] = {
+    ("int", "date"): columns.AtomicType.DATE,
+    ("long", "timestamp-millis"): columns.AtomicType.TIMESTAMP,
+    ("long", "timestamp-micros"): columns.AtomicType.TIMESTAMP,
+    ("long", "local-timestamp-millis"): columns.AtomicType.TIMESTAMP_NTZ,
+    ("long", "local-timestamp-micros"): columns.AtomicType.TIMESTAMP_NTZ,
+}
+"""Those of which more is said; of any other type the same word says nothing."""
 _UNREAD = ("time-micros", "timestamp-nanos", "local-timestamp-nanos")
 """What Spark reads in no release, whichever columns are asked for."""
+_BYTES = columns.AtomicType.BINARY
+_TRUTH = "dovetail.Truth"
+_BYTE = {"type": "fixed", "name": "Truth", "namespace": "dovetail", "size": 1}
+"""A byte of a truth value: of one that is none Avro makes false."""
 
 
-def readable(text: str) -> str:
-    """Returns a schema without the kinds of numbers that Spark does not know."""
+def readable(schema: Json, seen: set[str]) -> Json:
+    """Returns a schema in which Spark reads values without a loss.
 
-    def plain(one: dict[str, Json]) -> dict[str, Json]:
-        if one.get("logicalType") in _UNREAD:
-            del one["logicalType"]
-        return one
-
-    return json.dumps(json.loads(text, object_hook=plain))
-
-
-def read_as(schema: Json, types: Mapping[str, Json]) -> columns.Type | None:
-    """Returns the type in which Spark reads the values of a schema, if that is clear.
-
-    `types` are those that the schema may name.
+    It has no kinds of numbers that Spark does not know. Truth values are bytes, as Avro
+    makes false of one that is none, and decimals are as long as they can be, as Spark
+    takes a short one from the last eight bytes of it. `seen`: names that stand there.
     """
     match schema:
-        case str() if schema in _READ:
-            return _READ[schema]
-        case str():
-            known = [it for it in types if it == schema or it.endswith(f".{schema}")]
-            # A type within itself is none.
-            others = {name: one for name, one in types.items() if name not in known}
-            return read_as(types[known[0]], others) if len(known) == 1 else None
+        case "boolean" | {"type": "boolean"}:
+            is_new = _TRUTH not in seen
+            seen.add(_TRUTH)
+            return _BYTE if is_new else _TRUTH
         case list():
-            own = [it for it in schema if it != "null"]
-            return read_as(own[0], types) if len(own) == 1 else None
-        case {"logicalType": "decimal", "precision": digits}:
-            return columns.DecimalType(digits, schema.get("scale", 0))
-        case {"logicalType": str(said)} if said in _READ:
-            return _READ[said]
+            return [readable(one, seen) for one in schema]
+        case dict():
+            parts = (it for it in _PARTS if it in schema)
+            made = schema | {it: readable(schema[it], seen) for it in parts}
+            is_decimal = made.get("logicalType") == "decimal"
+            is_unread = is_decimal and _decimal(schema) == _BYTES
+            if is_unread or made.get("logicalType") in _UNREAD:
+                del made["logicalType"]
+            elif is_decimal:
+                made["precision"] = _most_digits(schema)
+            if "fields" in schema:
+                made["fields"] = [
+                    it
+                    | {"type": readable(it["type"], seen)}
+                    | {word: _in_bytes(it[word]) for word in it if word == "default"}
+                    for it in schema["fields"]
+                ]
+            return made
+    return schema
+
+
+def _in_bytes(default: Json) -> Json:
+    """Returns the default of a field whose truth values are bytes."""
+    match default:
+        case bool():
+            return chr(default)
+        case list():
+            return [_in_bytes(one) for one in default]
+        case dict():
+            return {name: _in_bytes(one) for name, one in default.items()}
+    return default
+
+
+def unfolded(schema: Json, space: str, known: dict[str, Json]) -> Json:
+    """Returns a schema in which each type stands as an object, wherever it is named.
+
+    It is read within a namespace; `known` gets the types that it names. A type within
+    itself stays a name.
+    """
+    match schema:
+        case list():
+            return [unfolded(one, space, known) for one in schema]
+        case str():
+            names = [it for it in (_name(schema, space), schema) if it in known]
+            return known[names[0]] if names else {"type": schema}
+        case {"type": str(kind), "name": str(name)} if kind in _NAMED:
+            name = _name(name, schema.get("namespace", space))
+            space = name.rpartition(".")[0]
+            fields = [
+                {**it, "type": unfolded(it["type"], space, known)}
+                for it in schema.get("fields", ())
+            ]
+            known[name] = {**schema, "fields": fields} if fields else schema
+            return known[name]
+        case {"type": "array" | "map"}:
+            parts = {it: schema[it] for it in ("items", "values") if it in schema}
+            return schema | {it: unfolded(parts[it], space, known) for it in parts}
+        case {"type": str(kind)} if kind in (*_READ, "null"):
+            return schema
+        case {"type": kind}:
+            return unfolded(kind, space, known)
+    return schema
+
+
+def beside_null(schema: Json) -> tuple[Json, bool]:
+    """Returns what an unfolded schema is but null, and whether it may be null.
+
+    One of several types, or of none, is the list of them.
+    """
+    if not isinstance(schema, list):
+        return schema, False
+    own = [it for it in schema if it.get("type") != "null"]
+    return own[0] if len(own) == 1 else own, len(own) < len(schema)
+
+
+def read_as(schema: Json) -> columns.Type | None:
+    """Returns as what Spark reads values of an unfolded schema, if that is clear."""
+    match beside_null(schema)[0]:
+        case {"type": "bytes" | "fixed", "logicalType": "decimal"} as sized:
+            return _decimal(sized)
+        case {"type": str(kind), "logicalType": str(said)} if (kind, said) in _LOGICAL:
+            return _LOGICAL[kind, said]
         case {"type": "array", "items": items}:
-            element = read_as(items, types)
+            element = read_as(items)
             return element and columns.ArrayType(element)
         case {"type": "map", "values": values}:
-            value = read_as(values, types)
+            value = read_as(values)
             return value and columns.MapType(columns.AtomicType.STRING, value)
         case {"type": "record", "fields": fields}:
-            parts = [(it["name"], read_as(it["type"], types)) for it in fields]
+            parts = [(it["name"], read_as(it["type"])) for it in fields]
             found = tuple((name, kind) for name, kind in parts if kind)
             return columns.StructType(found) if len(found) == len(parts) else None
-        case {"type": kind}:
-            return read_as(kind, types)
+        case {"type": str(kind)}:
+            return _READ.get(kind)
     return None
 
 
+def _decimal(schema: Json) -> columns.Type:
+    """Returns the decimals of a schema; those for which it has no room are bytes."""
+    digits, scale = schema.get("precision"), schema.get("scale", 0)
+    if schema["type"] not in ("bytes", "fixed"):
+        return _BYTES
+    whole = isinstance(digits, int) and isinstance(scale, int)
+    if whole and 0 < digits <= _most_digits(schema) and 0 <= scale <= digits:
+        return columns.DecimalType(digits, scale)
+    return _BYTES
+
+
+def _most_digits(schema: Json) -> int:
+    """Returns how many digits the decimals of a schema can have."""
+    if schema["type"] == "bytes":
+        return columns.MOST_DIGITS
+    largest = 2 ** (8 * schema["size"] - 1) - 1
+    return min(columns.MOST_DIGITS, len(str(largest)) - 1)
+
+
 Fields = Mapping[str, columns.Type | None]
+_READ_BEFORE: dict[str, Json] = {}
 _FOUND: dict[str, Fields | None] = {}
 """What is known of schemas, which is asked for each column of each batch.
 
@@ -114,46 +207,70 @@ A cache of functools has a lock, and could not travel.
 """
 
 
+def read_schema(text: str) -> Json:
+    """Returns a schema, unfolded."""
+    if text not in _READ_BEFORE:
+        _READ_BEFORE[text] = unfolded(json.loads(text), "", {})
+    return _READ_BEFORE[text]
+
+
+def unlike(one: Json, other: Json, name: str) -> Iterator[str]:
+    """Yields fields whose bytes mean another number, or moment, in another schema.
+
+    Both are unfolded. Avro reads bytes of the one as if they were of the other.
+    """
+    one, other = beside_null(one)[0], beside_null(other)[0]
+    if isinstance(one, list) or isinstance(other, list):
+        return
+    if one["type"] == other["type"] == "record":
+        fields = {it["name"]: it["type"] for it in other["fields"]}
+        for it in one["fields"]:
+            if it["name"] in fields:
+                own = f"{name}.{it['name']}" if name else it["name"]
+                yield from unlike(it["type"], fields[it["name"]], own)
+    for part in ("items", "values"):
+        if part in one and part in other:
+            yield from unlike(one[part], other[part], f"{name}[]")
+    kinds = [read_as(it) for it in (one, other)]
+    said = [
+        f"decimal of the scale {kind.scale}"
+        if isinstance(kind, columns.DecimalType)
+        else it["logicalType"]
+        for it, kind in zip((one, other), kinds, strict=True)
+        if kind != _READ.get(it["type"]) and "logicalType" in it
+    ]
+    if len({*said}) > 1:
+        yield f'the field "{name}" as {said[0]}, the newest as {said[1]}'
+
+
+def field_of(text: str, name: str) -> Json | None:
+    """Returns the schema of a field by its name; of what is no record, all of it."""
+    schema = read_schema(text)
+    if fields_of(text) is None:
+        return schema
+    every = beside_null(schema)[0]["fields"]
+    near = (it["type"] for it in every if it["name"].lower() == name.lower())
+    return next((it["type"] for it in every if it["name"] == name), next(near, None))
+
+
 def fields_of(text: str) -> Fields | None:
     """Returns the types of a record's fields, by their names in small letters.
 
-    What is no record has no fields.
+    What is no record has no fields; a record that is one of several types is refused.
     """
     if text not in _FOUND:
-        fields, types = _fields(text), dict(types_of(json.loads(text), ""))
-        _FOUND[text] = (
-            None
-            if fields is None
-            else {it["name"].lower(): read_as(it["type"], types) for it in fields}
-        )
+        one = beside_null(read_schema(text))[0]
+        if isinstance(one, list) and any(it.get("type") == "record" for it in one):
+            raise SchemaError(
+                f"a schema of Avro of {len(one)} types, of which one is a record",
+                "one record, or null beside it: Spark reads and writes no other ones",
+                'format="bytes" takes the records as they are',
+            )
+        fields = None
+        if isinstance(one, dict) and one.get("type") == "record":
+            fields = {it["name"].lower(): read_as(it["type"]) for it in one["fields"]}
+        _FOUND[text] = fields
     return _FOUND[text]
-
-
-def needed(text: str) -> Iterator[str]:
-    """Yields the fields of a record that are never null, by their names.
-
-    Spark writes none of them by itself, whatever default a field has.
-    """
-    for one in _fields(text) or ():
-        if not isinstance(one["type"], list) or "null" not in one["type"]:
-            yield one["name"]
-
-
-def _fields(text: str) -> Json | None:
-    """Returns the fields of a record; refuses one that is one of several types."""
-    known = json.loads(text)
-    kinds = [
-        it for it in (known if isinstance(known, list) else [known]) if it != "null"
-    ]
-    if not any(isinstance(it, dict) and it.get("type") == "record" for it in kinds):
-        return None
-    if len(kinds) > 1:
-        raise SchemaError(
-            f"a schema of Avro of {len(kinds)} types, of which one is a record",
-            "one record, or null beside it: Spark reads and writes no other ones",
-            'format="bytes" takes the records as they are',
-        )
-    return kinds[0].get("fields", ())
 
 
 def refuse_odd(text: str, where: str) -> None:
@@ -179,18 +296,44 @@ def _odd(schema: Json, space: str, known: dict[str, bool]) -> Iterator[str]:
             elif names and known[names[0]]:
                 yield f'the type "{schema}" within itself'
         case list():
+            if any(isinstance(one, list) for one in schema):
+                yield "several types within several ones"
             for one in schema:
                 yield from _odd(one, space, known)
-        case {"type": str(kind), "name": str(name)} if kind in _NAMED:
-            name = _name(name, schema.get("namespace", space))
-            known[name] = True
-            for one in schema.get("fields", ()):
-                yield from _odd(one, name.rpartition(".")[0], known)
-            known[name] = False
-        case {"items": part} | {"values": part} | {"type": part}:
+        case {"type": str(kind), "name": str(_)} if kind in _NAMED:
+            yield from _odd_of_name(schema, space, known)
+        case {"type": "array", "items": part} | {"type": "map", "values": part}:
+            yield from _odd(part, space, known)
+        case {"type": part} if part not in ("array", "map", *_NAMED):
             yield from _odd(part, space, known)
         case _:
             yield f"{json.dumps(schema)} in place of a type"
+
+
+def _odd_of_name(schema: Json, space: str, known: dict[str, bool]) -> Iterator[str]:
+    """Yields what is odd of a type that has a name."""
+    kind, own = schema["type"], schema["name"]
+    if (name := _name(own, schema.get("namespace", space))) in known:
+        yield f'two types "{name}"'
+    known[name] = True
+    names: list[Json] = [None]
+    match kind, schema:
+        case "enum", {"symbols": [*names]}:
+            pass
+        case "fixed", {"size": int(size)} if size >= 0:
+            names = []
+        case "record" | "error", {"fields": [*fields]}:
+            names = [it.get("name") for it in fields if isinstance(it, dict)]
+    for one in names:
+        if not isinstance(one, str) or not re.fullmatch(_WORD, one):
+            yield f'"{one}" in the {kind} "{own}"'
+        elif names.count(one) > 1:
+            yield f'"{one}" twice in the {kind} "{own}"'
+    for one in schema.get("fields", ()):
+        # A field is no type: of which it is stands in it.
+        part = one.get("type", one) if isinstance(one, dict) else one
+        yield from _odd(part, name.rpartition(".")[0], known)
+    known[name] = False
 
 
 def schema_of_values(kind: columns.Type, name: str) -> Json:
@@ -218,7 +361,7 @@ def schema_of_record(name: str, parts: Iterable[tuple[str, columns.Type]]) -> Js
     """Returns the schema of rows, of which each column may be null."""
     fields = []
     for own, kind in parts:
-        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", own):
+        if not re.fullmatch(_WORD, own):
             raise SchemaError(
                 f'"{name}" has the column "{own}"',
                 "a name of Avro: of letters from A to Z, digits and _",

@@ -28,12 +28,9 @@ or for one. What stands at the wrong place is refused there, with its line.
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
@@ -213,38 +210,6 @@ class Job:
                 hint = "[streams.NAME] or [tables.NAME] reads what is new in each run"
                 raise self.document.wrong(self.at(word), found, "none", hint)
 
-    @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Refuses another process of this machine that runs on the checkpoint now.
-
-        Of a file system that knows no locks nobody is refused.
-        """
-        place = Path(_ON_DISK.sub("/", self.checkpoint))
-        if not self.checkpoint or _ELSEWHERE.match(f"{place}"):
-            yield
-            return
-        with ExitStack() as stack:
-            # What else is wrong with the place is told where it is first written to.
-            with suppress(OSError):
-                place.mkdir(parents=True, exist_ok=True)
-                # The folder itself: however a process ends, the system ends its lock.
-                held = os.open(place, os.O_RDONLY)
-                stack.callback(os.close, held)
-                self._lock(held)
-                # While it is held: who was refused must not take another's away.
-                stack.callback(_drop_empty, place)
-            yield
-
-    def _lock(self, held: int) -> None:
-        """Takes the lock of the open checkpoint, or says that another run has it."""
-        try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            found = f'"{self.checkpoint}", with which another run goes on now'
-            hint = "stop that one first, or give this one a checkpoint of its own"
-            told = found, "one run at a time", hint
-            raise self.document.wrong(self.at("checkpoint"), *told) from error
-
     @property
     def connector_used(self) -> tuple[str, ...]:
         """Returns the coordinates of the jars that topics ask for."""
@@ -279,10 +244,10 @@ class Job:
         return ".".join((self.document.name, *path))
 
 
-def _drop_empty(folder: Path) -> None:
-    """Removes a folder that nobody has used."""
-    with suppress(OSError):
-        folder.rmdir()
+def local_path(said: str) -> Path | None:
+    """Returns a path of this machine, or none where it says another file system."""
+    path = _ON_DISK.sub("/", said)
+    return None if not said or _ELSEWHERE.match(path) else Path(path)
 
 
 def read_job(path: Path) -> Job:
@@ -297,8 +262,8 @@ def read_document(document: Document, folder: Path) -> Job:
         usual = _words(known, WORDS)
         topics = known.take("kafka", _kafka, Kafka())
         reading = _Reading(document, folder, usual, topics)
-        kept = known.take("checkpoint", fields.text, "")
-        said = known.take("files", fields.text, "")
+        kept = known.take("checkpoint", _said, "")
+        said = known.take("files", _said, "")
         files = reading.local(said, f"{document.name}.files")
         with document.at(f"{document.name}.files"):
             roots = (Root.of(files),) if said else ()
@@ -314,8 +279,8 @@ def read_document(document: Document, folder: Path) -> Job:
             reading.placed(kept) if kept else "",
             known.take("trigger", _trigger, ""),
             known.take("finish", fields.truth, default=None),
-            known.take("name", fields.text, ""),
-            known.take("partitions", fields.whole, 0),
+            known.take("name", _said, ""),
+            known.take("partitions", _COUNT, 0),
             known.take("spark", _by_name(_setting), {}),
             topics,
             str(files.absolute()),
@@ -498,8 +463,7 @@ class _Reading:
 
     def local(self, said: str, where: str) -> Path:
         """Returns a path on this machine, of what is looked at before Spark starts."""
-        path = _ON_DISK.sub("/", said)
-        if _ELSEWHERE.match(path):
+        if (path := local_path(said)) is None and said:
             raise SpecError(
                 f'{where.rpartition(".")[2]} = "{said}", which is not on this machine',
                 "a path on it",
@@ -507,7 +471,7 @@ class _Reading:
                 f'format = "parquet" with path = "{said}" and columns = {{ .. }}',
                 where=where,
             )
-        return self.folder / path
+        return self.folder / (path or "")
 
     def _wrong(self, known: fields.Fields, key: str, *told: str) -> DialectError:
         """Returns what is wrong with a key."""
@@ -539,11 +503,14 @@ def _stored(reading: _Reading, known: fields.Fields) -> origins.Origin:
     """Reads a table in a format that the session knows, or one of a data base."""
     own: dict[str, str] = {}
     if is_jdbc := known.has("jdbc"):
-        own["url"] = known.need("jdbc", fields.text)
+        own["url"] = known.need("jdbc", _url)
         own["dbtable"] = known.need("table", fields.text)
     path = reading.path(known, "path") if known.has("path") else ""
     # Options come last: who says `dbtable` there means it.
-    options = {**own, **known.take("options", _by_name(_setting), {})}
+    said = known.take("options", _by_name(_setting), {})
+    options = {**own, **said}
+    if is_jdbc:
+        _refuse_reading(said, f"{known.where}.options")
     kind = origins.JDBC if is_jdbc else known.need("format", fields.text)
     if kind.lower() in _IN_FILES and not path and "path" not in options:
         found, expected = f'format="{kind}" without a path', 'path = "data/orders"'
@@ -551,6 +518,35 @@ def _stored(reading: _Reading, known: fields.Fields) -> origins.Origin:
     return origins.Stored(kind, options, path)
 
 
+def _refuse_reading(options: Mapping[str, str], where: str) -> None:
+    """Refuses options of a table of a data base that do not go together."""
+    words = {name.lower(): name for name in options}
+    by_parts = [it for it in _BY_PARTS if it.lower() in words]
+    if by_parts not in ([], ["numPartitions"], [*_BY_PARTS]):
+        raise SpecError(
+            f'"{where}" has {", ".join(by_parts)}',
+            f"all of {', '.join(_BY_PARTS)}, or none",
+            "they say together which parts of a table are read at a time",
+            where=f"{where}.{words[by_parts[0].lower()]}",
+        )
+    if own := words.get("query"):
+        raise fields.wrong(f"{where}.{own}", options[own], "none beside a table")
+    for name in _COUNTED:
+        own = words.get(name.lower())
+        if own and not options[own].isdecimal():
+            raise fields.wrong(f"{where}.{own}", options[own], "a whole number")
+
+
+def _url(value: object, where: str) -> str:
+    """Reads the address of a data base, as Java has it."""
+    said = fields.text(value, where)
+    if not said.startswith("jdbc:"):
+        raise fields.wrong(where, value, '"jdbc:postgresql://host/shop"')
+    return said
+
+
+_BY_PARTS = ("partitionColumn", "lowerBound", "upperBound", "numPartitions")
+_COUNTED = ("numPartitions", "fetchsize", "queryTimeout")
 _IN_FILES = ("avro", "binaryfile", "csv", "delta", "json", "orc", "parquet", "text")
 """Formats that Spark reads from a path alone."""
 
@@ -574,7 +570,7 @@ def _current(reading: _Reading, known: fields.Fields) -> sinks.Sink:
 
 _AVRO = ("avro", "key_avro")
 _TOPIC = (
-    *("servers", "format", "key", "key_format", "meta", "start", "misfits", "epoch"),
+    *("servers", "format", "key", "key_format", "meta", "misfits", "epoch"),
     *(*_AVRO, "registry", "options"),
 )
 
@@ -583,7 +579,7 @@ def _topic(reading: _Reading, known: fields.Fields) -> Topic:
     """Reads a topic: from which rows come, or into which they go."""
     usual = reading.kafka
     # A topic's own word comes before the one that is said of all topics.
-    servers = known.take("servers", fields.text, usual.servers)
+    servers = known.take("servers", _servers, usual.servers)
     if not servers:
         raise SpecError(
             f'"{known.where}" does not say where its broker is',
@@ -619,6 +615,25 @@ def _topic(reading: _Reading, known: fields.Fields) -> Topic:
     )
 
 
+def _topic_sink(reading: _Reading, known: fields.Fields) -> Topic:
+    """Reads a topic into which rows go."""
+    for name, said in known.take("options", _by_name(_setting), {}).items():
+        if not name.lower().startswith("kafka."):
+            hint = "all others of Spark's connector are of topics that are read"
+            place = f"{known.where}.options.{name}"
+            raise fields.wrong(place, said, "an option that begins with kafka.", hint)
+    return _topic(reading, known)
+
+
+def _servers(value: object, where: str) -> str:
+    """Reads the addresses of brokers."""
+    said = fields.text(value, where)
+    for one in said.split(","):
+        if not re.fullmatch(r"\S+:\d+", one.strip()):
+            raise fields.wrong(where, value, 'addresses with ports, "localhost:9092"')
+    return said
+
+
 def _schema_of_avro(path: Path, where: str) -> str:
     """Reads a schema of Avro."""
     try:
@@ -638,7 +653,7 @@ def _kafka(value: object, where: str) -> Kafka:
     words = ("servers", "registry", "options", "connector")
     known = fields.Fields.of(value, where, words)
     return Kafka(
-        known.take("servers", fields.text, ""),
+        known.take("servers", _servers, ""),
         known.take("registry", fields.text, ""),
         known.take("options", _by_name(_setting), {}),
         known.take("connector", fields.many(fields.text), CONNECTOR),
@@ -651,7 +666,7 @@ _ORIGINS: Mapping[str, tuple[tuple[str, ...], Reads]] = {
     "replay": (("pace",), _file),
     "jdbc": (("table", "options"), _stored),
     "rate": ((), _rate),
-    "kafka": (_TOPIC, _topic),
+    "kafka": ((*_TOPIC, "start"), _topic),
     "format": (("path", "options"), _stored),
 }
 """From where rows come: by the key that says it, what may stand beside it."""
@@ -660,7 +675,7 @@ _SINKS: Mapping[
 ] = {
     "folder": (("format",), _folder_sink),
     "current": (("every",), _current),
-    "kafka": ((*_TOPIC, "columns", "upsert", "register"), _topic),
+    "kafka": ((*_TOPIC, "columns", "upsert", "register"), _topic_sink),
 }
 """Where rows go, likewise."""
 
@@ -710,6 +725,13 @@ def _one_of(given: Mapping[str, object], where: str, known: tuple[str, ...]) -> 
 def _words(given: fields.Fields, words: tuple[str, ...]) -> dict[str, str]:
     """Returns what is said of the order of rows."""
     return {word: given.need(word, fields.text) for word in words if given.has(word)}
+
+
+def _said(value: object, where: str) -> str:
+    """Reads a text that says something."""
+    if not (said := fields.text(value, where)):
+        raise fields.wrong(where, value, "a text, or no such line")
+    return said
 
 
 def _names(value: object, where: str) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -51,9 +51,22 @@ _META = {
     "timestamp": "timestamp",
     "headers": "array<struct<key:string,value:binary>>",
 }
-_UNFIT = re.compile(r"IncompatibleSchemaException: (.+)")
+_COUNTS = (
+    *("maxOffsetsPerTrigger", "minOffsetsPerTrigger", "minPartitions"),
+    "maxRecordsPerPartition",
+)
+_READS = (
+    *("startingOffsets", "startingOffsetsByTimestamp", "startingTimestamp"),
+    *("startingOffsetsByTimestampStrategy", "endingOffsets", "endingTimestamp"),
+    *("endingOffsetsByTimestamp", "failOnDataLoss", "maxTriggerDelay"),
+    *("kafkaConsumer.pollTimeoutMs", "fetchOffset.numRetries", "groupIdPrefix"),
+    "fetchOffset.retryIntervalMs",
+)
+"""What Spark's connector is told of what it reads; of these some are numbers."""
 _WRITTEN = ("partition", "headers")
 """What a sink can say of its records."""
+_TOLD = 3
+"""So many columns tell a row that has no key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +97,19 @@ class Topic:
             expected = "the name of one topic, without a comma"
             hint = "each topic is an input"
             raise arguments.wrong("topic", self.topic, expected, hint)
+        if not re.fullmatch(r"(?a)(?!\.{1,2}$)[\w.-]{1,249}", self.topic):
+            expected = "a name of letters from A to Z, digits, and . _ -"
+            raise arguments.wrong("topic", self.topic, expected, "no more than 249")
+        for name, value in self.options.items():
+            refuse_option(name, value)
         for column, what in self.meta.items():
             if what not in _META:
                 found = f'meta={{"{column}": {arguments.told(what)}}}'
                 hint = arguments.near(what, _META, "")
                 raise SpecError(found, f"one of {', '.join(_META)}", hint)
         parts = self.value, self.key
-        if self.epoch and all(part.format is not Encoding.JSON for part in parts):
+        used = parts[: 1 + bool(self.key.schema.columns)]
+        if self.epoch and all(part.format is not Encoding.JSON for part in used):
             raise SpecError(
                 f'epoch="{self.epoch}" of the topic "{self.topic}" without JSON',
                 'format="json"',
@@ -254,25 +273,7 @@ class Topic:
         """Refuses rows that lack a column of the key or the value."""
         found = schema_of(rows)
         refuse_unlike(self, found)
-        record = self._record(found)
-        rows.select(*record)  # Spark refuses what cannot be written
-        if Encoding.AVRO not in {self.value.format, self.key.format}:
-            return
-        # What has no place in a schema of Avro Spark says of a first row alone. Of rows
-        # in a text it is said while they are planned, and no task has broken.
-        nulls = (
-            f"CAST(NULL AS {it.type}) AS {quoted(it.name)}" for it in found.columns
-        )
-        try:
-            nothing = rows.sparkSession.sql("VALUES (0)").selectExpr(*nulls)
-            nothing.select(*record).collect()
-        except Exception as error:
-            if told := _UNFIT.findall(str(error)):
-                raise SchemaError(
-                    f"the rows for {self.place} do not fit its schema of Avro: "
-                    f"{told[-1]}",
-                    "a column of the type of each field; of several types null and one",
-                ) from error
+        rows.select(*self._record(found))  # Spark refuses what cannot be written
 
     def write(
         self,
@@ -292,20 +293,32 @@ class Topic:
         writer = writer.option("kafka.bootstrap.servers", self.servers)
         writer.option("topic", self.topic).options(**self.options).save()
 
-    def _record(self, found: Schema) -> list[Column]:
-        """Returns the columns of a record, of rows with some columns."""
+    def _parts(self, found: Schema) -> tuple[Part, Part]:
+        """Returns the value and the key of records, of rows with some columns."""
         value = self.value
         if not value.schema.columns:
             # What becomes of a row the record itself says: it has a value, or none.
             own = (it for it in found.columns if not self.upsert or it.name != CHANGE)
             value = replace(value, schema=Schema(tuple(own)))
-        value.check(f"the value of {self.place}", "format")
-        for part, name in ((value, "value"), (self.key, "key")):
+        return value, self.key
+
+    def bytes_of(self, found: Schema) -> Iterator[tuple[str, str]]:
+        """Yields value and key as SQL over columns of rows; refuses those of no use."""
+        for part in self._parts(found):
+            if part.column == "key" and not part.schema.columns:
+                continue
+            where = f"the {part.column} of {self.place}"
+            part.check(where, "key_format" if part is self.key else "format")
+            # All columns of each row, in each field, would be too many.
+            told = self.key.schema.names or found.names[:_TOLD]
+            row = f"to_json(struct({', '.join(map(quoted, told))}))"
+            yield part.column, part.written(where, row)
+
+    def _record(self, found: Schema) -> list[Column]:
+        """Returns the columns of a record, of rows with some columns."""
+        for part in self._parts(found):
             part.register()
-            part.refuse_unwritten(f"the {name} of {self.place}")
-        record = {"value": value.written()}
-        if self.key.schema.columns:
-            record["key"] = self.key.written()
+        record = dict(self.bytes_of(found))
         if self.upsert:
             record[CHANGE] = CHANGE
             if self.misfits == FAIL:
@@ -315,6 +328,24 @@ class Topic:
                 record["key"] = f"coalesce({record['key']}, {stop})"
         record |= {what: quoted(name) for name, what in self.meta.items()}
         return [F.expr(sql).alias(name) for name, sql in record.items()]
+
+
+def refuse_option(name: str, value: str) -> None:
+    """Refuses an option that Spark's connector has not, or that a word says."""
+    known = {it.lower(): it for it in (*_COUNTS, *_READS)}
+    word = name.lower()
+    if word.startswith("kafka.") and word != "kafka.bootstrap.servers":
+        return
+    if word not in known:
+        raise SpecError(
+            f'options={{"{name}": ..}} of a topic',
+            f"one of {', '.join(known.values())}, or one that begins with kafka.",
+            arguments.near(name, [*known.values()], "")
+            or "which topic it is, and where, other words of it say",
+        )
+    if known[word] in _COUNTS and not (value.isdecimal() and int(value)):
+        found = f'options={{"{name}": "{value}"}} of a topic'
+        raise SpecError(found, "a whole number, 1 or more")
 
 
 def refuse_unlike(topic: Topic, found: Schema) -> None:
@@ -348,6 +379,11 @@ def refuse_unlike(topic: Topic, found: Schema) -> None:
                 f"it beside {', '.join(found.names)}",
                 hint if name == CHANGE else "",
             )
+    for name, what in topic.meta.items():
+        if (told := str(found[name].type)) != _META[what]:
+            asked = f'meta={{"{name}": "{what}"}}'
+            where = f"the column of the rows for {topic.place} is of the type"
+            raise SchemaError(f"{asked}: {where} {told}", _META[what], "cast it")
     for word, part in (("key", topic.key), ("columns", topic.value)):
         for own in part.schema.columns:
             kind = found[own.name].type
@@ -355,6 +391,7 @@ def refuse_unlike(topic: Topic, found: Schema) -> None:
                 told = f'{word}={{"{own.name}": "{own.type}"}}'
                 where = f"the column of the rows for {topic.place}"
                 raise SchemaError(f"{told}: {where} is of the type {kind}", str(kind))
+    _ = [*topic.bytes_of(found)]  # refuses what the formats have no room for
 
 
 @arguments.public

@@ -18,14 +18,17 @@ from enum import Enum
 from functools import partial
 
 from dovetail.bind.avro import (
+    field_of,
     fields_of,
-    needed,
     read_as,
+    read_schema,
     readable,
     refuse_odd,
     schema_of_record,
     schema_of_values,
+    unlike,
 )
+from dovetail.bind.avro_rows import Values, as_said
 from dovetail.bind.registry import Subject, head, subject
 from dovetail.bind.sinks import JSON
 from dovetail.errors import SchemaError, SpecError
@@ -37,6 +40,7 @@ from dovetail.schema import (
     WHOLE,
     ArrayType,
     AtomicType,
+    CarriedType,
     DecimalType,
     MapType,
     Schema,
@@ -93,20 +97,18 @@ KEY_FORMATS = {
     for one in Encoding
 }
 """Formats of a key by their names: with `tw` or `sw` in front it has a window."""
-_WRITTEN: set[Type | None] = {
-    *(AtomicType.BOOLEAN, AtomicType.FLOAT, AtomicType.DOUBLE),
-    *(AtomicType.STRING, AtomicType.BINARY),
-}
-"""What Spark writes into fields of Avro of these types alone."""
 _TIME_ALONE = "^[^0-9A-Za-z]*T?[0-9]+:"
 """Texts of which Spark makes a moment of the day on which it reads them."""
 _HAS_TIME_ALONE = r'"[^"0-9A-Za-z]*T?([0-9]+:|[0-9]*\\)'
 """JSON in which one may stand; its letters may be escaped."""
 _AS_TEXTS: Mapping[Type, Type] = {AtomicType.TIMESTAMP: AtomicType.STRING}
+_NEAR: Mapping[Type, Type] = dict.fromkeys(DATES, AtomicType.STRING)
+"""Types of which some values are of years that nobody can write."""
 _MOMENTS = (AtomicType.BIGINT, AtomicType.TIMESTAMP)
-_OUTER = """\
-{"type": "record", "name": "Dovetail", "fields": [{"name": "own", "type": OWN}]}"""
-"""The record whose one field a record of Avro is while Spark reads it."""
+_BEHIND = "X'446F76657461696C2E4176726F2E656E64'"
+"""What stands behind a record of Avro while Spark reads it: so many bytes have to be
+left. It does not begin again within itself."""
+_FIXED = {"type": "fixed", "name": "Behind", "namespace": "dovetail", "size": 17}
 _WHOLE = 'a whole record of its schema of Avro, or misfits="null"'
 _AT = "' in partition ', partition, ', offset ', offset"
 """Where a record stands, as parts of a text in SQL."""
@@ -163,58 +165,34 @@ class Part:
             return self.column == "value" or len(self.schema.columns) > 1
         return fields_of(self._newest) is not None
 
-    def _own(self, column: SchemaColumn) -> Type | None:
-        """Returns the type of a column in its schema of Avro, if that is clear."""
-        if (fields := fields_of(self._newest)) is None:
-            return read_as(json.loads(self._newest), {})
-        return fields.get(column.name.lower())
-
-    def _widened(self, column: SchemaColumn) -> Type:
-        """Returns the type in which a column of rows is written as Avro."""
-        own, kind = self._own(column), column.type
-        is_wider = own in WHOLE and kind in WHOLE and _has_room(own, kind)
-        return own if own and is_wider else kind
-
-    def refuse_unwritten(self, where: str) -> None:
-        """Refuses columns of rows for which there is no field, or one of another type.
-
-        Spark would tell so when the first row goes out.
-        """
-        for one, told in self._fields(where):
-            own, kind = self._own(one), self._widened(one)
-            is_told = {own, kind} & _WRITTEN or {type(own), type(kind)} == {DecimalType}
-            if own is not None and own != kind and (is_told or {own, kind} <= {*WHOLE}):
-                found = f"{told} is of the type {kind}, its field is not"
-                raise SchemaError(found, str(own))
-        names = [it.name for it in self._inner.schema.columns]
-        for name in needed(self._newest) if self._newest else ():
-            if name.lower() not in map(str.lower, names):
-                found = f'{where}: no column for the field "{name}", never null there'
-                raise SchemaError(found, f"it beside {', '.join(names)}")
-
     def refuse_unread(self, where: str) -> None:
         """Refuses columns that no record of Avro has, or none as the type they are."""
         if self.subject and not self.subject.schemas:
             raise self.subject.unknown
-        for one, told in self._fields(where):
-            own = self._own(one)
-            # Spark would count seconds, whatever the schema does.
-            if own in DATES and one.type not in {*DATES, AtomicType.STRING}:
-                raise SchemaError(f"{told} {one.type} has moments of time", str(own))
-            is_nested = isinstance(own, ArrayType | MapType | StructType)
-            if is_nested and not _has_room(one.type, own):
-                raise SchemaError(f"{told} {one.type} has no room for {own}", str(own))
-
-    def _fields(self, where: str) -> Iterator[tuple[SchemaColumn, str]]:
-        """Yields the columns of Avro, and how each is told; refuses one of no field."""
         if not self._newest:
             return
+        known = self.subject.schemas if self.subject else {}
+        for number, text in known.items():
+            for odd in unlike(read_schema(text), read_schema(self._newest), ""):
+                raise SchemaError(
+                    f"{where}: its schema {number} has {odd}",
+                    "the same in all schemas, as Avro reads bytes of all alike",
+                    'format="bytes" takes the records as they are',
+                )
         fields = fields_of(self._newest)
         for one in self._inner.schema.columns:
             told = f'{where}: the column "{one.name}"'
             if fields is not None and one.name.lower() not in fields:
                 raise SchemaError(f"{told} is no field", f"one of {', '.join(fields)}")
-            yield one, told
+            own = read_as(field_of(self._newest, one.name))
+            # Spark would count seconds, whatever the schema does.
+            if own in DATES and one.type not in {*DATES, AtomicType.STRING}:
+                raise SchemaError(f"{told} {one.type} has moments of time", str(own))
+            if own is not None and not _can_be(own, one.type):
+                raise SchemaError(f"{told} {one.type} is never made of {own}", str(own))
+            is_nested = isinstance(own, ArrayType | MapType | StructType)
+            if is_nested and not _has_room(one.type, own):
+                raise SchemaError(f"{told} {one.type} has no room for {own}", str(own))
 
     def known_to(self, registry: str, topic: str, *, registers: bool) -> Part:
         """Returns the part with the schemas that a registry has of it."""
@@ -300,7 +278,7 @@ class Part:
         if self.window is not KeyWindow.NOT:
             yield from self._inner.wholes(where, fails=fails)
         elif self.format is Encoding.AVRO:
-            yield f"{self._of_avro(where, fails=fails)} AS {self._own_column()}"
+            yield from self._of_avro(where, fails=fails)
         elif self.format is Encoding.JSON and self.schema.columns:
             yield from self._objects(where, fails=fails)
 
@@ -309,43 +287,43 @@ class Part:
 
         What does not fit fails the query, saying where it is, or is null.
         """
-        raw, kinds = self.column, self.schema.columns
+        raw, made = self.column, list[tuple[SchemaColumn, str, str, str]]()
         if self.window is not KeyWindow.NOT:
             yield from self._inner.read(where, fails=fails)
+            least, expected = 8 * self.window.columns, "a key with its window behind"
             for column, place in _moments(self):
-                last = f"length({raw}) - {place - 1}"
-                digits = f"hex(substring({raw}, {last}, 8))"
-                yield _named(_moment(_whole(digits), column), column)
-            return
-        match self.format:
-            case Encoding.JSON:
-                yield from self._of_objects(where, fails=fails)
-            case Encoding.AVRO:
-                yield from self._of_values(where, fails=fails)
-            case _:
-                for one in kinds:
-                    sql, shown, expected = self._plain(one)
-                    if fails:
-                        stop = refusal(
-                            f'{where}: the column "{one.name}"', shown, expected
-                        )
-                        sql = _else_stopped(sql, raw, stop)
-                    yield _named(sql, one)
+                digits = f"hex(substring({raw}, length({raw}) - {place - 1}, 8))"
+                moment = _moment(_whole(digits), column)
+                sql = f"IF(length({raw}) >= {least}, {moment}, NULL)"
+                made.append((column, sql, f"hex({raw})", expected))
+        elif self.format is Encoding.JSON:
+            yield from self._of_objects(where, fails=fails)
+        elif self.format is Encoding.AVRO:
+            yield from self._of_values(where, fails=fails)
+        else:
+            made += [(it, *self._plain(it)) for it in self.schema.columns]
+        for column, sql, shown, expected in made:
+            stop = refusal(f'{where}: the column "{column.name}"', shown, expected)
+            yield _named(_else_stopped(sql, raw, stop) if fails else sql, column)
 
     def _of_values(self, where: str, *, fails: bool) -> Iterator[str]:
         """Yields the columns of Avro: the fields of a record, or all that there is."""
-        stop = refusal(
-            where, f"hex({self.column})", "Avro that fits the columns", at=_AT
-        )
-        whole = self._own_column()
+        stop, whole = self._misfit(where, fails=fails), self._own_column("fields")
+
+        def near(sql: str, kind: Type, _: str) -> str:
+            return _else_stopped(_of_year(sql), sql, stop) if kind in DATES else sql
+
         for it in self.schema.columns:
             own = f"{whole}.{_quoted(it)}" if self._has_fields else whole
-            if (found := self._own(it)) != it.type:
+            found = read_as(field_of(self._newest, it.name))
+            if found != it.type:
                 same = _by_part(own, it.type, lambda sql, *_: sql)
                 fitting = f"try_cast({same} AS {it.type})"
                 if _loses(found, it.type):
                     fitting = f"IF({fitting} = {own}, {fitting}, NULL)"
-                own = _else_stopped(fitting, own, stop) if fails else fitting
+                own = _else_stopped(fitting, own, stop)
+            if _mapped(it.type, _NEAR) != it.type:
+                own = _by_part(own, it.type, near)
             yield _named(own, it)
 
     @property
@@ -359,7 +337,7 @@ class Part:
 
     def _objects(self, where: str, *, fails: bool) -> Iterator[str]:
         """Yields what Spark reads of JSON, of which each record is one object."""
-        text, columns = f"CAST({self.column} AS STRING)", self.schema.columns
+        text, columns = _text(self.column), self.schema.columns
         read, whole = self._own_column("read"), f"{self._own_column('read')}.own"
         yield f"{_object(text, columns, self._kinds)} AS {read}"
         if fails:
@@ -376,7 +354,7 @@ class Part:
         """Yields the columns of JSON: the fields of an object."""
         whole, texts = self._own_column(), self._own_column("texts")
         make = partial(self._fitting, stop=self._no_object(where) if fails else "")
-        kinds = {**self._kinds, **_AS_TEXTS}
+        kinds = {**_NEAR, **self._kinds}
         for it in self.schema.columns:
             value, text = (f"{own}.{_quoted(it)}" for own in (whole, texts))
             if _mapped(it.type, kinds) != it.type:
@@ -392,43 +370,74 @@ class Part:
         """Returns what Spark has read as a plain value; else null, or a `stop`."""
         if kind is AtomicType.TINYINT:
             fitting = f"try_cast({value} AS tinyint)"
-        elif kind is not AtomicType.TIMESTAMP:
+        elif kind not in DATES:
             return value
+        elif kind is not AtomicType.TIMESTAMP:
+            fitting = _of_year(value)
         elif self.epoch:
-            scale, unit = EPOCHS[self.epoch]
-            most = _LAST_SECOND * scale
-            is_near = f"{value} BETWEEN -{most}L AND {most}L"
-            fitting = _of_year(f"IF({is_near}, timestamp_{unit}({value}), NULL)")
+            fitting = _of_epoch(value, self.epoch)
         else:
             is_alone = f"{text} RLIKE {text_of(_TIME_ALONE)}"
             fitting = f"IF({is_alone}, NULL, {_of_year(value)})"
         return _else_stopped(fitting, value, stop) if stop else fitting
 
-    def _of_avro(self, where: str, *, fails: bool) -> str:
-        """Returns the record of Avro, in the newest of the schemas that it may have."""
-        raw = self.column
-        stop = refusal(where, f"hex({raw})", _WHOLE, at=_AT) if fails else ""
+    def _of_avro(self, where: str, *, fails: bool) -> Iterator[str]:
+        """Yields the record of Avro, in the newest of the schemas that it may have."""
+        raw, whole, read = self.column, self._own_column(), self._own_column("read")
+        is_whole = f"{read}.behind = {_BEHIND}"
         if self.subject is None:
-            return _decoded(raw, self.avro, self.avro, stop=stop)
-        known = self.subject
-        begins = f"hex(substring({raw}, 1, 5))"
-        every = " ".join(
-            f"WHEN {text_of(head(number))} "
-            f"THEN {_decoded(f'substring({raw}, 6)', one, self._newest, stop=stop)}"
-            for number, one in known.schemas.items()
+            yield f"{_decoded(raw, self.avro, self.avro)} AS {read}"
+            other = refusal(where, f"hex({raw})", _WHOLE, at=_AT)
+        else:
+            known, begins = self.subject, f"hex(substring({raw}, 1, 5))"
+            every = " ".join(
+                f"WHEN {text_of(head(number))} "
+                f"THEN {_decoded(f'substring({raw}, 6)', one, self._newest)}"
+                for number, one in known.schemas.items()
+            )
+            yield f"CASE {begins} {every} END AS {read}"
+            heads = ", ".join(text_of(head(it)) for it in known.schemas)
+            numbers = ", ".join(map(str, known.schemas))
+            stops = [
+                refusal(where, f"hex({raw})", expected, at=_AT)
+                for expected in (
+                    _WHOLE,
+                    f"Avro behind the number of a schema of {known.name}: {numbers}",
+                )
+            ]
+            other = f"IF({begins} IN ({heads}), {', '.join(stops)})"
+        stop = f"IF({raw} IS NULL, NULL, {other})" if fails else "NULL"
+        yield f"IF({is_whole}, {read}.own, {stop}) AS {whole}"
+        made = self._each_as_said(whole, self._misfit(where, fails=fails))
+        yield f"{made} AS {self._own_column('fields')}"
+
+    def _each_as_said(self, whole: str, stop: str) -> str:
+        """Returns what Spark has read of Avro as the newest schema has it."""
+        if not self._has_fields:
+            return as_said(whole, read_schema(self._newest), stop)
+        names = {_quoted(it): it.name for it in self.schema.columns}
+        each = (
+            f"{as_said(f'{whole}.{it}', field_of(self._newest, name), stop)} AS {it}"
+            for it, name in names.items()
         )
-        numbers = ", ".join(map(str, known.schemas))
-        expected = f"Avro behind the number of a schema of {known.name}: {numbers}"
-        stop = refusal(where, f"hex({raw})", expected, at=_AT)
-        other = f"IF({raw} IS NULL, NULL, {stop})" if fails else "NULL"
-        return f"CASE {begins} {every} ELSE {other} END"
+        return f"struct({', '.join(each)})"
+
+    def _misfit(self, where: str, *, fails: bool) -> str:
+        """Returns what becomes of a value of Avro that does not fit its column."""
+        shown, expected = f"hex({self.column})", "Avro that fits the columns"
+        return refusal(where, shown, expected, at=_AT) if fails else "NULL"
 
     def _plain(self, column: SchemaColumn) -> tuple[str, str, str]:
         """Returns bytes as a value, or null where they are none; as text; as what."""
         raw, kind = self.column, str(column.type)
         if self.format is Encoding.STRING:
-            text = f"CAST({raw} AS STRING)"
-            return f"try_cast({text} AS {kind})", text, kind
+            shown = f"CAST({raw} AS STRING)"
+            is_text = column.type is AtomicType.STRING
+            expected = f"{kind}, in UTF-8" if is_text else kind
+            sql = f"try_cast({_text(raw)} AS {kind})"
+            if column.type is AtomicType.TIMESTAMP:
+                sql = f"IF({shown} RLIKE {text_of(_TIME_ALONE)}, NULL, {sql})"
+            return _of_year(sql) if column.type in DATES else sql, shown, expected
         if self.format is Encoding.BYTES:
             return raw, f"hex({raw})", kind
         number, count = _whole(f"hex({raw})"), 8
@@ -441,30 +450,23 @@ class Part:
         sized = f"IF(length({raw}) = {count}, {number}, NULL)"
         return sized, f"hex({raw})", f"{kind}, in {count} bytes"
 
-    def written(self) -> str:
-        """Returns the bytes as SQL over the columns of rows that leave."""
+    def written(self, where: str, key: str) -> str:
+        """Returns the bytes as SQL over the columns of rows that leave.
+
+        A value that has no place in them ends the query; `key`: SQL that tells its row.
+        Columns of a type that has none are refused.
+        """
         if self.window is not KeyWindow.NOT:
             moments = [_milliseconds(one) for one, _ in _moments(self)][::-1]
             behind = (f"unhex(lpad(hex({it}), 16, '0'))" for it in moments)
-            return f"concat({', '.join((self._inner.written(), *behind))})"
+            return f"concat({', '.join((self._inner.written(where, key), *behind))})"
         names = ", ".join(map(_quoted, self.schema.columns))
         match self.format:
             case Encoding.JSON:
                 own = ", ".join(map(self._in_json, self.schema.columns))
                 return f"CAST(to_json(struct({own}), {_map(JSON)}) AS BINARY)"
             case Encoding.AVRO:
-                # Spark makes no number wider, where the schema has a wider one.
-                each = [
-                    f"CAST({_quoted(it)} AS {self._widened(it)})"
-                    for it in self.schema.columns
-                ]
-                parts = zip(each, self.schema.columns, strict=True)
-                fields = (f"{value} AS {_quoted(it)}" for value, it in parts)
-                value = f"struct({', '.join(fields)})" if self._has_fields else each[0]
-                own = f"to_avro({value}, {text_of(self._newest)})"
-                if self.subject is None:
-                    return own
-                return f"concat(X'{head(self.subject.newest)}', {own})"
+                return self._as_avro(where, key)
             case Encoding.STRING:
                 return f"CAST(CAST({names} AS STRING) AS BINARY)"
             case Encoding.BYTES:
@@ -479,6 +481,36 @@ class Part:
                     "json, string, int, long, bytes or avro",
                     "SQL of Spark does not give the bytes of a floating number",
                 )
+
+    def _as_avro(self, where: str, key: str) -> str:
+        """Returns the columns as Avro of the newest schema."""
+
+        def stop(field: str, text: str, expected: str) -> str:
+            told = f'{where}: the field "{field}" of the schema of Avro'
+            return refusal(told, text, expected, at=f"' in the row ', {key}")
+
+        if not self._newest:
+            # The registry is told it before the first rows come.
+            every = [(it.name, it.type) for it in self.schema.columns]
+            _ = schema_of_record("row", every)  # refuses types that Avro has not
+            return "CAST(NULL AS BINARY)"
+        values, schema = Values(where, stop), read_schema(self._newest)
+        # A column may be narrower than it is said to be.
+        parts = [
+            (it.name, it.type, f"CAST({_quoted(it)} AS {it.type})")
+            for it in self.schema.columns
+        ]
+        if self._has_fields:
+            value = values.record(parts, schema)
+        else:
+            # As with clients of Confluent's, a null alone is no bytes.
+            one = schema if isinstance(schema, list) else [schema]
+            (part,) = parts
+            value = values.value(part, [*one, {"type": "null"}])
+        own = f"to_avro({value}, {text_of(self._newest)})"
+        if self.subject is None:
+            return own
+        return f"concat(X'{head(self.subject.newest)}', {own})"
 
     def _in_json(self, column: SchemaColumn) -> str:
         """Returns a column of a row that leaves as it is in JSON."""
@@ -496,6 +528,12 @@ class Part:
 def _quoted(column: SchemaColumn) -> str:
     """Returns the name of a column in SQL."""
     return quoted(column.name)
+
+
+def _text(raw: str) -> str:
+    """Returns bytes in SQL as a text, or null where they are none in UTF-8."""
+    # What reads texts behind it would put other letters in.
+    return f"try_validate_utf8(CAST({raw} AS STRING))"
 
 
 def _named(sql: str, column: SchemaColumn) -> str:
@@ -517,6 +555,22 @@ def _has_room(kind: Type, own: Type | None) -> bool:
         return WHOLE.index(own) <= WHOLE.index(kind)
     is_wider = own is not None and kind in {AtomicType.STRING, AtomicType.DOUBLE}
     return kind == own or is_wider
+
+
+def _can_be(own: Type, kind: Type) -> bool:
+    """Tells whether Spark takes a value for one of a type of columns."""
+    if kind in {own, AtomicType.STRING} or isinstance(kind, CarriedType):
+        return True
+    nested = (ArrayType, MapType, StructType)
+    if isinstance(own, nested) or isinstance(kind, nested):
+        return type(own) is type(kind)
+    plain = {*WHOLE, *FRACTIONS, AtomicType.BOOLEAN}
+    number, other = (it in plain or isinstance(it, DecimalType) for it in (own, kind))
+    if own is AtomicType.STRING or (own in DATES and kind in DATES):
+        return True
+    # As in JSON a number has seconds.
+    is_moment = kind is AtomicType.TIMESTAMP and own is not AtomicType.BOOLEAN
+    return number and (other or is_moment)
 
 
 def _loses(found: Type | None, kind: Type) -> bool:
@@ -596,25 +650,40 @@ def _of_year(moment: str) -> str:
     return f"IF(year({moment}) BETWEEN 1 AND 9999, {moment}, NULL)"
 
 
-def _decoded(raw: str, schema: str, newest: str, *, stop: str) -> str:
+def _of_epoch(number: str, epoch: str) -> str:
+    """Returns a number since 1970 in SQL as a moment, or null where it is far away."""
+    scale, unit = EPOCHS[epoch]
+    most = _LAST_SECOND * scale
+    is_near = f"{number} BETWEEN -{most}L AND {most}L"
+    return _of_year(f"IF({is_near}, timestamp_{unit}({number}), NULL)")
+
+
+def _decoded(raw: str, schema: str, newest: str) -> str:
     """Returns bytes in SQL as what a schema of Avro makes of them, in the newest one.
 
-    Of no such bytes it is null, or with a `stop` that, where they are not null.
+    They are its field `own`, if `behind` is what was put behind them: else they are
+    torn, or there are more of them.
     """
     # A record of one field has the bytes of that field. Where they are no record Spark
     # gives one of nulls, and of null in front of all else it makes 0: as a field of
     # another that is null.
-    first, last = (_OUTER.replace("OWN", readable(one)) for one in (schema, newest))
+    first, last = (
+        json.dumps(
+            {
+                "type": "record",
+                "name": "Dovetail",
+                "fields": [
+                    {"name": "own", "type": readable(json.loads(one), set())},
+                    {"name": "behind", "type": _FIXED},
+                ],
+            }
+        )
+        for one in (schema, newest)
+    )
     how = _map(
         {"mode": "PERMISSIVE", **({"avroSchema": last} if last != first else {})}
     )
-    own = f"from_avro({raw}, {text_of(first)}, {how}).own"
-    if not stop:
-        return own
-    known, null = json.loads(schema), [f"{raw} IS NULL"]
-    if isinstance(known, list) and "null" in known:
-        null.append(f"{raw} = X'{2 * known.index('null'):02X}'")
-    return f"coalesce({own}, IF({' OR '.join(null)}, NULL, {stop}))"
+    return f"from_avro({raw} || {_BEHIND}, {text_of(first)}, {how})"
 
 
 def refusal(where: str, text: str, expected: str, *, at: str = "''") -> str:
@@ -654,7 +723,7 @@ def _moments(key: Part) -> tuple[tuple[SchemaColumn, int], ...]:
 def _moment(millis: str, column: SchemaColumn) -> str:
     """Returns milliseconds as the type of a column has them."""
     is_number = column.type is AtomicType.BIGINT
-    return millis if is_number else f"timestamp_millis({millis})"
+    return millis if is_number else _of_epoch(millis, "milliseconds")
 
 
 def _milliseconds(column: SchemaColumn) -> str:

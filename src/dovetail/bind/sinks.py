@@ -113,14 +113,24 @@ class Folder(_InFolder):
 
     def prepare(self, rows: DataFrame, *, is_new: bool) -> None:
         """Refuses columns that the format lacks, and another query's rows."""
-        nested = [one.name for one in rows.schema if isinstance(one.dataType, _NESTED)]
+        kinds = ((one.name, one.dataType) for one in rows.schema)
+        self.refuse_columns({it: isinstance(one, _NESTED) for it, one in kinds})
+        if is_new:
+            _refuse_others(rows.sparkSession, self.path, BATCH)
+
+    def refuse_columns(self, columns: Mapping[str, bool]) -> None:
+        """Refuses columns for which the format, or the folder, has no place.
+
+        Of each it is said whether it has others within.
+        """
+        nested = [name for name, has_others in columns.items() if has_others]
         if self.format == "csv" and nested:
             raise SpecError(
                 f'csv cannot hold the column "{nested[0]}" of "{self.path}"',
                 "plain columns",
                 'format="parquet" or "json" holds columns within columns',
             )
-        for name in rows.columns:
+        for name in columns:
             if name.lower() == BATCH:
                 raise SpecError(
                     f'the rows for "{self.path}" have a column "{name}", whose values '
@@ -129,8 +139,6 @@ class Folder(_InFolder):
                     'rename it, as with select={"lot": "l.batch"} or in the frame '
                     "before the join",
                 )
-        if is_new:
-            _refuse_others(rows.sparkSession, self.path, BATCH)
 
     def write(self, rows: DataFrame, batch: int, *, is_empty: bool) -> None:
         """Writes the batch into its own folder.
@@ -345,6 +353,16 @@ def how_often(sink: Sink) -> str:
     return "each row at least once: a batch that was cut off is written again"
 
 
+def write_once(sink: Sink, rows: DataFrame, outlet: str) -> None:
+    """Writes all rows that there are, or says of which outlet they are not written."""
+    sink.prepare(rows, is_new=True)
+    try:
+        sink.write(rows, 0, is_empty=False)
+    except Exception as error:
+        told = f'the outlet "{outlet}" is not written: {sink.place} failed: '
+        raise EngineError(f"{told}{cause(error)}") from error
+
+
 def refuse_shared(
     sinks: Iterable[Sink], checkpoint: str, sources: Iterable[str] = ()
 ) -> None:
@@ -378,6 +396,17 @@ def refuse_shared(
                 "are one, or one lies in the other",
                 "folders beside each other: each is read whole",
                 'write for example dt.folder("out/matched"), checkpoint="out/state"',
+            )
+
+
+def refuse_within(checkpoint: str, sources: Iterable[str]) -> None:
+    """Refuses a checkpoint in a folder from which rows come."""
+    for source in sources:
+        if _whole(checkpoint).is_relative_to(_whole(source)):
+            raise SpecError(
+                f'the checkpoint "{checkpoint}" lies in "{source}", from which rows '
+                "come",
+                "a folder beside it: all that is there is read",
             )
 
 

@@ -104,10 +104,12 @@ class JobProgram:
         self, output: Path | None, written: Format, *, show: int, master: str
     ) -> None:
         """Carries the job out; prints what has no sink, and says where the rest is."""
+        from dovetail.api.alone import job_alone  # noqa: PLC0415 - Spark is slow
+
         found = self.prepared(output, written)
         out = Console(highlight=False, markup=False, soft_wrap=True)
         with (
-            found.job.alone(),
+            job_alone(found.job),
             _stopped_by_signals() as stop,
             # A session of Spark takes Ctrl-C for itself where it starts.
             self.outcome(found, master, show=show, started=stop.listen) as outcome,

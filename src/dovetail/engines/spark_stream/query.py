@@ -18,7 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.streaming.query import StreamingQuery
 
 from dovetail.bind.failures import cause, sentence
-from dovetail.bind.sinks import Sink, path_exists, place_of, refuse_shared, write_line
+from dovetail.bind.sinks import Sink, path_exists, place_of, write_line
 from dovetail.bind.tick import ENDED, NO_BEAT, SECONDS, ticks
 from dovetail.bind.travel import travel_by_value
 from dovetail.engines.kernel_settings import stream_settings
@@ -308,7 +308,6 @@ def start(
 
     `reads` says what outlets are of the results of its joins.
     """
-    refuse_shared(sinks.values(), how.checkpoint)
     checkpoint = _opened(streaming.spark, how)
     # The first start has decided who joins: state, or none, lies there by it.
     streaming = replace(streaming, partitions=how.partitions).of(checkpoint.pin)

@@ -579,6 +579,15 @@ class RowTimeQuery:
                 return None
 
     @property
+    def is_in_one_bucket(self) -> bool:
+        """Tells whether it keeps rows, and no number of partitions spreads them."""
+        steps = [*_steps(self.step)]
+        if any(isinstance(it, spec.JoinedInRowTime) for it in steps):
+            return False
+        keeps = any(isinstance(it, spec.InRowTime | spec.Coded) for it in steps)
+        return keeps and self._spread is None
+
+    @property
     def _outlets(self) -> _Outlets:
         """Returns what comes out among the lines."""
         return _Outlets(self.name, self.step.schema.names)

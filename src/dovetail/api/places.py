@@ -1,0 +1,69 @@
+"""Whether what a job says of places suits: its sinks, its inputs, its checkpoint.
+
+    sinks.matched   folder "out"      two sinks, a sink and an input, a sink and the
+    sinks.late      folder "out/late" checkpoint are never in one place
+    checkpoint      "out/state"
+
+Each is told at the line of the one that came later, before Spark starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dovetail import schema
+from dovetail.bind import jobs, sinks
+from dovetail.bind.kafka import Topic, refuse_unlike
+
+_NESTED = (schema.ArrayType, schema.MapType, schema.StructType)
+
+
+def refuse_unsuited(job: jobs.Job, columns: Mapping[str, schema.Schema]) -> None:
+    """Refuses sinks that do not suit each other, the job, or `columns` of results."""
+    _refuse_file(job, job.checkpoint, job.at("checkpoint"))
+    if job.checkpoint:
+        with job.document.at(job.at("checkpoint")):
+            sinks.refuse_within(job.checkpoint, job.folders)
+    topics = {
+        (it.origin.topic, it.origin.servers)
+        for it in job.inputs.values()
+        if isinstance(it.origin, Topic)
+    }
+    known: list[sinks.Sink] = []
+    for name, sink in job.sinks.items():
+        known.append(sink)
+        where = job.at("sinks", name)
+        with job.document.at(where):
+            sinks.refuse_shared(known, job.checkpoint, job.folders)
+        rows = columns.get(name)
+        match sink:
+            case Topic():
+                if (sink.topic, sink.servers) in topics:
+                    told = f"an outlet writes into {sink.place}, from which rows come"
+                    hint = "a topic beside it: what goes out would come in again"
+                    raise job.document.wrong(f"{where}.kafka", told, hint)
+                if rows is not None:
+                    with job.document.at(where, f"{where}.kafka"):
+                        refuse_unlike(sink, rows)
+            case sinks.Current():
+                _refuse_file(job, sink.path, f"{where}.current")
+                if rows is not None:
+                    with job.document.at(f"{where}.current"):
+                        sink.refuse_lasting(rows.names)
+            case sinks.Folder():
+                _refuse_file(job, sink.path, f"{where}.folder")
+                if rows is not None:
+                    with job.document.at(f"{where}.folder"):
+                        kinds = {it.name: it.type for it in rows.columns}
+                        sink.refuse_columns(
+                            {it: isinstance(one, _NESTED) for it, one in kinds.items()}
+                        )
+
+
+def _refuse_file(job: jobs.Job, said: str, where: str) -> None:
+    """Refuses a file where a folder is to be, or within which it would be."""
+    place = jobs.local_path(said)
+    for one in [place, *place.parents] if place is not None else ():
+        if one.is_file():
+            told = f'"{said}", where the file "{one}" is'
+            raise job.document.wrong(where, told, "a folder, or none yet")
