@@ -292,8 +292,11 @@ class Part:
             yield from self._inner.read(where, fails=fails)
             least, expected = 8 * self.window.columns, "a key with its window behind"
             for column, place in _moments(self):
-                digits = f"hex(substring({raw}, length({raw}) - {place - 1}, 8))"
-                moment = _moment(_whole(digits), column)
+                moment = _whole(
+                    f"hex(substring({raw}, length({raw}) - {place - 1}, 8))"
+                )
+                if column.type is not AtomicType.BIGINT:
+                    moment = _of_epoch(moment, "milliseconds")
                 sql = f"IF(length({raw}) >= {least}, {moment}, NULL)"
                 made.append((column, sql, f"hex({raw})", expected))
         elif self.format is Encoding.JSON:
@@ -457,7 +460,12 @@ class Part:
         Columns of a type that has none are refused.
         """
         if self.window is not KeyWindow.NOT:
-            moments = [_milliseconds(one) for one, _ in _moments(self)][::-1]
+            moments = [
+                _quoted(one)
+                if one.type is AtomicType.BIGINT
+                else f"unix_millis({_quoted(one)})"
+                for one, _ in reversed(_moments(self))
+            ]
             behind = (f"unhex(lpad(hex({it}), 16, '0'))" for it in moments)
             return f"concat({', '.join((self._inner.written(where, key), *behind))})"
         names = ", ".join(map(_quoted, self.schema.columns))
@@ -718,18 +726,6 @@ def _moments(key: Part) -> tuple[tuple[SchemaColumn, int], ...]:
     own = key.schema.columns[len(key.schema.columns) - count :]
     # The start comes last, whether or not an end stands before it.
     return tuple((one, 8 * (at + 1)) for at, one in enumerate(own))
-
-
-def _moment(millis: str, column: SchemaColumn) -> str:
-    """Returns milliseconds as the type of a column has them."""
-    is_number = column.type is AtomicType.BIGINT
-    return millis if is_number else _of_epoch(millis, "milliseconds")
-
-
-def _milliseconds(column: SchemaColumn) -> str:
-    """Returns a moment of a row as milliseconds."""
-    name = _quoted(column)
-    return name if column.type is AtomicType.BIGINT else f"unix_millis({name})"
 
 
 def _double(raw: str) -> str:

@@ -15,7 +15,6 @@ from dovetail.dialects.sqlstream.parser import ROWTIME, Text
 from dovetail.dialects.sqlstream.syntax import PLACE
 from dovetail.errors import DialectError
 from dovetail.expression import Expression, kinds
-from dovetail.schema import Schema
 
 _TOGETHER, _UNITED = "a UNION of queries", "united"
 _ONE_SET_OPERATOR = "rows of streams come for ever: none is sure to be in one alone"
@@ -47,11 +46,13 @@ def alike(parts: Sequence[steps.Made]) -> tuple[spec.Step, ...]:
     wide = [*_widest(parts), *(None for _ in more)]
     sources = []
     for made in parts:
-        own = (*made.shown, *more)
-        columns = (
-            (name, _as_wide(made.step.schema, column, kind))
-            for name, column, kind in zip((*names, *more), own, wide, strict=True)
-        )
+        own, rows = (*made.shown, *more), made.step.schema
+        columns = []
+        for name, column, kind in zip((*names, *more), own, wide, strict=True):
+            value = steps.column_of(column)
+            if kind not in {None, str(rows[column].type)}:
+                value = Expression(f"CAST({value} AS {kind})")
+            columns.append((name, value))
         sources.append(steps.projected(made.step, tuple(columns)))
     return tuple(sources)
 
@@ -87,11 +88,3 @@ def _widest(parts: Sequence[steps.Made]) -> list[str | None]:
     )
     found = map(kinds.widest_without_texts, each)
     return [None if one is None else str(one) for one in found]
-
-
-def _as_wide(rows: Schema, name: str, kind: str | None) -> Expression:
-    """Returns a column of rows as a value of a type, or of its own."""
-    own = steps.column_of(name)
-    if kind is None or kind == str(rows[name].type):
-        return own
-    return Expression(f"CAST({own} AS {kind})")

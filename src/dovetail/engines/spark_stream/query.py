@@ -292,21 +292,16 @@ AT_ONCE = {"once": True}
 """All that is there in one batch, or the batch that was begun and no other."""
 
 
-def _as_they_are(results: Results) -> Batches:
-    """Returns each outlet by itself."""
-    return results
-
-
 def start(
     streaming: Streaming,
     sinks: Mapping[AnyOutlet, Sink],
     how: Start,
     *,
-    reads: Callable[[Results], Batches] = _as_they_are,
+    reads: Callable[[Results], Batches] = lambda results: results,
 ) -> StreamingQuery:
     """Returns the running query that writes every outlet into its sink.
 
-    `reads` says what outlets are of the results of its joins.
+    `reads` says what outlets are of the results of its joins: unsaid, each by itself.
     """
     checkpoint = _opened(streaming.spark, how)
     # The first start has decided who joins: state, or none, lies there by it.
