@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from dovetail import schema, spec
+from dovetail.plan.combinations import judges_pairs
 from dovetail.plan.features import Combination
-from dovetail.plan.kernels import judges_pairs
 
 TIME = "__dovetail_time"
 """The column of a join's row with its row time, beside its own."""

@@ -22,7 +22,7 @@ from dovetail import schema, spec
 from dovetail.errors import SpecError, UnsupportedError
 from dovetail.plan import features, nested
 from dovetail.plan import sets as several
-from dovetail.plan.kernels import TOGETHER, judges_pairs, missing_together
+from dovetail.plan.combinations import TOGETHER, judges_pairs, missing_together
 from dovetail.plan.keys import Keys, hashed_as, is_unhashed, keys_of
 from dovetail.plan.lookups import AnyLookup, Lookup, NoLookup, refuse_other_ways
 from dovetail.plan.sides import ends_by_key, input_of, is_static, partition_of

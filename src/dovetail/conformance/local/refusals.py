@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from dovetail import spec
 from dovetail.plan import features
-from dovetail.plan.kernels import missing_together
+from dovetail.plan.combinations import missing_together
 from dovetail.plan.nested import missing_inside
 from dovetail.plan.stream import STREAM
 
