@@ -56,8 +56,8 @@ TOTALS = [
     for name in (NUMBERS if fold in SUMS else KINDS)
     for distinct in ((False, True) if fold in (*SUMS, Fold.COUNT) else (False,))
 ]
-ADDED = [it for it in TOTALS if it[0] in (Fold.SUM, Fold.COUNT) and not it[2]]
-"""Sums go over whole columns; where anything else is asked, from row to row."""
+WHOLE = [it for it in TOTALS if it[0] is not Fold.SQUARES and not it[2]]
+"""These go over whole columns; where anything else is asked, from row to row."""
 PLACED = [
     (name, number) for name in ("whole", "text", "moment") for number in (1, 2, -1, -3)
 ]
@@ -204,7 +204,7 @@ def minute_of(chance, totals):
 def test_rows_of_the_last_seconds_leave_as_they_came(number):
     chance = Random(number)
     asked = Asked()
-    for fold, name, distinct in chance.sample(ADDED if number % 4 else TOTALS, 6):
+    for fold, name, distinct in chance.sample(WHOLE if number % 4 else TOTALS, 6):
         asked.total(fold, name, is_distinct=distinct)
     window = spec.firing.Sliding(FEW_SECONDS, ONE, eager=True)
     by, counts = chance.choice(((), ("key",))), chance.choice(("", "counts"))
@@ -216,18 +216,11 @@ def test_rows_of_the_last_seconds_leave_as_they_came(number):
     assert told(fire(step, given, has_marks=False)) == told(expected)
 
 
-WHOLE = [
-    (fold, name)
-    for fold, name, distinct in TOTALS
-    if not distinct and fold is not Fold.SQUARES
-]
-
-
 @pytest.mark.parametrize("number", range(240))
 def test_windows_that_fire_with_the_clock_fold_whole_columns(number):
     chance = Random(number)
     asked = Asked()
-    for fold, name in chance.sample(WHOLE, 6):
+    for fold, name, _ in chance.sample(WHOLE, 6):
         asked.total(fold, name)
     is_long, by_time = chance.random() < 0.3, spec.firing.ByTime
     lengths = [by_time(spec.Span(0, n * SECOND)) for n in (1, 2, 3, 4, 6, 7, 15)]
@@ -268,11 +261,11 @@ def test_a_window_that_slides_by_the_clock_keeps_no_row_but_the_last_of_groups()
     assert found.num_rows == 2 * 5
 
 
-@pytest.mark.parametrize("totals", [ADDED, TOTALS], ids=["sums", "all"])
+@pytest.mark.parametrize("totals", [WHOLE, TOTALS], ids=["whole", "all"])
 def test_a_step_reads_the_rows_that_leave_and_no_others(totals):
     chance = Random(1)
     known = in_row_time(firing_settings(minute_of(chance, totals)))
-    assert is_sliding(known, arrow_table([], SCHEMA).schema) == (totals is ADDED)
+    assert is_sliding(known, arrow_table([], SCHEMA).schema) == (totals is WHOLE)
     rows = [
         {"at": from_microseconds(number * SECOND), "key": chance.choice("ab")}
         | {name: value(chance, name) for name in KINDS}

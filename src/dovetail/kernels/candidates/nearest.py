@@ -335,7 +335,10 @@ def _line_of(
         _, dense = np.unique(every, return_inverse=True)
         codes = (dense[: len(left)], dense[len(left) :])
     # Left rows that stand as the right ones do find them in the memory at hand.
-    order = _in_order(codes[0], times[0][left])
+    own_times = times[0][left]
+    if own_times.dtype.kind == "f":
+        _, own_times = np.unique(own_times, return_inverse=True)
+    order = sorted_by(codes[0], own_times)
     left, code = left[order], codes[0][order]
     room = _ROOM // (1 + max(int(codes[0].max()), int(codes[1].max())))
     near = (times[0][left], times[1][right])
@@ -373,15 +376,6 @@ def _reach_on(
         number, width = time - least, most - least + 2
     edges = (behind, before) if nearest.exact else (before, behind)
     return (first, edges[0], edges[1], past), number, width
-
-
-def _in_order(code: Whole, time: np.ndarray) -> Whole:
-    """Returns the order by code, then time; equals stay as they are."""
-    if time.dtype.kind != "f":
-        return sorted_by(code, time)
-    by_time = np.argsort(time, kind="stable")
-    order: Whole = by_time[sorted_by(code[by_time])]
-    return order
 
 
 def _first_passing(walk: _Walk, test: Test) -> Matches:

@@ -55,6 +55,14 @@ class Grouping:
         return cls(places, np.flatnonzero(np.diff(codes[places], prepend=-1)))
 
     @property
+    def numbers(self) -> Whole:
+        """Returns of which group what stands at each place is."""
+        lengths = np.diff(np.append(self.starts, len(self.places)))
+        found = np.empty_like(self.places)
+        found[self.places] = np.repeat(np.arange(len(lengths)), lengths)
+        return found
+
+    @property
     def firsts(self) -> Whole:
         """Returns the place of the first row of each group."""
         return self.places[self.starts]
@@ -161,25 +169,11 @@ class _Picked:
     total: Total
     known: pa.Array
 
-    def of(self, rows: Grouping) -> _Picked:
+    def of(self, rows: Grouping) -> Folding:
         """Returns it of groups of what there is."""
-        count = len(self.known)
-        at = np.arange(count)
-        # Of equal ones the last stands: zeros may differ in their sign.
-        match self.total.fold:
-            case Fold.FIRST:
-                ranks = count - at
-            case Fold.LAST:
-                ranks = np.zeros(count, np.int64)
-            case Fold.GREATEST:
-                ranks = _ranks(self.known)
-            case _:
-                ranks = count - _ranks(self.known)
-        # A number that says both: how high a value ranks, and where it stands.
-        places = np.where(_is_valid(self.known), ranks * count + at, -1)
-        found = rows.highest(places)
-        chosen = pa.array(found % max(count, 1), mask=found < 0)
-        return _Picked(self.total, self.known.take(chosen))
+        found = rows.highest(scores(self.total.fold, self.known))
+        chosen = pa.array(found % max(len(self.known), 1), mask=found < 0)
+        return picked(self.total, self.known, chosen)
 
     def take(self, groups: Whole) -> _Picked:
         """Returns it of some groups."""
@@ -212,6 +206,31 @@ def folded(total: Total, column: pa.Array, known: Sums | pa.Array | None) -> Fol
         return added(total, column, known)
     values = column if known is None else pa.concat_arrays([known, column])
     return _Picked(total, values)
+
+
+def scores(fold: Fold, values: pa.Array) -> Whole:
+    """Returns a number of each value, above those before which it stands; of nulls -1.
+
+    It says how high a value ranks, and at which place it is.
+    """
+    count = len(values)
+    at = np.arange(count)
+    # Of equal ones the last stands: zeros may differ in their sign.
+    match fold:
+        case Fold.FIRST:
+            ranks = count - at
+        case Fold.LAST:
+            ranks = np.zeros(count, np.int64)
+        case Fold.GREATEST:
+            ranks = _ranks(values)
+        case _:
+            ranks = count - _ranks(values)
+    return np.where(_is_valid(values), ranks * count + at, -1)
+
+
+def picked(total: Total, values: pa.Array, places: pa.Array) -> Folding:
+    """Returns a total that is one of the values, at these places."""
+    return _Picked(total, values.take(places))
 
 
 def is_sum(total: Total) -> bool:

@@ -7,7 +7,7 @@
 Time goes on for all partitions alike: so rows leave in the order in which they came. A
 batch reads the rows that leave with it, and of all others none.
 
-Sums and counts alone go over whole columns of such rows: see `sliding`.
+Most of them go over whole columns of such rows: see `sliding`.
 """
 
 from __future__ import annotations

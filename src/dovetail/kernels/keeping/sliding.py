@@ -1,10 +1,11 @@
-"""Windows that slide over a length of time, of which sums and counts alone are asked.
+"""Windows that slide over a length of time, of which totals alone are asked.
 
     lines    a1   b5   a2   -a1   a4      a row comes, or has become too old
     sums     a1   b5   a3    a2   a6      of each partition, up to each line
 
 Rows that leave with a batch come out of the pieces in which they lie; of all others a
-batch reads none. All of it is a sum that runs over a column, with a sign for each row.
+batch reads none. A sum runs over a column, with a sign for each row; which value stands
+in front of all is `chosen` of those that may.
 """
 
 from __future__ import annotations
@@ -15,20 +16,33 @@ from itertools import zip_longest
 import numpy as np
 import pyarrow as pa
 
-from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Whole
-from dovetail.kernels.keeping.folds import Grouping, added, have_codes, is_sum
+from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Mask, Whole
+from dovetail.kernels.keeping.chosen import Contenders, chosen
+from dovetail.kernels.keeping.folds import (
+    Folding,
+    Grouping,
+    added,
+    have_codes,
+    is_foldable,
+    is_sum,
+    picked,
+)
 from dovetail.kernels.keeping.lines import NOW, RowLines, Saved
 from dovetail.kernels.keeping.panes import results
 from dovetail.kernels.keeping.recent import Pieces, is_recent
 from dovetail.kernels.keeping.windows import OVER, Windows
-from dovetail.spec.firing import ByTime, Groups
+from dovetail.spec.firing import ByTime, Groups, Total
 
 
 def is_sliding(known: Windows, schema: pa.Schema) -> bool:
-    """Tells whether rows leave windows as they came, and only sums are asked."""
+    """Tells whether rows leave windows as they came, and totals go by whole columns."""
     gives = known.gives
-    sums = isinstance(gives, Groups) and all(map(is_sum, gives.totals))
-    return sums and is_recent(known) and have_codes(schema, known.by)
+    return (
+        isinstance(gives, Groups)
+        and all(is_foldable(it, schema.field(it.column).type) for it in gives.totals)
+        and is_recent(known)
+        and have_codes(schema, known.by)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +136,43 @@ class _Moves:
         return Grouping(order[rows.places], rows.starts)
 
 
+@dataclass(frozen=True, slots=True)
+class _Slide:
+    """Rows that come and leave by partition; of some of these rows are left.
+
+    A window is so long, and who came before the `limit` has left the last one.
+    """
+
+    moves: _Moves
+    groups: Grouping
+    are_left: Mask
+    length: int
+    limit: int
+
+    @property
+    def left(self) -> Whole:
+        """Returns a place of each partition of which rows are left."""
+        return self.groups.lasts[self.are_left]
+
+    def total(self, total: Total, known: Saved) -> tuple[Folding, Saved]:
+        """Returns a total of each row that comes, and what is known behind the last."""
+        moves, column = self.moves, self.moves.rows.column(total.column)
+        if is_sum(total):
+            sums = added(total, column, known).running(self.groups, moves.signs)
+            return sums.take(moves.come), sums.take(self.left).known
+        numbers, come = self.groups.numbers, moves.come
+        rows = Contenders(numbers[come], moves.times[come], column.slice(moves.left))
+        if known is not None:
+            partitions, times, values = known
+            rows = Contenders(numbers[partitions], times, values).then(rows)
+        found, stay = chosen(total.fold, rows, length=self.length, limit=self.limit)
+        own = found[len(found) - len(come) :]
+        of_rows = picked(total, rows.values, pa.array(own, mask=own < 0))
+        # By the partitions that are left, as these stand in what is kept.
+        partitions = (np.cumsum(self.are_left) - 1)[stay.groups]
+        return of_rows, (partitions, stay.times, stay.values)
+
+
 def slide(
     known: Windows, lines: pa.RecordBatch, *, saved: Saved, pieces: Pieces
 ) -> tuple[Saved, pa.RecordBatch]:
@@ -144,25 +195,22 @@ def slide(
     front, gone = _Front(*front).left(pieces, own, limit)
     left = sum(it.num_rows for it in gone)
     moves = _Moves.of(keys, len(sizes), pa.concat_batches([*gone, own]), left=left)
-    groups, signs, at = moves.grouped(every), moves.signs, moves.come
-    sums = [
-        added(total, moves.rows.column(total.column), was).running(groups, signs)
-        for total, was in zip_longest(gives.totals, totals)
-    ]
-    sizes = groups.running(np.append(sizes, signs[len(sizes) :]))
+    groups, at = moves.grouped(every), moves.come
+    sizes = groups.running(np.append(sizes, moves.signs[len(sizes) :]))
+    are_left = (sizes[groups.lasts] > 0) & (not come.ends)
+    moved = _Slide(moves, groups, are_left, every, NEVER if come.ends else limit)
+    slid = [moved.total(total, was) for total, was in zip_longest(gives.totals, totals)]
     given = results(
         gives,
         come.rows,
-        [one.take(at) for one in sums],
+        [total for total, _ in slid],
         last=np.arange(len(at)),
         counts=[[size] for size in sizes[at].tolist()] if gives.counts else [],
         moments=[None] * len(at),
         causes=come.at,
     )
-    stay = groups.lasts[sizes[groups.lasts] > 0]
     front = front.kept(pieces, own)
     if come.ends:
-        clock, front, stay = OVER, front.cleared(pieces), stay[:0]
-    partitions = moves.keys.take(pa.array(stay)), sizes[stay]
-    totals = [one.take(stay).known for one in sums]
-    return (clock, astuple(front), *partitions, totals), given
+        clock, front = OVER, front.cleared(pieces)
+    partitions = moves.keys.take(pa.array(moved.left)), sizes[moved.left]
+    return (clock, astuple(front), *partitions, [one for _, one in slid]), given
