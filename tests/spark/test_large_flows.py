@@ -19,12 +19,15 @@ SORTED = """
     SELECT STREAM k, 1 AS n, v AS total FROM S
     ORDER BY FLOOR(S.ROWTIME TO HOUR), v;"""
 OVER = """
-    SELECT STREAM k, COUNT(*) OVER w AS n, SUM(v) OVER w AS total FROM S
+    SELECT STREAM k, COUNT(*) OVER w AS n,
+           SUM(v) OVER w + MIN(MOD(v, 997)) OVER w + MAX(MOD(v, 991)) OVER w AS total
+    FROM S
     WINDOW w AS (PARTITION BY k RANGE INTERVAL '30' MINUTE PRECEDING);"""
 JOINED = """
     SELECT STREAM x.k, COUNT(*) AS n, SUM(y.v) AS total
     FROM S OVER (RANGE CURRENT ROW) AS x JOIN S OVER (RANGE CURRENT ROW) AS y
     ON x.v = y.v GROUP BY x.k, STEP(x.ROWTIME BY INTERVAL '1' HOUR);"""
+LEAST_AND_MOST = ("min", 997), ("max", 991)
 SUMS = "count(*)", "sum(n)", "sum(total)", "sum(CAST(n * total AS DECIMAL(38, 0)))"
 
 
@@ -76,9 +79,9 @@ def test_a_window_over_batches_forgets_what_is_too_old(spark, tmp_path, folder):
     # batches, of which Spark's own window function knows the same.
     half = Window.partitionBy("k").orderBy("second").rangeBetween(-1800, 0)
     rows = spark.read.parquet(folder).selectExpr("k", "v", "unix_seconds(at) second")
-    expected = rows.select(
-        F.count("*").over(half).alias("n"), F.sum("v").over(half).alias("total")
-    )
+    least, most = (F.expr(f"{fold}(v % {by})") for fold, by in LEAST_AND_MOST)
+    total = F.sum("v").over(half) + least.over(half) + most.over(half)
+    expected = rows.select(F.count("*").over(half).alias("n"), total.alias("total"))
     found = told(spark, tmp_path, folder, OVER)
     assert found == expected.selectExpr(*SUMS).first()
     assert found[1] > 2 * FILES * ROWS
