@@ -15,6 +15,7 @@ from dovetail.conformance.case import Refusal
 from dovetail.conformance.engines import EngineName
 from dovetail.conformance.flows import JoinPlay, NamedJoin
 from dovetail.conformance.languages import play_of
+from dovetail.conformance.programs import ProgramPlay
 from dovetail.errors import DovetailError
 from dovetail.spec import Play
 
@@ -103,3 +104,11 @@ def is_played_alone(case):
     except DovetailError:
         return False
     return not isinstance(play, Play | JoinPlay | NamedJoin)
+
+
+def is_of_tables(case):
+    """Whether a text looks at tables alone, and is more than one join of them."""
+    try:
+        return isinstance(play_of(case.join), ProgramPlay)
+    except DovetailError:
+        return False

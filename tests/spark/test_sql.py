@@ -11,7 +11,13 @@ from dovetail.conformance.case import Script
 from dovetail.conformance.check import Check, Status
 from dovetail.conformance.engines import EngineName, parse_split
 from tests.dialects.sqlstream.test_cases import CASES
-from tests.spark.share import STREAMED, is_played_alone
+from tests.spark.share import (
+    MORE_TEXTS,
+    SOME_TEXTS,
+    STREAMED,
+    is_of_tables,
+    is_played_alone,
+)
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -136,13 +142,31 @@ def quotes(spark, folder, number):
 @pytest.mark.usefixtures("spark")
 @pytest.mark.timeout(3600)
 def test_cases(engine, split, choose):
-    scripts = choose([case for case in CASES if isinstance(case.join, Script)])
+    scripts = [case for case in CASES if isinstance(case.join, Script)]
+    scripts = choose([case for case in scripts if not is_of_tables(case)])
     verdicts = [*Check(engine, parse_split(split)).verdicts(scripts)]
     told = {it.case.name: it.reason for it in verdicts if it.status is Status.FAIL}
     assert told == {}
     skipped = {it.case.name for it in verdicts if it.status is Status.SKIP}
     alone = {case.name for case in scripts if is_played_alone(case)}
     assert skipped <= (alone if engine is EngineName.BATCH else set())
+
+
+@pytest.mark.parametrize(
+    "choose",
+    [
+        SOME_TEXTS,
+        pytest.param(MORE_TEXTS, marks=pytest.mark.wide),
+        pytest.param(list, marks=pytest.mark.long),
+    ],
+)
+@pytest.mark.usefixtures("spark")
+def test_cases_of_tables_alone(choose):
+    scripts = choose([case for case in CASES if is_of_tables(case)])
+    verdicts = Check(EngineName.BATCH, parse_split("whole")).verdicts(scripts)
+    told = {it.case.name: it.reason for it in verdicts if it.status is not Status.OK}
+    assert scripts
+    assert told == {}
 
 
 TWO = """
