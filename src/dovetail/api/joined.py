@@ -293,16 +293,10 @@ class Joined:
                     f"write({outlet.value}=...)",
                     f"{outlet.value}=dt.folder(path) keeps them",
                 )
-        refuse_shared(chosen.values(), how.checkpoint)
         streaming = streaming_of(self)
         if how.finish is not None:
             terms.refuse_finish(streaming.plan)
-        (query,) = started_alone(
-            streaming.spark,
-            how.checkpoint,
-            lambda: (start(streaming, chosen, how),),
-        )
-        return query
+        return started(streaming, chosen, how)
 
     def _collected(self, hand: spec.Hand) -> list[spec.Row]:
         """Returns all rows of a side of which none are given, to be drawn."""
@@ -398,6 +392,17 @@ def streaming_of(joined: Joined) -> Streaming:
     """Returns the plan with its frames, as the streaming engine takes it."""
     left, right = (joined.frames[hand] for hand in spec.HANDS)
     return Streaming(plan_of(joined), (left, right))
+
+
+def started(
+    streaming: Streaming, sinks: Mapping[AnyOutlet, Sink], how: Start
+) -> StreamingQuery:
+    """Returns the running query that alone writes on its checkpoint."""
+    refuse_shared(sinks.values(), how.checkpoint)
+    (query,) = started_alone(
+        streaming.spark, how.checkpoint, lambda: (start(streaming, sinks, how),)
+    )
+    return query
 
 
 def sink_given(name: str, sink: object) -> Sink:

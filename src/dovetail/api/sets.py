@@ -12,9 +12,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from dovetail import spec
 from dovetail.api import joined, terms
-from dovetail.api.alone import started_alone
 from dovetail.bind.schemas import refuse_unpacked
-from dovetail.bind.sinks import refuse_shared
 from dovetail.engines import kernel_settings
 from dovetail.engines.spark.rules import plain_rules
 from dovetail.engines.spark_batch.arrivals import Arrivals
@@ -133,14 +131,7 @@ class Together:
             checkpoint, trigger, name, finish=finish, partitions=partitions
         )
         sink = joined.sink_given("matched", matched)
-        refuse_shared([sink], how.checkpoint)
-        streaming = self._streaming()
-        (query,) = started_alone(
-            streaming.spark,
-            how.checkpoint,
-            lambda: (running.start(streaming, {spec.Outlet.MATCHED: sink}, how),),
-        )
-        return query
+        return joined.started(self._streaming(), {spec.Outlet.MATCHED: sink}, how)
 
     @property
     def _places(self) -> tuple[str, ...]:
