@@ -1,5 +1,7 @@
 """What of both rows goes from the operator to Spark: what the outlets look at."""
 
+from collections import Counter
+
 import pytest
 
 import dovetail as dt
@@ -73,3 +75,37 @@ def test_an_operator_is_told_what_no_outlet_looks_at(
     }
     assert found == expected
     assert not any(settings.unread[Outlet.LATE])
+
+
+def test_columns_of_rows_come_out_as_they_are(spark, tmp_path, capsys):
+    rows = [("a", 1, 10), ("a", None, 11), (None, 3, 12), ("b", 4, None)]
+    frame = spark.createDataFrame(rows, "k string, n int, second int")
+    frame = frame.selectExpr("k", "n", "timestamp_seconds(second) AS at", "n AS `A.b`")
+    frame.write.parquet(str(tmp_path / "rows"))
+    left, right = (
+        dt.stream(
+            spark.readStream.schema(frame.schema).parquet(str(tmp_path / "rows")),
+            time="at",
+        ).window(HOUR)
+        for _ in "lr"
+    )
+    select = {"k": "l.k", "n": "r.n", "N2": "R.N", "at": "l.at", "odd": "l.`A.b`"}
+    joined = left.join(right, on="k", how="left", unmatched="outlet", select=select)
+    outlets = {"matched": joined.matched, "alone": joined.left_unmatched}
+    found = {}
+    for name, one in outlets.items():
+        # A projection of Spark would copy every row.
+        one.explain(extended=True)
+        _, plan = capsys.readouterr().out.split("Analyzed Logical Plan ==")
+        assert plan.splitlines()[2].startswith("~MapInArrow"), plan
+        write = one.writeStream.format("memory").queryName(f"{tmp_path.name}_{name}")
+        folder = str(tmp_path / f"checkpoint_{name}")
+        query = write.option("checkpointLocation", folder)
+        query.trigger(availableNow=True).start().awaitTermination()
+        found[name] = spark.table(f"{tmp_path.name}_{name}").drop("at").collect()
+    nulls = {it.name: it.nullable for it in joined.matched.schema}
+    assert nulls == {"k": False, "n": True, "N2": True, "at": False, "odd": True}
+    assert all(it.nullable for it in joined.left_unmatched.schema)
+    pairs = [(n, other) for n in (1, None) for other in (1, None)]
+    expected = [("a", other, other, n) for n, other in pairs]
+    assert Counter(map(tuple, found["matched"])) == Counter(expected)

@@ -55,7 +55,7 @@ from dovetail.plan.nested import TIME
 from dovetail.plan.stream import StreamPlan
 from dovetail.schema import Schema, quoted
 from dovetail.spec.facts import own_outlets, selected_columns
-from dovetail.spec.inputs import Change, Outlet
+from dovetail.spec.inputs import Change, Clock, Outlet
 from dovetail.spec.join import HANDS, Hand, NullRow
 from dovetail.spec.spans import NO_TIME
 
@@ -101,6 +101,20 @@ class Shown(NamedTuple):
     name: str
     field: StructField
     text: str
+
+    @property
+    def is_plain(self) -> bool:
+        """Tells whether the value is what stands in results."""
+        return self.text == self.field.name
+
+
+class Taken(NamedTuple):
+    """An output column that is a column of a side, and whether it is never null."""
+
+    name: str
+    hand: Hand
+    column: str
+    is_there: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,12 +180,56 @@ class Reading:
             StructField(one.name, one.dataType, nullable=one.name not in _ALWAYS_SAID)
             for one in self.fields
         ]
-        names = [one.name for one in fields]
-        leaving = [code(one) for one in outlets]
-        unpack = partial(make_unpack, self.schema, names, leaving)
-        blobs = lines.where(f"{quoted(JOIN)} = {number}").select(BLOB)
-        rows = over_batches(blobs, unpack, StructType(fields))
+        read = [(one.name, one) for one in fields]
+        rows = self._read(lines, number, outlets, read=read)
         return rows.selectExpr(*self.shown())
+
+    def has_as_they_are(self, columns: Sequence[Taken]) -> bool:
+        """Tells whether a row that comes out is no more than these columns, if any."""
+        shown = self._by_name()
+        found = [shown[one.hand, one.column] for one in columns]
+        changes = any(one.name == CHANGE for one in self.told)
+        return bool(found) and not changes and all(it.is_plain for it in found)
+
+    def _by_name(self) -> dict[tuple[Hand, str], Shown]:
+        """Returns the columns of both sides by hand and name."""
+        return {(hand, one.name): one for hand in HANDS for one in self.sides[hand]}
+
+    def taken(
+        self,
+        lines: DataFrame,
+        number: int,
+        outlets: Sequence[Outlet],
+        *,
+        columns: Sequence[Taken],
+    ) -> DataFrame:
+        """Returns columns of sides of the rows of a join that leave by some outlets.
+
+        They have their own names at once: what Spark selects it copies row by row.
+        """
+        shown = self._by_name()
+        read = []
+        for name, hand, column, is_there in columns:
+            own = shown[hand, column].field
+            field = StructField(name, own.dataType, nullable=not is_there)
+            read.append((own.name, field))
+        return self._read(lines, number, outlets, read=read)
+
+    def _read(
+        self,
+        lines: DataFrame,
+        number: int,
+        outlets: Sequence[Outlet],
+        *,
+        read: Sequence[tuple[str, StructField]],
+    ) -> DataFrame:
+        """Returns these columns of the rows that leave by some outlets, as fields."""
+        names, fields = [name for name, _ in read], [field for _, field in read]
+        leaving = [code(one) for one in outlets]
+        there = [at for at, one in enumerate(fields) if not one.nullable]
+        unpack = partial(make_unpack, self.schema, names, leaving, there=there)
+        blobs = lines.where(f"{quoted(JOIN)} = {number}").select(BLOB)
+        return over_batches(blobs, unpack, StructType(fields))
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,10 +254,12 @@ class Results:
         outlets = Outlets(self.plan.joins[number])
         if not self.readings:
             return outlets.frame(results, own)
-        looked_at, has_head = self.looked_at.get(own, {}), not outlets.is_plain(own)
-        reading = self.readings[number].only(looked_at, has_head=has_head)
-        rows = reading.rows(results, number, outlets.leaving_by(own))
-        return outlets.shown(rows, own)
+        reading, leaving = self.readings[number], outlets.leaving_by(own)
+        taken = outlets.taken(own)
+        if reading.has_as_they_are(taken):
+            return reading.taken(results, number, leaving, columns=taken)
+        reading = reading.only(self.looked_at.get(own, {}), has_head=not taken)
+        return outlets.shown(reading.rows(results, number, leaving), own)
 
     def whole(self, results: DataFrame, number: int = 0) -> DataFrame:
         """Returns all rows of the results of a join, with all columns of both sides."""
@@ -319,13 +379,39 @@ class Outlets:
         """Returns the rows of one outlet with its own columns."""
         return self.shown(raw.where(self.leaves_by(outlet)), outlet)
 
-    def is_plain(self, outlet: Outlet) -> bool:
-        """Tells whether an outlet's rows are made of columns of both sides alone."""
-        if outlet is not Outlet.MATCHED:
-            return outlet in UNMATCHED
-        join = self.plan.join
+    def taken(self, outlet: Outlet) -> list[Taken]:
+        """Returns an outlet's columns if all of them are columns of a side, else none.
+
+        In a pair keys and row times are there: without one a row meets nobody.
+        """
+        if outlet in UNMATCHED:
+            hand = HANDS[UNMATCHED.index(outlet)]
+            names = self._schema(hand).names
+            return [Taken(name, hand, name, is_there=False) for name in names]
+        join, own = self.plan.join, self._by_text()
         stands_in = any(not isinstance(join.absent(one), NullRow) for one in HANDS)
-        return not (stands_in or join.picks.transforms or self.computes)
+        if outlet is not Outlet.MATCHED or stands_in or join.picks.transforms:
+            return []
+        there, columns = self._always_there(), self._columns()
+        found = [(name, own.get(text, own.get(text.lower()))) for name, text in columns]
+        taken = [Taken(name, *it, it in there) for name, it in found if it]
+        return taken if len(taken) == len(found) else []
+
+    def _always_there(self) -> frozenset[tuple[Hand, str]]:
+        """Returns the columns of both sides that are null in no row of pairs."""
+        join = self.plan.join
+        has_others = join.ports == 1 and any(map(join.kind.preserves, HANDS))
+        if has_others or not join.kind.gives_pairs:
+            return frozenset()
+        own = self._by_text()
+        texts = [text for equality in join.counted for text in equality.written]
+        if join.clock is Clock.EVENT:
+            texts += [
+                f"{side.hand.letter}.{quoted(side.source.time)}"
+                for side in self.plan.sides
+                if side.feed.streams
+            ]
+        return frozenset(own[it.lower()] for it in texts if it.lower() in own)
 
     def shown(self, rows: DataFrame, outlet: Outlet) -> DataFrame:
         """Returns rows that leave by one outlet with its own columns.
@@ -335,7 +421,7 @@ class Outlets:
         """
         match outlet:
             case Outlet.MATCHED:
-                known = rows if self.is_plain(outlet) else self._known(rows)
+                known = rows if self.taken(outlet) else self._known(rows)
                 return known.select(*self._shown(), *_changes(known), *self.extra)
             case Outlet.LEFT_UNMATCHED | Outlet.RIGHT_UNMATCHED:
                 return self._as_came(rows, HANDS[UNMATCHED.index(outlet)])
@@ -372,13 +458,21 @@ class Outlets:
     @property
     def computes(self) -> bool:
         """Tells whether an output column is more than a column of a side."""
+        own = self._by_text()
+        return any(text.lower() not in own for _, text in self._columns())
+
+    def _by_text(self) -> dict[str, tuple[Hand, str]]:
+        """Returns the columns of both sides by how they are written.
+
+        In lower case too, for texts in any.
+        """
         own = {
-            f"{hand.letter}.{text}".lower()
+            f"{hand.letter}.{text}": (hand, name)
             for hand in HANDS
             for name in self._schema(hand).names
             for text in (quoted(name), *([name] if name.isidentifier() else []))
         }
-        return any(text.lower() not in own for _, text in self._columns())
+        return {text.lower(): it for text, it in own.items()} | own
 
     def refuse_select(self, raw: DataFrame) -> None:
         """Refuses an output column that is not one value for each row.

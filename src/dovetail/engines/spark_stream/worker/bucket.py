@@ -454,14 +454,20 @@ Batches = Iterator[pa.RecordBatch]
 
 
 def make_unpack(
-    schema: pa.Schema, names: Sequence[str], outlets: Sequence[int]
+    schema: pa.Schema,
+    names: Sequence[str],
+    outlets: Sequence[int],
+    *,
+    there: Sequence[int] = (),
 ) -> Callable[[Batches], Batches]:
     """Returns the function for `mapInArrow`; Spark reads its columns by position.
 
     It gives these columns of the rows that leave by these outlets: what nobody looks
-    at costs most where Spark makes rows of it.
+    at costs most where Spark makes rows of it. Those at some places are always `there`.
     """
     read = list(dict.fromkeys((OUTLET, *names)))
+    # One column may be shown twice, and of two fields of one name Arrow writes one.
+    apart = [*names] if len({*names}) == len(names) else [*map(str, range(len(names)))]
 
     def unpack(batches: Batches) -> Batches:
         for batch in batches:
@@ -472,7 +478,12 @@ def make_unpack(
                 for rows in _tables(some, schema, read):
                     leaves = np.isin(rows.column(OUTLET).to_numpy(), outlets)
                     shown = rows.select(names)
-                    yield shown if leaves.all() else shown.filter(pa.array(leaves))
+                    if not leaves.all():
+                        shown = shown.filter(pa.array(leaves))
+                    # Spark would read what lies below a null, and not say so.
+                    if any(shown.column(at).null_count for at in there):
+                        raise AssertionError([names[at] for at in there])
+                    yield shown.rename_columns(apart)
 
     return unpack
 
