@@ -24,12 +24,8 @@ from bench.data import Stretch
 from bench.interval import PARTITIONS, ROCKSDB, Source, dovetail, session
 from bench.measure import memory_by_kind
 from dovetail.engines.spark_stream.dataflow import COUNTERS
+from dovetail.engines.spark_stream.worker.operator import VARIABLE
 
-SIZES = {
-    "blobs": "length(user_map_value.data)",
-    "directory": "aggregate(value.small, 0L, (sum, blob) -> sum + length(blob))",
-}
-"""The bytes of blobs in a line of either state variable."""
 BATCHES, LATER = 60, 40
 FIRST = 3
 """So many batches pass before they are timed: Java and workers grow warm."""
@@ -37,12 +33,10 @@ FIRST = 3
 
 def state(spark: SparkSession, checkpoint: str, batch: int) -> int:
     """Returns the bytes of all blobs that a batch left behind."""
-    told = 0
-    for name, size in SIZES.items():
-        reader = spark.read.format("statestore").option("path", checkpoint)
-        kept = reader.option("stateVarName", name).option("batchId", batch).load()
-        told += int(kept.select(F.expr(f"sum({size})")).first()[0] or 0)
-    return told
+    reader = spark.read.format("statestore").option("path", checkpoint)
+    kept = reader.option("stateVarName", VARIABLE).option("batchId", batch).load()
+    size = F.sum(F.length("user_map_value.data"))
+    return int(kept.select(size).first()[0] or 0)
 
 
 def played(frame: DataFrame, checkpoint: str) -> list[dict]:

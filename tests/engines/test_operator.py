@@ -13,8 +13,10 @@ from dovetail.conformance.local.outlets import output_rows
 from dovetail.conformance.local.stage import InPlace, Stage
 from dovetail.engines.spark_stream.worker import bucket
 from dovetail.engines.spark_stream.worker.operator import (
+    DIRECTORY,
     PIECE_BYTES,
     SMALL_BYTES,
+    Head,
     SmallShelf,
     StateShelf,
     make_operator,
@@ -27,20 +29,9 @@ from tests.conformance.local.agreement import told
 from tests.spark.stream_plays import JOINS, random_play
 
 
-class Value:
-    def __init__(self):
-        self.data = None
-
-    def get(self):
-        return self.data
-
-    def update(self, data):
-        self.data = data
-
-
 class Blobs(dict):
     def getValue(self, key):  # noqa: N802 - Spark's name
-        return self[key]
+        return self.get(key)
 
     def updateValue(self, key, value):  # noqa: N802 - Spark's name
         self[key] = value
@@ -50,9 +41,6 @@ class Blobs(dict):
 
 
 class Handle:
-    def getValueState(self, *_schema):  # noqa: N802 - Spark's name
-        return Value()
-
     def getMapState(self, *_schema):  # noqa: N802 - Spark's name
         return Blobs()
 
@@ -124,73 +112,80 @@ def test_the_operator_gives_what_a_bucket_gives(number):
 OF_RIGHT = len(bucket.OF_SIDE)
 
 
-def shelf_of(head, blobs):
-    state = StateShelf(head, blobs)
+def shelf_of(blobs):
+    state = StateShelf(blobs)
     return SmallShelf(state, state)
 
 
+def head_of(blobs):
+    return Head.read(blobs[DIRECTORY, 0][0])
+
+
 def test_what_is_small_lies_beside_the_directory():
-    head, blobs = Value(), Blobs()
-    shelf = shelf_of(head, blobs)
+    blobs = Blobs()
+    shelf = shelf_of(blobs)
     assert shelf.directory() == b""
     large = bytes(SMALL_BYTES)
-    for number, data in enumerate((b"one", large, b"two", b"three")):
+    for number, data in enumerate((b"one", large, b"two", b"three"), 1):
         shelf.put(number, data)
-    shelf.drop(2)
+    shelf.drop(3)
     shelf.keep_directory(b"said")
-    assert head.data == (b"said", [0, 3], [b"one", b"three"], [], [])
-    assert blobs == {(1, 0): (large,)}
-    again = shelf_of(head, blobs)
+    assert head_of(blobs) == Head(b"said", {1: b"one", 4: b"three"})
+    assert blobs.keys() == {(DIRECTORY, 0), (2, 0)}
+    assert blobs[2, 0] == (large,)
+    again = shelf_of(blobs)
     assert again.directory() == b"said"
-    assert [again.get(number) for number in (0, 1, 3)] == [b"one", large, b"three"]
-    again.drop(0)
+    assert [again.get(number) for number in (1, 2, 4)] == [b"one", large, b"three"]
     again.drop(1)
+    again.drop(2)
     again.keep_directory(b"more")
-    assert (head.data, blobs) == ((b"more", [3], [b"three"], [], []), {})
+    assert head_of(blobs) == Head(b"more", {4: b"three"})
+    assert [*blobs] == [(DIRECTORY, 0)]
 
 
 def test_a_blob_may_grow_and_shrink_under_its_number():
-    head, blobs = Value(), Blobs()
+    blobs = Blobs()
     for data in (b"one", bytes(SMALL_BYTES + 1), b"two", b"more", bytes(SMALL_BYTES)):
-        shelf = shelf_of(head, blobs)
+        shelf = shelf_of(blobs)
         shelf.directory()
         shelf.put(1, data)
         assert shelf.get(1) == data
         shelf.keep_directory(b"said")
-        again = shelf_of(head, blobs)
+        again = shelf_of(blobs)
         again.directory()
         assert again.get(1) == data
 
 
 @pytest.mark.parametrize(("more", "pieces"), [(0, 2), (1, 3)])
 def test_what_is_large_is_kept_in_pieces(more, pieces):
-    head, blobs = Value(), Blobs()
-    shelf = shelf_of(head, blobs)
+    blobs = Blobs()
+    shelf = shelf_of(blobs)
     shelf.directory()
     large = bytes(range(256)) * (2 * PIECE_BYTES // 256) + bytes(more)
     shelf.put(1, large)
     shelf.keep_directory(b"said")
-    assert [*blobs] == [(1, piece) for piece in range(pieces)]
+    assert head_of(blobs) == Head(b"said", {}, {1: pieces})
+    assert sorted(blobs)[1:] == [(1, piece) for piece in range(pieces)]
     assert max(len(data) for (data,) in blobs.values()) == PIECE_BYTES
-    again = shelf_of(head, blobs)
+    again = shelf_of(blobs)
     again.directory()
     assert again.get(1) == large
     again.drop(1)
     again.keep_directory(b"more")
-    assert (head.data, blobs) == ((b"more", [], [], [], []), {})
+    assert (head_of(blobs), [*blobs]) == (Head(b"more"), [(DIRECTORY, 0)])
 
 
 def test_what_is_kept_again_has_the_pieces_of_its_own_length():
     """As an operator beside joins has it, whose blobs keep their numbers."""
-    head, blobs = Value(), Blobs()
+    blobs = Blobs()
     for count in (1, 3 * PIECE_BYTES + 5, PIECE_BYTES, 2 * PIECE_BYTES, 0, 7):
-        state = StateShelf(head, blobs)
+        state = StateShelf(blobs)
         before = state.directory()
         assert len(before) == 0 or len(state.get(4)) == int(before)
         data = bytes(range(256)) * (count // 256) + bytes(count % 256)
         state.put(4, data)
         state.keep_directory(str(count).encode())
-        again = StateShelf(head, blobs)
+        again = StateShelf(blobs)
         again.directory()
         assert again.get(4) == data
-        assert len(blobs) == max(1, -(-count // PIECE_BYTES))
+        assert len(blobs) == 1 + max(1, -(-count // PIECE_BYTES))

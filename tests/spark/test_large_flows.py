@@ -108,5 +108,5 @@ def test_keys_of_windows_are_spread_and_move_into_more_partitions(
     assert (known.partitions, known.buckets) == (4, 8)
     # Each operator has them all.
     for operator in range(2 if text is JOINED else 1):
-        rows = state_of(spark, known.path, operator, "directory")
+        rows = state_of(spark, known.path, operator)
         assert rows.select("key").distinct().count() == 8

@@ -60,14 +60,11 @@ class Missing(MetaPathFinder):
         if name.partition(".")[0] in {"dovetail", "sqlglot", "lark"}:
             raise ModuleNotFoundError(name)
 
-class Value:
-    data = ()
-    def get(self): return self.data or None
-    def update(self, data): self.data = data
+class Entries(dict):
+    getValue, updateValue = dict.get, dict.__setitem__
 
 class Handle:
-    def getValueState(self, name, schema): return Value()
-    def getMapState(self, *names): return Value()
+    def getMapState(self, *names): return Entries()
 
 sys.meta_path.insert(0, Missing())
 from pyspark import cloudpickle

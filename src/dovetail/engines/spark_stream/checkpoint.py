@@ -20,12 +20,14 @@ from itertools import count
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.bind.failures import cause
 from dovetail.bind.sinks import files_in, path_exists, pattern_of, place_of
 from dovetail.bind.tick import ENDED, TICK
 from dovetail.engines.spark_stream.fingerprint import differences, read_identity
 from dovetail.engines.spark_stream.tables import Pin, read_pin
+from dovetail.engines.spark_stream.worker.operator import DIRECTORY, VARIABLE, Head
 from dovetail.errors import EngineError
 from dovetail.kernels.settings import FORMAT
 from dovetail.plan.words import title
@@ -281,7 +283,9 @@ def kept_in(spark: SparkSession, path: str) -> tuple[Kept, ...]:
         if operator and not path_exists(spark, f"{path}/state/{operator}/_metadata/v2"):
             break
         try:
-            found = state_of(spark, path, operator, "directory").limit(1).collect()
+            kept = state_of(spark, path, operator)
+            heads = kept.where(F.col("user_map_key.number") == DIRECTORY)
+            found = heads.select("user_map_value.data").limit(1).collect()
         except Exception as error:
             # What Java raises by itself, as of a file that is gone, has no condition.
             is_known = isinstance(error, PySparkException)
@@ -293,15 +297,15 @@ def kept_in(spark: SparkSession, path: str) -> tuple[Kept, ...]:
                 f"{cause(error)}; {_ANEW}",
             ) from error
         if found:
-            kept = kept_by(bytes(found[0]["value"]["data"]))
-            operators.append(replace(kept, operator=operator))
+            known = kept_by(Head.read(bytes(found[0].data)).directory)
+            operators.append(replace(known, operator=operator))
     return tuple(operators)
 
 
-def state_of(spark: SparkSession, path: str, operator: int, name: str) -> DataFrame:
-    """Returns a variable of the state that the last batch of a query has left."""
+def state_of(spark: SparkSession, path: str, operator: int) -> DataFrame:
+    """Returns the state of an operator that the last batch of a query has left."""
     states = spark.read.format("statestore").option("path", path)
-    states = states.option("operatorId", operator).option("stateVarName", name)
+    states = states.option("operatorId", operator).option("stateVarName", VARIABLE)
     return states.load()
 
 

@@ -253,20 +253,8 @@ class _Operator:
 
     def _blobs(self) -> DataFrame:
         """Returns the blobs of all buckets, each with its directory as one."""
-        # Small blobs lie beside the directory, which goes here as one blob more; large
-        # ones lie by themselves.
-        heads = checkpoints.state_of(self.spark, self.path, self.number, "directory")
-        numbers = F.concat(
-            F.array(F.lit(looking.DIRECTORY).cast("long")), "value.numbers"
-        )
-        data = F.concat(F.array("value.data"), "value.small")
-        pieces = F.array_repeat(F.lit(0), F.size(numbers))
-        every = F.explode(F.arrays_zip(numbers, pieces, data)).alias("blob")
-        own = heads.select("key.bucket", every).select("bucket", "blob.*")
-        large = checkpoints.state_of(
-            self.spark, self.path, self.number, "blobs"
-        ).select("key.bucket", "user_map_key.*", "user_map_value.data")
-        return own.toDF(*large.columns).unionAll(large)
+        kept = checkpoints.state_of(self.spark, self.path, self.number)
+        return kept.select("key.bucket", "user_map_key.*", "user_map_value.data")
 
     def _rows(self, side: str, blob: bytes) -> Iterator[KeptRow]:
         """Gives the rows of a blob that are shown."""

@@ -1,6 +1,6 @@
 """What a bucket keeps, for who looks at a checkpoint: its counts, and rows of a key.
 
-    directory, blobs  -->  Store.whole  -->  counts as JSON | rows of the key as blobs
+    blobs  -->  Store.whole  -->  counts as JSON | rows of the key as blobs
 
 The state is read as a batch reads it, and nothing is written. All blobs of a bucket
 come to one task, as those of its operator do.
@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail.engines.spark_stream.worker.bucket import shown_names
+from dovetail.engines.spark_stream.worker.operator import DIRECTORY, Head
 from dovetail.kernels.arrays.blobs import write_batch
 from dovetail.kernels.arrays.rows import (
     BEGINNING,
@@ -32,8 +33,6 @@ from dovetail.kernels.hot import hot_keys
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.store import Store
 
-DIRECTORY = 0
-"""The number of a bucket's directory among its blobs, none of which has it."""
 FOUND_DDL = "bucket int, counted string, left binary, right binary"
 _FOUND = pa.schema(
     [
@@ -90,6 +89,8 @@ def make_look(
         in_order = sorted(every, key=itemgetter(0, 1))
         for number, own in groupby(in_order, itemgetter(0)):
             blobs[number] = b"".join(data.as_py() for *_, data in own)
+        head = Head.read(blobs[DIRECTORY])
+        blobs |= {**head.small, DIRECTORY: head.directory}
         counted, shown = looked_at(settings, blobs, codes)
         row = (lines.column("bucket")[0].as_py(), json.dumps(counted), *shown)
         columns = [

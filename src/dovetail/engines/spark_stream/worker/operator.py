@@ -1,10 +1,14 @@
 """The operator: what Spark calls for each bucket of a batch, with its state store.
 
 Each look into the store is a round trip to the JVM, and under load a long one, whatever
-it brings. So a bucket's small blobs lie beside its directory:
+it brings. So a bucket's small blobs lie beside its directory, in one entry:
 
-    directory   1   the directory, and blobs 7, 9, 12      read and written every batch
-    blobs       n   blob 3 .. blob 8                       each when it is asked for
+    0   the directory, and blobs 7, 9, 12       read and written every batch
+    3   blob 3                                  when it is asked for
+    8   blob 8
+
+All are entries of one variable: for each there is Java makes and compiles code again in
+every task of every batch.
 
 Lines go in and out as Spark's rows. There are few, however many rows their blobs hold;
 frames of pandas, which Spark has here too, would cost a bucket more than its step.
@@ -13,6 +17,7 @@ frames of pandas, which Spark has here too, would cost a bucket more than its st
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,7 +29,7 @@ from pyspark.sql.streaming.stateful_processor import (
     StatefulProcessor,
     StatefulProcessorHandle,
 )
-from pyspark.sql.types import ArrayType, BinaryType, LongType, StructType
+from pyspark.sql.types import StructType
 
 from dovetail.bind.travel import Carried
 from dovetail.engines.spark_stream.worker.bucket import (
@@ -42,19 +47,51 @@ from dovetail.kernels.store import Store
 
 PIECE_TYPES = StructType().add("number", "long").add("piece", "integer")
 BLOB_TYPES = StructType().add("data", "binary")
-HEAD_TYPES = (
-    StructType()
-    .add("data", "binary")
-    .add("numbers", ArrayType(LongType()))
-    .add("small", ArrayType(BinaryType()))
-    .add("cut", ArrayType(LongType()))
-    .add("pieces", ArrayType(LongType()))
-)
 """Types, not their DDL: for that each task would ask the JVM, twice."""
+VARIABLE = "kept"
+"""The name of the state's variable."""
+DIRECTORY = 0
+"""The number of a bucket's directory among its blobs, none of which has it.
+
+It is the first of all in Spark's order, where whoever looks at a checkpoint finds it.
+"""
+_LENGTH = 4
 SMALL_BYTES = 1 << 14
 """So many bytes of blobs lie beside a directory, and are written with it."""
 PIECE_BYTES = 1 << 20
 """Longer blobs are cut: what Java is told it has on its heap several times."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A directory with what lies beside it: small blobs, and how long others are cut.
+
+    It is written as the length of what says how long all is, that, and all.
+    """
+
+    directory: bytes = b""
+    small: Mapping[int, bytes] = field(default_factory=dict)
+    pieces: Mapping[int, int] = field(default_factory=dict)
+
+    def written(self) -> bytes:
+        """Returns it as bytes."""
+        sizes = [[number, len(data)] for number, data in self.small.items()]
+        told = [len(self.directory), sizes, [*self.pieces.items()]]
+        said = json.dumps(told).encode()
+        length = len(said).to_bytes(_LENGTH, "big")
+        return b"".join((length, said, self.directory, *self.small.values()))
+
+    @staticmethod
+    def read(data: bytes) -> Head:
+        """Returns what has been written so."""
+        start = _LENGTH + int.from_bytes(data[:_LENGTH], "big")
+        own, sizes, pieces = json.loads(data[_LENGTH:start])
+        starts = itertools.accumulate(
+            [own, *(size for _, size in sizes)], initial=start
+        )
+        parts = [data[first:past] for first, past in itertools.pairwise(starts)]
+        numbers = (number for number, _ in sizes)
+        return Head(parts[0], dict(zip(numbers, parts[1:], strict=True)), dict(pieces))
 
 
 @dataclass(slots=True)
@@ -64,22 +101,21 @@ class StateShelf:
     That also says how many `pieces` there are of a blob, if several.
     """
 
-    head: Any
     blobs: Any
     small: dict[int, bytes] = field(default_factory=dict)
     pieces: dict[int, int] = field(default_factory=dict)
 
     def directory(self) -> bytes:
         """Returns the directory, empty where there is none yet."""
-        data, numbers, small, cut, pieces = self.head.get() or (b"", [], [], [], [])
-        self.small = dict(zip(numbers, map(bytes, small), strict=True))
-        self.pieces = dict(zip(cut, pieces, strict=True))
-        return bytes(data)
+        found = self.blobs.getValue((DIRECTORY, 0))
+        head = Head.read(bytes(found[0])) if found else Head()
+        self.small, self.pieces = dict(head.small), dict(head.pieces)
+        return head.directory
 
     def keep_directory(self, data: bytes) -> None:
         """Keeps the directory."""
-        small, cut = self.small, self.pieces
-        self.head.update((data, [*small], [*small.values()], [*cut], [*cut.values()]))
+        head = Head(data, self.small, self.pieces)
+        self.blobs.updateValue((DIRECTORY, 0), (head.written(),))
 
     def get(self, number: int) -> bytes:
         """Returns a blob."""
@@ -156,11 +192,8 @@ class JoinOperator(StatefulProcessor):
         self.run = run
 
     def init(self, handle: StatefulProcessorHandle) -> None:
-        """Opens the bucket's two state variables."""
-        self.shelf = StateShelf(
-            handle.getValueState("directory", HEAD_TYPES),
-            handle.getMapState("blobs", PIECE_TYPES, BLOB_TYPES),
-        )
+        """Opens the bucket's state."""
+        self.shelf = StateShelf(handle.getMapState(VARIABLE, PIECE_TYPES, BLOB_TYPES))
 
     def handleInputRows(  # noqa: N802 - Spark's name for it
         self,
