@@ -261,6 +261,11 @@ def numbered(
 ) -> tuple[Rows, Rows]:
     """Returns the rows with their places in the order of arrival, from `start` on."""
     left, right = rows
+    if len(left) and not settings.shows_order(0):
+        # Nobody sees where left rows stand: they stand in front, and take no sort.
+        next_place = start + len(left)
+        _, placed = numbered((left.take(slice(0)), right), settings, next_place)
+        return left.with_arrays(place=np.arange(start, next_place)), placed
     position = np.concatenate((left.place, right.place))
     has_turns = any(names.TURN in rows.payload.schema.names for rows in (left, right))
     turn = [np.concatenate((_turns(left), _turns(right)))] if has_turns else []
