@@ -25,7 +25,7 @@ from dovetail.spec.inputs import (
 from dovetail.spec.picks import AtMost, Direction, Limit, OnExceed, Tie, Unlimited
 from dovetail.spec.spans import NO_TIME, Span
 
-FORMAT = 10
+FORMAT = 11
 """Which blobs a state is made of; one of another format is refused."""
 
 
