@@ -5,6 +5,7 @@ from threading import Event
 
 import pyarrow.parquet as pq
 import pytest
+from pyspark.errors import PySparkException
 
 import dovetail as dt
 from dovetail.conformance.case import Script
@@ -396,3 +397,12 @@ def test_rows_leave_in_row_time_within_batches_and_across_them(jumbled, tmp_path
     if name == "flow":
         wanted = sorted(found, key=lambda one: (one["ROWTIME"], -one["id"]))
         assert found == wanted
+
+
+def test_a_query_for_one_value_that_gives_several_rows_stops(spark):
+    rows = dt.dataset(spark.createDataFrame([(1, 5), (2, 7)], "i int, x int"))
+    text = "SELECT i FROM t WHERE x > (SELECT x FROM t WHERE i {})"
+    found = dt.sql(text.format("= 1"), {"t": rows})["result"]
+    assert [row.i for row in found.collect()] == [2]
+    with pytest.raises(PySparkException, match="one value gives several rows"):
+        dt.sql(text.format("> 0"), {"t": rows})["result"].collect()

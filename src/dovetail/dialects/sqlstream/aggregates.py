@@ -17,7 +17,7 @@ from sqlglot import exp
 from dovetail.dialects.sqlstream import steps
 from dovetail.dialects.sqlstream.functions import refusal
 from dovetail.dialects.sqlstream.parser import ROWTIME, Text, not_yet
-from dovetail.dialects.sqlstream.syntax import ExpAvg, called
+from dovetail.dialects.sqlstream.syntax import ExpAvg, OnlyValue, called
 from dovetail.dialects.sqlstream.windows import Windows
 from dovetail.dialects.trees import own_column
 from dovetail.expression.kinds import is_numeric
@@ -42,6 +42,11 @@ _JOINED = (
     "IF(size({known}) = 0, NULL, "
     "array_join(transform({known}, item -> CAST(item AS STRING)), {sign}))"
 )
+_SEVERAL = "a query that stands for one value gives several rows"
+_ONLY = (
+    f"IF(coalesce(IF(size({{x}}) <= 1, true, NULL), raise_error('{_SEVERAL}')), {{own}}"
+    ", NULL)"
+)
 # Each value has its time beside it; the row itself is the last one.
 _AGED = "filter({x}, item -> item.value IS NOT NULL)"
 _WEIGHT = (
@@ -63,6 +68,7 @@ _SPREADS: dict[type[exp.Expr], tuple[str, int]] = {
 _VALUES: tuple[type[exp.Expr], ...] = (
     *(*_EXTREMES, *_SPREADS, exp.Count, exp.Sum, exp.Avg),
     *(exp.FirstValue, exp.LastValue, exp.NthValue, exp.Lag, exp.GroupConcat, ExpAvg),
+    OnlyValue,
 )
 
 
@@ -128,6 +134,8 @@ class WindowFunction:
                 return self._row(1)
             case exp.LastValue():
                 return self._row(-1)
+            case OnlyValue():
+                return self._values(_ONLY.replace("{own}", self._row(1)))
             case exp.NthValue():
                 return self._row(self._number("offset"))
             case exp.Lag():

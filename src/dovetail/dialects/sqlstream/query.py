@@ -28,6 +28,7 @@ from dovetail.dialects.sqlstream.merged import Merging
 from dovetail.dialects.sqlstream.parser import ROWTIME, Filled, Text, folded, not_yet
 from dovetail.dialects.sqlstream.plain import asking_time, is_plain, kind_of
 from dovetail.dialects.sqlstream.rows import Pair, Rows, Shown
+from dovetail.dialects.sqlstream.scalars import is_hidden
 from dovetail.dialects.sqlstream.windows import Windows
 from dovetail.dialects.trees import (
     conjuncts,
@@ -661,7 +662,7 @@ class Query:
             yield merged.name, exp.column(merged.name)
         is_known = False
         for _, one in pair.columns():
-            if table and one.table.lower() != table.lower():
+            if (table and one.table.lower() != table.lower()) or is_hidden(one.table):
                 continue
             is_known = True
             if not one.is_row_time and (table or not self.merged.has(one)):
@@ -721,7 +722,7 @@ class Query:
     def refuse_query(self, node: exp.Expr) -> None:
         """Refuses a query in an expression."""
         if query := node.find(exp.Query):
-            hint = "in WHERE, by itself or beside AND, EXISTS and IN (SELECT ..) may be"
+            hint = "EXISTS and IN may be in WHERE, alone or beside AND; ON has no query"
             raise not_yet(self.text.at(query), "a query in an expression", hint)
 
     def refuse_no_condition(self, text: str, scope: Scope, node: exp.Expr) -> None:
@@ -767,7 +768,8 @@ class Query:
         """Returns the columns that a name may mean, at least one."""
         found = pair.named(column)
         if not found:
-            tables = sorted({one.table for _, one in pair.columns()})
+            every = {one.table for _, one in pair.columns()}
+            tables = sorted(it for it in every if not is_hidden(it))
             name = column.meta.get("whole") or column.sql()
             told = f'no column "{name}" in {" or ".join(tables)}'
             raise self.text.wrong(column, told, "", clock_hint(column))

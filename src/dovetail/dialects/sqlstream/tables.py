@@ -257,6 +257,8 @@ class TableQuery:
         having = written.args.get("having")
         group = written.args.get("group")
         every = [*(node for _, node in nodes), *([having] if having else [])]
+        for one in every:
+            self.query.refuse_query(one)
         if group or having or any(values.functions_in(every)):
             keys = group.expressions if group else []
             return self._grouped(keys, nodes, having, [*values.functions_in(every)])
