@@ -406,3 +406,22 @@ def test_a_query_for_one_value_that_gives_several_rows_stops(spark):
     assert [row.i for row in found.collect()] == [2]
     with pytest.raises(PySparkException, match="one value gives several rows"):
         dt.sql(text.format("> 0"), {"t": rows})["result"].collect()
+
+
+def test_tables_are_made_of_tables_beside_a_stream(sources, tmp_path):
+    text = """
+        SELECT STREAM o.id, p.n FROM Orders AS o
+        JOIN (SELECT id, COUNT(*) AS n FROM people GROUP BY id) AS p ON p.id = o.id
+        WHERE o.amount < (SELECT MAX(id) + 5 FROM people)"""
+    flow = dt.sql(text, sources)
+    assert "(SELECT ..)" in flow.explain()
+    sink, how = dt.folder(str(tmp_path / "out")), {"trigger": {"availableNow": True}}
+    queries = flow.write({"result": sink}, checkpoint=str(tmp_path / "state"), **how)
+    for query in queries:
+        query.awaitTermination()
+    found = [
+        row
+        for file in (tmp_path / "out").glob("batch=*/*.parquet")
+        for row in pq.ParquetFile(file).read().to_pylist()
+    ]
+    assert found == [{"id": 1, "n": 1}]

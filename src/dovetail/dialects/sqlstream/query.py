@@ -517,7 +517,8 @@ class Query:
         if kind is spec.Kind.INNER and not hard and not soft:
             kind = spec.Kind.CROSS
         streams = [hand for hand in spec.HANDS if pair.side(hand).is_stream]
-        if len(streams) == 1 and not written.args.get(syntax.SOUGHT):
+        is_free = written.args.get(syntax.SOUGHT) or is_hidden(written.alias_or_name)
+        if len(streams) == 1 and not is_free:
             self._check_table(written, pair, kind, has_equality=bool(hard))
         # A row of a stream that meets a table comes out at once, unless a later join
         # meets it too: then it lives as long as its window says.
