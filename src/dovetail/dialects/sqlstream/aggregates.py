@@ -137,11 +137,11 @@ class WindowFunction:
             case OnlyValue():
                 return self._values(_ONLY.replace("{own}", self._row(1)))
             case exp.NthValue():
-                return self._row(self._number("offset"))
+                return self._row(self.number("offset"))
             case exp.Lag():
                 # The row itself is the last one: one back is the second from there.
-                back = -1 - self._number("offset")
-                found, usual = self._row(back), self._usual()
+                back = -1 - self.number("offset")
+                found, usual = self._row(back), self.usual()
                 if usual == "NULL":
                     return found
                 is_there = _text(self.asked.row(ROWTIME, back))
@@ -157,14 +157,14 @@ class WindowFunction:
             case exp.LastValue():
                 return _text(self.asked.total(Fold.LAST, self.column))
             case exp.NthValue():
-                known, place = self._values(_KNOWN), self._number("offset")
+                known, place = self._values(_KNOWN), self.number("offset")
                 return _PLACED.format(x=known, place=place, sign="", none="NULL")
             case exp.Lag():
                 # From the row itself it looks back, whatever that has.
                 every = self._values("{x}")
                 older = f"slice({every}, 1, greatest(size({every}) - 1, 0))"
                 known = f"concat({_KNOWN.format(x=older)}, slice({every}, -1, 1))"
-                place, usual = 1 + self._number("offset"), self._usual()
+                place, usual = 1 + self.number("offset"), self.usual()
                 return _PLACED.format(x=known, place=place, sign="-", none=usual)
             case _:
                 return self.in_text()
@@ -239,14 +239,14 @@ class WindowFunction:
         """Returns what is made of the list of all values."""
         return template.format(x=_text(self.asked.values(self.column)))
 
-    def _usual(self) -> str:
+    def usual(self) -> str:
         """Returns what a function gives where there is no row."""
         usual = self.written.args.get("default")
         if usual is None:
             return "NULL"
         return f"CAST({usual.sql(dialect='spark')} AS {self.kind})"
 
-    def _number(self, name: str) -> int:
+    def number(self, name: str) -> int:
         """Returns how many rows a function looks on; one where it does not say."""
         offset = self.written.args.get(name)
         if offset is None:

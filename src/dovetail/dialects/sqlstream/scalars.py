@@ -29,7 +29,9 @@ def with_values(query: exp.Select) -> None:
     """Makes joins of queries in what a query tests, selects and sorts by."""
     parts = [*_own_parts(query, "expressions"), *map(query.args.get, _OF_GROUPS)]
     is_grouped = any(
-        isinstance(one, exp.AggFunc | exp.Group | exp.Having) for one in parts
+        isinstance(one, exp.AggFunc | exp.Group | exp.Having)
+        and not isinstance(one.find_ancestor(exp.Window, exp.Select), exp.Window)
+        for one in parts
     )
     # What EXISTS or IN looks at sees the rows around it, unless it has more of its own.
     sees = not is_grouped and not any(map(query.args.get, _OF_ITSELF))
@@ -50,8 +52,11 @@ def with_values(query: exp.Select) -> None:
                 value = exp.FirstValue(this=value)
             # A name that nobody wrote is no name of what is selected.
             node.replace(exp.Paren(this=value))
-            rows = exp.Subquery(this=_one_row(node))
-            rows.set("alias", _named(table))
+            every = exp.Subquery(this=node.this, alias=_named(_TABLE, _VALUE))
+            only = OnlyValue(this=exp.column(_VALUE, quoted=True))
+            named = exp.alias_(only, _VALUE, quoted=True)
+            row = exp.Select(expressions=[named], from_=exp.From(this=every))
+            rows = exp.Subquery(this=row, alias=_named(table))
             # What EXISTS and IN look at stands behind all that has rows.
             last = sum(not one.args.get(SOUGHT) for one in joins)
             joins.insert(last, exp.Join(this=rows, kind="CROSS"))
@@ -70,15 +75,6 @@ def _is_value(node: exp.Expr) -> bool:
     is_query = isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query)
     # What EXISTS, IN, ANY and ALL look at may have many rows.
     return is_query and not isinstance(node.parent, exp.In | exp.SubqueryPredicate)
-
-
-def _one_row(node: exp.Expr) -> exp.Select:
-    """Returns a query for the row with the value of one."""
-    rows = exp.Subquery(this=node.this)
-    rows.set("alias", _named(_TABLE, _VALUE))
-    value = OnlyValue(this=exp.column(_VALUE, quoted=True))
-    named = exp.Alias(this=value, alias=exp.to_identifier(_VALUE, quoted=True))
-    return exp.Select(expressions=[named], from_=exp.From(this=rows))
 
 
 def _named(table: str, *columns: str) -> exp.TableAlias:
