@@ -279,3 +279,20 @@ def test_a_table_alone_is_planned_before_spark_starts(tmp_path):
     found = CliRunner().invoke(app, ["translate", str(tmp_path / "job.toml")])
     assert found.exit_code == 0, (found.stderr, found.exception)
     assert "dear" in found.stdout
+
+
+def test_a_table_made_of_another_is_planned_before_spark_starts(tmp_path):
+    text = (
+        "SELECT STREAM L.k, c.n FROM L JOIN (SELECT k, COUNT(*) AS n FROM P GROUP BY k)"
+        " AS c ON c.k = L.k"
+    )
+    (tmp_path / "left.csv").write_text("at,k\n")
+    (tmp_path / "people.csv").write_text("k\n")
+    (tmp_path / "job.toml").write_text(
+        f'text = "{text}"\ndialect = "sqlstream"\n[streams.L]\nfile = "left.csv"\n'
+        'time = "at"\ncolumns = { at = "timestamp", k = "string" }\n'
+        '[datasets.P]\nfile = "people.csv"\ncolumns = { k = "string" }\n'
+        '[sinks.result]\nfolder = "out"\n'
+    )
+    found = CliRunner().invoke(app, ["translate", str(tmp_path / "job.toml")])
+    assert (found.exit_code, found.stderr) == (0, "")

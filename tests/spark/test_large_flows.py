@@ -20,7 +20,9 @@ SORTED = """
     ORDER BY FLOOR(S.ROWTIME TO HOUR), v;"""
 OVER = """
     SELECT STREAM k, COUNT(*) OVER w AS n,
-           SUM(v) OVER w + MIN(MOD(v, 997)) OVER w + MAX(MOD(v, 991)) OVER w AS total
+           SUM(v) OVER w + MIN(MOD(v, 997)) OVER w + MAX(MOD(v, 991)) OVER w
+           + CAST(ROUND(36 * VAR_POP(MOD(v, 983)) OVER w) AS BIGINT)
+           + COUNT(DISTINCT MOD(v, 3)) OVER w AS total
     FROM S
     WINDOW w AS (PARTITION BY k RANGE INTERVAL '30' MINUTE PRECEDING);"""
 JOINED = """
@@ -80,7 +82,10 @@ def test_a_window_over_batches_forgets_what_is_too_old(spark, tmp_path, folder):
     half = Window.partitionBy("k").orderBy("second").rangeBetween(-1800, 0)
     rows = spark.read.parquet(folder).selectExpr("k", "v", "unix_seconds(at) second")
     least, most = (F.expr(f"{fold}(v % {by})") for fold, by in LEAST_AND_MOST)
+    variance = F.round(36 * F.expr("var_pop(v % 983)").over(half)).cast("bigint")
+    distinct = F.size(F.expr("collect_set(v % 3)").over(half))
     total = F.sum("v").over(half) + least.over(half) + most.over(half)
+    total += variance + distinct
     expected = rows.select(F.count("*").over(half).alias("n"), total.alias("total"))
     found = told(spark, tmp_path, folder, OVER)
     assert found == expected.selectExpr(*SUMS).first()

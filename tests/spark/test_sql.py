@@ -5,6 +5,7 @@ from threading import Event
 
 import pyarrow.parquet as pq
 import pytest
+from pyspark.errors import PySparkException
 
 import dovetail as dt
 from dovetail.conformance.case import Script
@@ -396,3 +397,31 @@ def test_rows_leave_in_row_time_within_batches_and_across_them(jumbled, tmp_path
     if name == "flow":
         wanted = sorted(found, key=lambda one: (one["ROWTIME"], -one["id"]))
         assert found == wanted
+
+
+def test_a_query_for_one_value_that_gives_several_rows_stops(spark):
+    rows = dt.dataset(spark.createDataFrame([(1, 5), (2, 7)], "i int, x int"))
+    text = "SELECT i FROM t WHERE x > (SELECT x FROM t WHERE i {})"
+    found = dt.sql(text.format("= 1"), {"t": rows})["result"]
+    assert [row.i for row in found.collect()] == [2]
+    with pytest.raises(PySparkException, match="one value gives several rows"):
+        dt.sql(text.format("> 0"), {"t": rows})["result"].collect()
+
+
+def test_tables_are_made_of_tables_beside_a_stream(sources, tmp_path):
+    text = """
+        SELECT STREAM o.id, p.n FROM Orders AS o
+        JOIN (SELECT id, COUNT(*) AS n FROM people GROUP BY id) AS p ON p.id = o.id
+        WHERE o.amount < (SELECT MAX(id) + 5 FROM people)"""
+    flow = dt.sql(text, sources)
+    assert "(SELECT ..)" in flow.explain()
+    sink, how = dt.folder(str(tmp_path / "out")), {"trigger": {"availableNow": True}}
+    queries = flow.write({"result": sink}, checkpoint=str(tmp_path / "state"), **how)
+    for query in queries:
+        query.awaitTermination()
+    found = [
+        row
+        for file in (tmp_path / "out").glob("batch=*/*.parquet")
+        for row in pq.ParquetFile(file).read().to_pylist()
+    ]
+    assert found == [{"id": 1, "n": 1}]

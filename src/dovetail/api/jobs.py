@@ -389,7 +389,11 @@ def _of_sql(job: jobs.Job, text: str, dialect: str) -> Prepared:
     found = sql.SQL_DIALECTS[dialect](text, known)
     # A stream that the text fills itself is no input, whatever the job says.
     used = (
-        tuple(one.input for one in spec.givens_of(found))
+        tuple(
+            one.input
+            for every in (found.outputs, found.tables)
+            for one in spec.givens_of(spec.Program(every))
+        )
         if isinstance(found, spec.Program)
         else spec.source_names(found)
     )

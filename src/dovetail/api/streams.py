@@ -575,16 +575,40 @@ def sql(
     """
     found = _read(text, sources, dialect)
     if isinstance(found, spec.Program) and spec.is_exact(found):
-        frames = {}
-        for one in spec.givens_of(found):
-            rows = sources[one.input]
-            if rows.feed.streams or not isinstance(rows.frame, DataFrame):
-                told = f'a query of tables alone, of which "{one.input}" changes'
-                raise SpecError(told, "rows of dt.dataset, or dt.table of a DataFrame")
-            frames[one.name] = rows.frame
-        spark = _session(sources, "queries of tables")
-        return Outputs(spark_program.frames(spark, found, frames), found.remarks)
+        return Outputs(_frames(found, sources), found.remarks)
     return _streamed(found, sources, dialect)
+
+
+def _frames(
+    program: spec.Program, sources: Mapping[str, Rows]
+) -> Mapping[str, DataFrame]:
+    """Returns what comes out of a program of tables alone, by its names."""
+    frames = {}
+    for one in spec.givens_of(program):
+        rows = sources[one.input]
+        if rows.feed.streams or not isinstance(rows.frame, DataFrame):
+            told = f'a query of tables alone, of which "{one.input}" changes'
+            raise SpecError(told, "rows of dt.dataset, or dt.table of a DataFrame")
+        frames[one.name] = rows.frame
+    spark = _session(sources, "queries of tables")
+    return spark_program.frames(spark, program, frames)
+
+
+def _made_of_tables(
+    program: spec.Program, sources: Mapping[str, Rows]
+) -> Mapping[str, Rows]:
+    """Returns the data sets that a text of streams makes of others, by its names."""
+    made = spec.Program(program.tables)
+    frames = [sources[one.input].frame for one in spec.givens_of(made)]
+    if not frames:
+        return {}
+    if all(isinstance(one, DataFrame) for one in frames):
+        return {name: dataset(one) for name, one in _frames(made, sources).items()}
+    # What is planned before Spark starts has no session to make rows with.
+    return {
+        one.name: Rows(frames[0], *inputs.dataset_given(one.step.schema, streams=False))
+        for one in program.tables
+    }
 
 
 def streamed_sql(
@@ -619,6 +643,7 @@ def _streamed(
     """Returns a text over streams as a join, or a flow of several."""
     if isinstance(found, spec.JoinSpec):
         return _switched(dialect, *met_once(found, sources))
+    sources = {**sources, **_made_of_tables(found, sources)}
     known = {name: replace(rows.source, name=name) for name, rows in sources.items()}
     named = {name: replace(one, source=known[name]) for name, one in sources.items()}
     inputs = Inputs(

@@ -7,6 +7,7 @@ operator.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -242,13 +243,37 @@ def sql_play(
             raise SpecError(told, "rows", rule="case_file")
         rows = {one.name: inputs[one.input].rows for one in spec.givens_of(found)}
         return ProgramPlay(found, rows, is_exact=True)
-    emptied, opening = given.arrivals(inputs, is_timed=True)
     events = _read_once(read_events(given.events_data, inputs), inputs)
+    inputs = {**inputs, **_made_of_tables(found, inputs, events)}
+    emptied, opening = given.arrivals(inputs, is_timed=True)
     return RowTimeText(
         oracle.RowTimePlay(
             found, emptied, (*opening, *events), lambda _join, _inputs: settings
         )
     )
+
+
+def _made_of_tables(
+    program: spec.Program, inputs: spec.Inputs, events: Sequence[spec.Event]
+) -> spec.Inputs:
+    """Returns the data sets that a text of streams makes of others, as the oracle."""
+    made, dataset = spec.Program(program.tables), spec.InputKind.DATASET
+    taken = {one.name: inputs[one.input] for one in spec.givens_of(made)}
+    names = {one.name for one in taken.values()}
+    changes = (it for it in events if isinstance(it, spec.Arrive | spec.Remove))
+    if any(it.input in names for it in changes):
+        told = "events of a table of which another one is made"
+        raise SpecError(told, "rows", rule="case_file")
+    rows = defaultdict[str, list[spec.Row]](list)
+    given = {name: one.rows for name, one in taken.items()}
+    for name, row in oracle.play_program(made, given, oracle.play):
+        rows[name].append(row)
+    return {
+        one.name: spec.Input(
+            one.name, dataset, one.step.schema, rows=tuple(rows[one.name])
+        )
+        for one in made.outputs
+    }
 
 
 def _read_once(

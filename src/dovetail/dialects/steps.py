@@ -11,7 +11,7 @@ from dovetail.expression import Expression, Scope, parse
 from dovetail.schema import ArrayType, AtomicType, Column, Schema, StructType, quoted
 
 NOBODY = Schema(())
-_LISTED = "records"
+LISTED = "records"
 Select = tuple[tuple[str, Expression], ...]
 
 
@@ -126,13 +126,13 @@ def listing(columns: Sequence[tuple[str, str]], items: str) -> Select:
     """
     parts = (f"{text} AS {quoted(name)}" for name, text in columns)
     record = f"struct({', '.join(parts)})"
-    return ((_LISTED, Expression(f"transform({items}, item -> {record})")),)
+    return ((LISTED, Expression(f"transform({items}, item -> {record})")),)
 
 
 def unfolded(source: spec.Step) -> spec.Unfolded:
     """Returns the records of a step whose only column is a list of them."""
-    kind = source.schema[_LISTED].type
+    kind = source.schema[LISTED].type
     assert isinstance(kind, ArrayType)  # noqa: S101 - as it is made
     assert isinstance(kind.element, StructType)  # noqa: S101 - of records
     columns = (Column(name, it) for name, it in kind.element.fields)
-    return spec.Unfolded(source, Schema(tuple(columns)), _LISTED)
+    return spec.Unfolded(source, Schema(tuple(columns)), LISTED)

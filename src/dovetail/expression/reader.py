@@ -300,7 +300,9 @@ def _call(context: Context, node: exp.Expr) -> Node:
     match name, node.expressions:
         # a value that stops the query where there is none is a function by itself: as
         # an argument RAISE_ERROR would have no type
-        case "coalesce", [value, exp.Anonymous(this="raise_error") as stop]:
+        case "coalesce", [value, exp.Anonymous() as stop] if (
+            stop.name.lower() == "raise_error"
+        ):
             told = map(context.read, (value, *stop.expressions))
             return build(REQUIRED, *told)
         case significant.IN_SPARK, _:

@@ -612,6 +612,8 @@ class Program:
     nothing: an index has its rows anyway. Nor do `files`, what OUTPUT puts under the
     name of a file: who keeps files writes them as it writes what comes out.
 
+    `tables` are made once of data sets, and stand among the inputs of all else.
+
     `anew` says where the text wants that nothing is known any more after a restart. Of
     steps that take the same row the one goes first that is first in `order`.
     """
@@ -622,6 +624,7 @@ class Program:
     files: tuple[Output, ...] = ()
     anew: str = ""
     order: tuple[Step, ...] = field(default=(), repr=False, compare=False)
+    tables: tuple[Output, ...] = ()
 
 
 def sources_of(step: Step) -> tuple[Step, ...]:

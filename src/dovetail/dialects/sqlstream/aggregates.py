@@ -17,7 +17,7 @@ from sqlglot import exp
 from dovetail.dialects.sqlstream import steps
 from dovetail.dialects.sqlstream.functions import refusal
 from dovetail.dialects.sqlstream.parser import ROWTIME, Text, not_yet
-from dovetail.dialects.sqlstream.syntax import ExpAvg, called
+from dovetail.dialects.sqlstream.syntax import ExpAvg, OnlyValue, called
 from dovetail.dialects.sqlstream.windows import Windows
 from dovetail.dialects.trees import own_column
 from dovetail.expression.kinds import is_numeric
@@ -42,6 +42,11 @@ _JOINED = (
     "IF(size({known}) = 0, NULL, "
     "array_join(transform({known}, item -> CAST(item AS STRING)), {sign}))"
 )
+_SEVERAL = "a query that stands for one value gives several rows"
+_ONLY = (
+    f"IF(coalesce(IF(size({{x}}) <= 1, true, NULL), raise_error('{_SEVERAL}')), {{own}}"
+    ", NULL)"
+)
 # Each value has its time beside it; the row itself is the last one.
 _AGED = "filter({x}, item -> item.value IS NOT NULL)"
 _WEIGHT = (
@@ -63,6 +68,7 @@ _SPREADS: dict[type[exp.Expr], tuple[str, int]] = {
 _VALUES: tuple[type[exp.Expr], ...] = (
     *(*_EXTREMES, *_SPREADS, exp.Count, exp.Sum, exp.Avg),
     *(exp.FirstValue, exp.LastValue, exp.NthValue, exp.Lag, exp.GroupConcat, ExpAvg),
+    OnlyValue,
 )
 
 
@@ -128,12 +134,14 @@ class WindowFunction:
                 return self._row(1)
             case exp.LastValue():
                 return self._row(-1)
+            case OnlyValue():
+                return self._values(_ONLY.replace("{own}", self._row(1)))
             case exp.NthValue():
-                return self._row(self._number("offset"))
+                return self._row(self.number("offset"))
             case exp.Lag():
                 # The row itself is the last one: one back is the second from there.
-                back = -1 - self._number("offset")
-                found, usual = self._row(back), self._usual()
+                back = -1 - self.number("offset")
+                found, usual = self._row(back), self.usual()
                 if usual == "NULL":
                     return found
                 is_there = _text(self.asked.row(ROWTIME, back))
@@ -149,14 +157,14 @@ class WindowFunction:
             case exp.LastValue():
                 return _text(self.asked.total(Fold.LAST, self.column))
             case exp.NthValue():
-                known, place = self._values(_KNOWN), self._number("offset")
+                known, place = self._values(_KNOWN), self.number("offset")
                 return _PLACED.format(x=known, place=place, sign="", none="NULL")
             case exp.Lag():
                 # From the row itself it looks back, whatever that has.
                 every = self._values("{x}")
                 older = f"slice({every}, 1, greatest(size({every}) - 1, 0))"
                 known = f"concat({_KNOWN.format(x=older)}, slice({every}, -1, 1))"
-                place, usual = 1 + self._number("offset"), self._usual()
+                place, usual = 1 + self.number("offset"), self.usual()
                 return _PLACED.format(x=known, place=place, sign="-", none=usual)
             case _:
                 return self.in_text()
@@ -231,14 +239,14 @@ class WindowFunction:
         """Returns what is made of the list of all values."""
         return template.format(x=_text(self.asked.values(self.column)))
 
-    def _usual(self) -> str:
+    def usual(self) -> str:
         """Returns what a function gives where there is no row."""
         usual = self.written.args.get("default")
         if usual is None:
             return "NULL"
         return f"CAST({usual.sql(dialect='spark')} AS {self.kind})"
 
-    def _number(self, name: str) -> int:
+    def number(self, name: str) -> int:
         """Returns how many rows a function looks on; one where it does not say."""
         offset = self.written.args.get(name)
         if offset is None:

@@ -20,6 +20,7 @@ from dovetail import spec
 from dovetail.dialects import trees
 from dovetail.dialects.grammar import Source
 from dovetail.dialects.sqlstream.casts import written_into
+from dovetail.dialects.sqlstream.scalars import with_values
 from dovetail.dialects.sqlstream.sought import as_joins, outer_queries
 from dovetail.dialects.sqlstream.syntax import (
     CLOCKS,
@@ -520,6 +521,8 @@ class Statements:
         for query in [*tree.find_all(exp.Select)]:
             as_joins(query)
         tree = plain(tree)
+        for query in [*tree.find_all(exp.Select)]:
+            with_values(query)
         for query in tree.find_all(exp.Select):
             if not query.expressions:
                 place = trees.place_of(self.source, query)

@@ -28,6 +28,7 @@ from dovetail.dialects.sqlstream.merged import Merging
 from dovetail.dialects.sqlstream.parser import ROWTIME, Filled, Text, folded, not_yet
 from dovetail.dialects.sqlstream.plain import asking_time, is_plain, kind_of
 from dovetail.dialects.sqlstream.rows import Pair, Rows, Shown
+from dovetail.dialects.sqlstream.scalars import is_hidden
 from dovetail.dialects.sqlstream.windows import Windows
 from dovetail.dialects.trees import (
     conjuncts,
@@ -516,7 +517,8 @@ class Query:
         if kind is spec.Kind.INNER and not hard and not soft:
             kind = spec.Kind.CROSS
         streams = [hand for hand in spec.HANDS if pair.side(hand).is_stream]
-        if len(streams) == 1 and not written.args.get(syntax.SOUGHT):
+        is_free = written.args.get(syntax.SOUGHT) or is_hidden(written.alias_or_name)
+        if len(streams) == 1 and not is_free:
             self._check_table(written, pair, kind, has_equality=bool(hard))
         # A row of a stream that meets a table comes out at once, unless a later join
         # meets it too: then it lives as long as its window says.
@@ -661,7 +663,7 @@ class Query:
             yield merged.name, exp.column(merged.name)
         is_known = False
         for _, one in pair.columns():
-            if table and one.table.lower() != table.lower():
+            if (table and one.table.lower() != table.lower()) or is_hidden(one.table):
                 continue
             is_known = True
             if not one.is_row_time and (table or not self.merged.has(one)):
@@ -721,7 +723,7 @@ class Query:
     def refuse_query(self, node: exp.Expr) -> None:
         """Refuses a query in an expression."""
         if query := node.find(exp.Query):
-            hint = "in WHERE, by itself or beside AND, EXISTS and IN (SELECT ..) may be"
+            hint = "EXISTS and IN may be in WHERE, alone or beside AND; ON has no query"
             raise not_yet(self.text.at(query), "a query in an expression", hint)
 
     def refuse_no_condition(self, text: str, scope: Scope, node: exp.Expr) -> None:
@@ -767,7 +769,8 @@ class Query:
         """Returns the columns that a name may mean, at least one."""
         found = pair.named(column)
         if not found:
-            tables = sorted({one.table for _, one in pair.columns()})
+            every = {one.table for _, one in pair.columns()}
+            tables = sorted(it for it in every if not is_hidden(it))
             name = column.meta.get("whole") or column.sql()
             told = f'no column "{name}" in {" or ".join(tables)}'
             raise self.text.wrong(column, told, "", clock_hint(column))

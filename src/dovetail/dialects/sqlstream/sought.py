@@ -40,8 +40,9 @@ def _as_join(node: exp.Expr) -> exp.Join | None:
         case _:
             return None
     query = found.unnest()
-    # How often a row is there makes no difference.
-    query.set("distinct", None)
+    if isinstance(query, exp.Select):
+        # How often a row is there makes no difference.
+        query.set("distinct", None)
     join = exp.Join(this=exp.Subquery(this=query), kind="ANTI" if is_anti else "SEMI")
     join.set(SOUGHT, exp.Tuple(expressions=values))
     return join

@@ -10,12 +10,14 @@ from sqlglot import exp
 from dovetail import spec
 from dovetail.dialects.sqlstream.parser import ROWTIME
 from dovetail.dialects.steps import (
+    LISTED,
     NOBODY,
     Asked,
     Select,
     column_of,
     end_of,
     projected,
+    unfolded,
 )
 from dovetail.expression import Expression
 
@@ -99,6 +101,7 @@ def timed_anew(step: spec.Step, lateness: spec.Span) -> spec.Step:
 
 
 __all__ = [
+    "LISTED",
     "NOBODY",
     "Asked",
     "Made",
@@ -110,5 +113,6 @@ __all__ = [
     "projected",
     "sorted_rows",
     "timed_anew",
+    "unfolded",
     "with_row_time",
 ]

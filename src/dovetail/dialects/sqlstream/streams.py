@@ -23,6 +23,7 @@ from dovetail.dialects.sqlstream.parser import ROWTIME, Filled, Text, not_yet
 from dovetail.dialects.sqlstream.plain import gives_time, is_plain
 from dovetail.dialects.sqlstream.query import Query
 from dovetail.dialects.sqlstream.single import Single
+from dovetail.dialects.sqlstream.tables import Tables
 
 _ENDLESS = "rows come for ever, and so no row is sure to be the last of its kind"
 
@@ -35,6 +36,9 @@ class Streams:
         self.text = text
         self.inputs = dict(inputs)
         self.steps: dict[str, spec.Step] = {}
+        # What is made of tables alone, before a row of a stream comes.
+        self.tables = Tables(text, inputs)
+        self.made_tables: list[spec.Output] = []
         self._names: dict[int, str] = {}
         # With each its query, whose number another one would get if it were gone.
         self._made: dict[int, tuple[exp.Query, steps.Made]] = {}
@@ -58,12 +62,16 @@ class Streams:
             shown = tuple((it, steps.column_of(it)) for it in made.shown)
             step = steps.projected(made.step, shown)
             outputs.append(spec.Output(name, step, one.pump))
-        return spec.Program(tuple(outputs))
+        return spec.Program(tuple(outputs), tables=(*self.made_tables,))
 
     def derived(self, filled: Filled, title: str, within: tuple[Filled, ...]) -> str:
         """Returns the name under which the rows of a query are an input."""
         # A subquery is read once, a stream of the text by each that names it.
-        if id(filled.query) not in self._names:
+        if id(filled.query) in self._names:
+            return self._names[id(filled.query)]
+        if self.text.reads_tables(filled, self.inputs):
+            self._names[id(filled.query)] = self._table(filled, title, within)
+        else:
             made = self.made(filled, within)
             # Whoever reads it has its row time too, whether it comes out or not.
             shown = (*made.shown, *({ROWTIME} - {*made.shown}))
@@ -73,6 +81,21 @@ class Streams:
                 name, steps.projected(made.step, columns)
             )
         return self._names[id(filled.query)]
+
+    def _table(self, filled: Filled, title: str, within: tuple[Filled, ...]) -> str:
+        """Returns the name of the data set that is made of tables by a query."""
+        step = self.tables.made(filled, within).step
+        for one in spec.givens_of(spec.Program((spec.Output("", step),))):
+            if self.inputs[one.input].kind is not spec.InputKind.DATASET:
+                told = f'groups or sets of "{one.input}", which changes, among streams'
+                hint = "a data set is read once, when the flow starts"
+                raise not_yet(self.text.at(filled.query), told, hint)
+        dataset = spec.InputKind.DATASET
+        name = self.add(filled.name or title or "a subquery", step)
+        self.inputs[name] = spec.Input(name, dataset, step.schema)
+        self.steps[name] = spec.Given(name, step.schema)
+        self.made_tables.append(spec.Output(name, step))
+        return name
 
     def add(self, title: str, step: spec.Step) -> str:
         """Returns the name under which the rows of a step are an input."""

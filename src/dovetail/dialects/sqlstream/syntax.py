@@ -127,6 +127,10 @@ class ExpAvg(exp.Expression, exp.AggFunc):
     arg_types: ClassVar[dict[str, bool]] = {"this": True, "length": True}
 
 
+class OnlyValue(exp.Expression, exp.AggFunc):
+    """The value of the one row that there is, null of none; several are a failure."""
+
+
 class SqlStream(Dialect):
     """SQL as s-Server and Kinesis Analytics write it."""
 

@@ -10,47 +10,28 @@ FROM a JOIN b ..        joined, with joins in front of it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from dovetail import spec
-from dovetail.dialects.sqlstream import steps, united, values
+from dovetail.dialects.sqlstream import folding, steps, united, values
 from dovetail.dialects.sqlstream.aggregates import WindowFunction, argument_of
+from dovetail.dialects.sqlstream.overs import Overs
 from dovetail.dialects.sqlstream.parser import Filled, Text, not_yet
 from dovetail.dialects.sqlstream.plain import is_plain
 from dovetail.dialects.sqlstream.query import Query
 from dovetail.dialects.sqlstream.rows import Pair, Rows
-from dovetail.dialects.trees import conjuncts, free_name, own_column, sided
-from dovetail.expression import Expression, Scope, parse
-from dovetail.schema import AtomicType, Column, Schema, Type
-from dovetail.spec.firing import Fold, type_of
+from dovetail.dialects.trees import conjuncts, free_name, sided
+from dovetail.expression import Expression, Scope
+from dovetail.schema import Schema
 
 _SIDE, _SIDES = "side", ("is left", "is right")
 """The columns that say of which of two queries a row is."""
 _ENDS = ("order", "limit", "offset")
 _ALL = 2**31 - 1
 """So many rows as there are, at most."""
-# Engines compute counts, and sums of what is no fraction, without the list.
-_KNOWN = "filter(ROWS_LIST({x}), item -> item IS NOT NULL)"
-_DIFFERENT = f"array_distinct({_KNOWN})"
-_COUNT = (
-    "aggregate(ROWS_LIST(IF({x} IS NULL, 0L, 1L)), 0L, (total, item) -> total + item)"
-)
-_SUM = "aggregate({items}, {zero}, (total, item) -> {sum})"
-_MEAN = (
-    "aggregate({items}, CAST(0 AS DOUBLE), (total, item) -> total + CAST(item AS "
-    "DOUBLE)) / size({items})"
-)
-_SQUARES = (
-    "IF(size({items}) = 0, NULL, aggregate({items}, CAST(0 AS DOUBLE), (total, item) "
-    "-> total + power(CAST(item AS DOUBLE) - {mean}, 2.0D)))"
-)
-# Without the test a place beyond the end would be an error.
-_PLACED = "IF(size({items}) >= {least}, element_at({items}, {place}), NULL)"
-_EXTREMES = {Fold.LEAST: "array_min", Fold.GREATEST: "array_max"}
-_EITHER_END = {Fold.FIRST: 1, Fold.LAST: -1}
 Node = values.Node
 
 
@@ -113,8 +94,8 @@ class Tables:
                 step = spec.Ordered(step, (spec.By(steps.column_of(source.time)),))
             if source.key:
                 others = [it for it in columns if it not in source.key]
-                last = [(it, f"ROWS_LAST({_quoted(it)})") for it in others]
-                step = _counted(step, source.key, last)
+                last = [(it, f"ROWS_LAST({folding.quoted(it)})") for it in others]
+                step = folding.counted(step, source.key, last)
             self.steps[name] = step
         return self.steps[name]
 
@@ -169,7 +150,7 @@ class Tables:
         if isinstance(query, exp.Union):
             whole: spec.Step = spec.Appended(sources)
             if query.args.get("distinct"):
-                whole = _counted(whole, names, ())
+                whole = folding.counted(whole, names, ())
             return steps.Made(whole, names)
         if not query.args.get("distinct"):
             raise not_yet(self.text.at(query), f"{query.key.upper()} ALL")
@@ -181,10 +162,10 @@ class Tables:
             for number, source in enumerate(sources)
         )
         seen = [
-            (it, f"ROWS_ANY({_quoted(side)} = {number})")
+            (it, f"ROWS_ANY({folding.quoted(side)} = {number})")
             for number, it in enumerate(sides)
         ]
-        found = _counted(spec.Appended(tuple(marked)), names, seen)
+        found = folding.counted(spec.Appended(tuple(marked)), names, seen)
         left, right = map(steps.column_of, sides)
         no = "" if isinstance(query, exp.Intersect) else "NOT "
         both = spec.Filtered(found, Expression(f"{left} AND {no}{right}"))
@@ -240,9 +221,9 @@ class TableQuery:
         self.step = steps.projected(self.step, columns)
         if written.args.get("distinct"):
             keys = [self._selected(one, selected) for _, one in keys]
-            self.step = _counted(self.step, names, ())
+            self.step = folding.counted(self.step, names, ())
         if keys:
-            self.step = spec.Ordered(self.step, tuple(_by(keys)))
+            self.step = spec.Ordered(self.step, tuple(folding.by_columns(keys)))
         self._choose()
         only = tuple((it, steps.column_of(it)) for it in names)
         return steps.Made(steps.projected(self.step, only), names)
@@ -250,18 +231,39 @@ class TableQuery:
     def _valued(self, nodes: Sequence[Node]) -> steps.Select:
         """Returns what is selected, and sorted by, over the rows of the last step."""
         text, written = self.tables.text, self.query.query
-        for _, one in nodes:
-            if window := one.find(exp.Window):
-                hint = "GROUP BY, or ORDER BY and LIMIT, of tables"
-                raise not_yet(text.at(window), "a function OVER rows of a table", hint)
         having = written.args.get("having")
         group = written.args.get("group")
         every = [*(node for _, node in nodes), *([having] if having else [])]
+        for one in every:
+            self.query.refuse_query(one)
+        if windows := [it for one in every for it in one.find_all(exp.Window)]:
+            if (
+                group
+                or having
+                or any(
+                    it.find_ancestor(exp.Window) is None
+                    for it in values.functions_in(every)
+                )
+            ):
+                hint = "a query around the one with groups may have it"
+                told = "a function OVER rows that are groups"
+                raise not_yet(text.at(windows[0]), told, hint)
+            return self._over(nodes)
         if group or having or any(values.functions_in(every)):
             keys = group.expressions if group else []
             return self._grouped(keys, nodes, having, [*values.functions_in(every)])
         return tuple(
             (name, Expression(self.query.written(node, self.pair)))
+            for name, node in nodes
+        )
+
+    def _over(self, nodes: Sequence[Node]) -> steps.Select:
+        """Returns what is selected of rows, functions OVER others among it."""
+        overs = Overs(self.query, self.pair, self.step)
+        overs.add([node for _, node in nodes])
+        self.step = overs.step
+        return tuple(
+            (name, self._text(values.rewritten(node, overs.over)))
             for name, node in nodes
         )
 
@@ -294,7 +296,7 @@ class TableQuery:
             for one, (written, column) in seen.items()
         }
         by = tuple(groups.values())
-        self.step = _counted(in_front, by, [*_asked_for(asked, rows)])
+        self.step = folding.counted(in_front, by, [*folding.asked_for(asked, rows)])
         made = values.OfGroups(self.query, self.pair, keys, groups, results)
         if having is not None:
             condition = self._text(values.rewritten(having.this, made.over))
@@ -346,78 +348,3 @@ class TableQuery:
     def _scope(self, step: spec.Step) -> Scope:
         """Returns the columns of the rows of a step."""
         return Scope.pair(step.schema, Schema(()))
-
-
-def _counted(
-    source: spec.Step, by: tuple[str, ...], more: Sequence[tuple[str, str]]
-) -> spec.Counted:
-    """Returns a row for each group of equal values, with more columns of it.
-
-    By no column it is one row of all, also where there is none.
-    """
-    keys = [(name, steps.column_of(name)) for name in by]
-    columns = [*keys, *((name, Expression(text)) for name, text in more)]
-    scope = Scope((("l", source.schema),), rows=source.schema)
-    kinds = (Column(name, parse(text, scope).type) for name, text in columns)
-    return spec.Counted(
-        source, Schema(tuple(kinds)), spec.Columns(tuple(columns)), by=by
-    )
-
-
-def _asked_for(asked: steps.Asked, rows: Schema) -> Iterator[tuple[str, str]]:
-    """Yields the columns that were asked for of groups, over all rows of one."""
-    for column, name in asked.lists.items():
-        yield name, f"ROWS_LIST({_quoted(column)})"
-    for (column, number), name in asked.placed.items():
-        items = f"ROWS_LIST({_quoted(column)})"
-        yield name, _PLACED.format(items=items, least=abs(number), place=number)
-    for (fold, column, is_distinct), name in asked.totals.items():
-        text = _folded(fold, column, rows[column].type, is_distinct=is_distinct)
-        yield name, f"CAST({text} AS {type_of(fold, rows[column].type)})"
-
-
-def _folded(fold: Fold, column: str, kind: Type, *, is_distinct: bool) -> str:
-    """Returns what a fold makes of the values of a column that are no nulls."""
-    own = _quoted(column)
-    known, count = _KNOWN.format(x=own), _COUNT.format(x=own)
-    if is_distinct:
-        known = _DIFFERENT.format(x=own)
-        count = f"size({known})"
-    match fold:
-        case Fold.COUNT:
-            return count
-        case Fold.SUM:
-            return f"IF({count} = 0, NULL, {_sum(own, kind, is_distinct=is_distinct)})"
-        case Fold.SQUARES:
-            return _SQUARES.format(items=known, mean=_MEAN.format(items=known))
-        case Fold.LEAST | Fold.GREATEST:
-            return f"{_EXTREMES[fold]}(ROWS_LIST({own}))"
-        case _:
-            return _PLACED.format(items=known, least=1, place=_EITHER_END[fold])
-
-
-def _sum(own: str, kind: Type, *, is_distinct: bool) -> str:
-    """Returns the sum of values, 0 of none."""
-    wide = type_of(Fold.SUM, kind)
-    is_whole = wide == AtomicType.BIGINT
-    zero = "0L" if is_whole else f"CAST(0 AS {wide})"
-    items = f"ROWS_LIST(coalesce(CAST({own} AS {wide}), {zero}))"
-    if is_distinct:
-        items = f"transform({_DIFFERENT.format(x=own)}, item -> CAST(item AS {wide}))"
-    total = "total + item" if is_whole else f"CAST(total + item AS {wide})"
-    return _SUM.format(items=items, zero=zero, sum=total)
-
-
-def _by(keys: Sequence[tuple[str, exp.Ordered]]) -> Sequence[spec.By]:
-    """Returns what rows are sorted by; where there is no value is one of its own."""
-    found = []
-    for name, one in keys:
-        column, first = steps.column_of(name), bool(one.args.get("nulls_first"))
-        found.append(spec.By(Expression(f"{column} IS NULL"), first))
-        found.append(spec.By(column, bool(one.args.get("desc"))))
-    return found
-
-
-def _quoted(name: str) -> str:
-    """Returns a column as it stands where rows are folded."""
-    return own_column(name).sql(dialect="spark")

@@ -80,7 +80,7 @@ class Windows:
         """Returns the window that stands behind a stream."""
         if written is None:
             return spec.Range()
-        written = self._meant(written)
+        written = self.meant(written)
         if partition := written.args.get("partition_by"):
             hint = "rows meet by the equality of the join in any case"
             raise self.text.wrong(
@@ -99,7 +99,7 @@ class Windows:
             return self._rows(frame)
         return self._range(frame)
 
-    def _meant(self, written: exp.Window, within: tuple[str, ...] = ()) -> exp.Window:
+    def meant(self, written: exp.Window, within: tuple[str, ...] = ()) -> exp.Window:
         """Returns a window as it is written out, also where it is meant by a name.
 
         `within` are the names that have led to it.
@@ -117,7 +117,7 @@ class Windows:
                 named, f'no window "{named.name}"', "WINDOW .. AS (..)"
             )
         # What a window of a name leaves out may stand beside the name.
-        meant = self._meant(found, (*within, name))
+        meant = self.meant(found, (*within, name))
         for part, called in _PARTS.items():
             own, known = written.args.get(part), meant.args.get(part)
             if own and known:
@@ -130,7 +130,7 @@ class Windows:
 
     def of_function(self, written: exp.Window) -> Seen:
         """Returns the rows that a function looks at, and by what they are apart."""
-        meant = self._meant(written)
+        meant = self.meant(written)
         order, frame = meant.args.get("order"), meant.args.get("spec")
         parts = tuple(meant.args.get("partition_by") or ())
         if frame is None:

@@ -11,8 +11,10 @@ and decimals are added up as whole numbers, 32 bits of them at a time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
+from math import nan
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,14 +22,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail.kernels.arrays.rows import Mask, Whole
-from dovetail.kernels.keeping.totals import DIGITS, column_of, quotient
+from dovetail.kernels.keeping.totals import DIGITS, column_of, doubles_of, quotient
 from dovetail.spec.firing import Fold, Total
 
 _BITS = 32
 _LOW = (1 << _BITS) - 1
 _MANTISSA = 53
 _COUNT, _NAN, _ABOVE, _BELOW = "count", "nan", "above", "below"
-Sums = Mapping[str | int, Whole]
+Sums = dict[str | int, Whole]
 """Whole numbers of each row or group, by name; under a number n those of which each is
 2 to the power of 32 n. One that is not there is 0 everywhere."""
 
@@ -109,13 +111,35 @@ class Folding(Protocol):
         """Returns what it comes to, for each group."""
 
 
+class Summing(Folding, Protocol):
+    """A total that adds up."""
+
+    def running(self, rows: Grouping, signs: Whole) -> Folding:
+        """Returns it of each row and those of its group before it, added by a sign."""
+
+
 @dataclass(frozen=True, slots=True)
 class Added:
-    """A total that adds up: a count or a sum."""
+    """A count or a sum."""
 
     total: Total
     kind: pa.DataType
     known: Sums
+
+    @classmethod
+    def behind(
+        cls, total: Total, kind: pa.DataType, sums: Sums, known: Sums | None
+    ) -> Added:
+        """Returns it of rows, behind what is known of groups that go on."""
+        if known is None:
+            return cls(total, kind, sums)
+        known = _carried(known)
+        before, none = np.zeros_like(known[_COUNT]), np.zeros_like(sums[_COUNT])
+        every = {
+            name: np.append(known.get(name, before), sums.get(name, none))
+            for name in known.keys() | sums.keys()
+        }
+        return cls(total, kind, every)
 
     def of(self, rows: Grouping) -> Added:
         """Returns it of groups of what there is."""
@@ -140,13 +164,14 @@ class Added:
         if pa.types.is_floating(self.kind):
             results = self._doubles(counts)
         else:
-            whole, _ = _whole(self.known)
+            whole = _whole(self.known, 0)
             results = [it if n else None for it, n in zip(whole, counts, strict=True)]
         return column_of(self.total.fold, self.kind, results)
 
     def _doubles(self, counts: Sequence[int]) -> list[Any]:
         """Returns sums of doubles, each rounded once."""
-        whole, parts = _whole(self.known)
+        least = min([0, *_places(self.known)])
+        whole, parts = _whole(self.known, least), 1 << -_BITS * least
         results = [
             quotient(it, parts) if n else None
             for it, n in zip(whole, counts, strict=True)
@@ -157,6 +182,52 @@ class Added:
             known = [kind for kind, n in zip(kinds, ended, strict=True) if n[group]]
             results[group] = known[0] if len(known) == 1 else np.nan
         return results
+
+
+@dataclass(frozen=True, slots=True)
+class _Spread:
+    """How far numbers are from their mean: their sum, and that of their squares."""
+
+    values: Added
+    squares: Added
+
+    @property
+    def known(self) -> tuple[Sums, Sums]:
+        """Returns the parts of both sums."""
+        return self.values.known, self.squares.known
+
+    def of(self, rows: Grouping) -> _Spread:
+        """Returns it of groups of what there is."""
+        return _Spread(self.values.of(rows), self.squares.of(rows))
+
+    def running(self, rows: Grouping, signs: Whole) -> _Spread:
+        """Returns it of each row and those of its group before it, added by a sign."""
+        values, squares = self.values, self.squares
+        return _Spread(values.running(rows, signs), squares.running(rows, signs))
+
+    def take(self, groups: Whole) -> _Spread:
+        """Returns it of some groups."""
+        return _Spread(self.values.take(groups), self.squares.take(groups))
+
+    def column(self) -> pa.Array:
+        """Returns what it comes to, for each group, rounded once."""
+        values, squares = self.known
+        least = min([0, *_places(values), *(it // 2 for it in _places(squares))])
+        every = zip(
+            _whole(values, least),
+            _whole(squares, 2 * least),
+            values[_COUNT].tolist(),
+            (values[_NAN] | values[_ABOVE] | values[_BELOW]).tolist(),
+            strict=True,
+        )
+        parts = 1 << -2 * _BITS * least
+        results = [
+            (nan if is_endless else quotient(n * squared - sum_ * sum_, n * parts))
+            if n
+            else None
+            for sum_, squared, n, is_endless in every
+        ]
+        return column_of(Fold.SQUARES, self.values.kind, results)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,14 +264,12 @@ def have_codes(schema: pa.Schema, names: Sequence[str]) -> bool:
 
 def is_foldable(total: Total, kind: pa.DataType) -> bool:
     """Tells whether a total goes by whole columns."""
-    if total.distinct or total.fold is Fold.SQUARES:
-        return False
-    return total.fold in {Fold.COUNT, Fold.FIRST, Fold.LAST} or not (
-        pa.types.is_nested(kind)
-    )
+    # Of what has parts Arrow does not say what is less, nor what is equal.
+    whole = total.fold in {Fold.COUNT, Fold.FIRST, Fold.LAST} and not total.distinct
+    return whole or not pa.types.is_nested(kind)
 
 
-def folded(total: Total, column: pa.Array, known: Sums | pa.Array | None) -> Folding:
+def folded(total: Total, column: pa.Array, known: Any) -> Folding:  # noqa: ANN401
     """Returns a total of rows, behind what is known of groups that go on."""
     if is_sum(total):
         return added(total, column, known)
@@ -235,27 +304,29 @@ def picked(total: Total, values: pa.Array, places: pa.Array) -> Folding:
 
 def is_sum(total: Total) -> bool:
     """Tells whether a total adds up."""
-    return total.fold in {Fold.COUNT, Fold.SUM} and not total.distinct
+    return total.fold in {Fold.COUNT, Fold.SUM, Fold.SQUARES}
 
 
-def added(total: Total, column: pa.Array, known: Sums | None) -> Added:
+def added(total: Total, column: pa.Array, known: Any) -> Summing:  # noqa: ANN401
     """Returns such a total of rows, behind what is known of groups that go on."""
-    sums: dict[str | int, Whole] = {_COUNT: _is_valid(column).astype(np.int64)}
+    kind = column.type
+    sums: Sums = {_COUNT: _is_valid(column).astype(np.int64)}
+    if total.fold is Fold.SQUARES:
+        values, squares = _of_doubles(column, squared=True)
+        before, squared_before = known or (None, None)
+        return _Spread(
+            Added.behind(total, kind, sums | values, before),
+            Added.behind(total, kind, sums | squares, squared_before),
+        )
+    own: Sums = {}
     if total.fold is Fold.SUM:
-        if pa.types.is_floating(column.type):
-            sums |= _of_doubles(column)
-        elif pa.types.is_decimal(column.type):
-            sums |= _of_decimals(column)
+        if pa.types.is_floating(kind):
+            own, _ = _of_doubles(column)
+        elif pa.types.is_decimal(kind):
+            own = _of_decimals(column)
         else:
-            sums[0] = pc.fill_null(column, 0).cast(pa.int64()).to_numpy()
-    if known is not None:
-        known = _carried(known)
-        before, none = np.zeros_like(known[_COUNT]), np.zeros_like(sums[_COUNT])
-        sums = {
-            name: np.append(known.get(name, before), sums.get(name, none))
-            for name in known.keys() | sums.keys()
-        }
-    return Added(total, column.type, sums)
+            own = {0: pc.fill_null(column, 0).cast(pa.int64()).to_numpy()}
+    return Added.behind(total, kind, sums | own, known)
 
 
 def _is_valid(column: pa.Array) -> Mask:
@@ -272,7 +343,7 @@ def _ranks(column: pa.Array) -> Whole:
     return ranks.astype(np.int64)
 
 
-def _of_decimals(column: pa.Array) -> dict[str | int, Whole]:
+def _of_decimals(column: pa.Array) -> Sums:
     """Returns decimals in their last digits, as parts of a sum."""
     wide = column.cast(pa.decimal128(DIGITS, column.type.scale))
     words = np.frombuffer(wide.buffers()[1], np.int64).reshape(-1, 2)
@@ -282,40 +353,58 @@ def _of_decimals(column: pa.Array) -> dict[str | int, Whole]:
     return dict(enumerate(parts))
 
 
-def _of_doubles(column: pa.Array) -> dict[str | int, Whole]:
-    """Returns doubles as parts of a sum, and which of them have no end."""
-    values = pc.fill_null(column.cast(pa.float64()), 0.0).to_numpy()
-    sums = dict[str | int, Whole](
-        {
-            _NAN: np.isnan(values).astype(np.int64),
-            _ABOVE: (values == np.inf).astype(np.int64),
-            _BELOW: (values == -np.inf).astype(np.int64),
-        }
-    )
+def _of_doubles(column: pa.Array, *, squared: bool = False) -> tuple[Sums, Sums]:
+    """Returns doubles as parts of a sum and which have no end, and parts of squares."""
+    values = pc.fill_null(doubles_of(column), 0.0).to_numpy()
+    ended: Sums = {
+        _NAN: np.isnan(values).astype(np.int64),
+        _ABOVE: (values == np.inf).astype(np.int64),
+        _BELOW: (values == -np.inf).astype(np.int64),
+    }
     mantissa, exponent = np.frexp(np.where(np.isfinite(values), values, 0.0))
-    whole = (mantissa * (1 << _MANTISSA)).astype(np.int64)
+    signs = np.sign(mantissa).astype(np.int64)
+    whole = (np.abs(mantissa) * (1 << _MANTISSA)).astype(np.uint64)
     number, shift = np.divmod(exponent.astype(np.int64) - _MANTISSA, _BITS)
     # A double touches three of the numbers that stand beside one another.
-    low = (whole & _LOW).astype(np.uint64) << shift.astype(np.uint64)
-    high = (whole >> _BITS) << shift
-    near = (low >> np.uint64(_BITS)).astype(np.int64) + (high & _LOW)
-    parts = (low & np.uint64(_LOW)).astype(np.int64), near, high >> _BITS
-    for first in np.unique(number[whole != 0]).tolist():
-        is_own = number == first
+    low = (whole & _LOW) << shift.astype(np.uint64)
+    high = ((whole >> _BITS) << shift.astype(np.uint64)) + (low >> _BITS)
+    parts = low & _LOW, high & _LOW, high >> _BITS
+    number = np.where(signs, number, 0)
+    sums = _placed(number, [it.astype(np.int64) * signs for it in parts])
+    if not squared:
+        return ended | sums, {}
+    squares = [np.zeros_like(signs) for _ in range(2 * len(parts))]
+    for (one, own), (two, other) in product(enumerate(parts), repeat=2):
+        both = own * other
+        squares[one + two] += (both & _LOW).astype(np.int64)
+        squares[one + two + 1] += (both >> _BITS).astype(np.int64)
+    return ended | sums, _placed(2 * number, squares)
+
+
+def _placed(numbers: Whole, parts: Sequence[Whole]) -> Sums:
+    """Returns parts of sums by their places: the first of each is at its number."""
+    sums: Sums = {}
+    for first in np.unique(numbers).tolist():
+        is_own = numbers == first
         for beside, part in enumerate(parts):
             own = np.where(is_own, part, 0)
-            sums[first + beside] = sums.get(first + beside, 0) + own
+            if own.any():
+                sums[first + beside] = sums.get(first + beside, 0) + own
     return sums
 
 
-def _carried(sums: Sums) -> dict[str | int, Whole]:
+def _places(sums: Sums) -> list[int]:
+    """Returns at which places there are parts, in their order."""
+    return sorted(name for name in sums if isinstance(name, int))
+
+
+def _carried(sums: Sums) -> Sums:
     """Returns the same sums in numbers of 32 bits, but for the sign of the highest."""
-    names = [name for name in sums if isinstance(name, int)]
-    found: dict[str | int, Whole]
-    found = {name: own for name, own in sums.items() if not isinstance(name, int)}
+    names = _places(sums)
+    found: Sums = {name: own for name, own in sums.items() if isinstance(name, str)}
     if not names:
         return found
-    number, last = min(names), max(names)
+    number, last = names[0], names[-1]
     carry = np.zeros_like(sums[last])
     while number <= last or carry.any():
         own = carry + sums.get(number, 0)
@@ -324,16 +413,15 @@ def _carried(sums: Sums) -> dict[str | int, Whole]:
             break
         found[number], carry = own & _LOW, own >> _BITS
         number += 1
-    return found
+    # What has left leaves no places behind.
+    return {it: own for it, own in found.items() if isinstance(it, str) or own.any()}
 
 
-def _whole(sums: Sums) -> tuple[list[int], int]:
-    """Returns sums as whole numbers, and of how many parts of 1 they are."""
-    names = sorted(name for name in sums if isinstance(name, int))
-    least = min([0, *names])
+def _whole(sums: Sums, least: int) -> list[int]:
+    """Returns sums as whole numbers of parts that begin at a place."""
     whole = [0] * len(sums[_COUNT])
-    for name in names:
+    for name in _places(sums):
         left = _BITS * (name - least)
         own = sums[name].tolist()
         whole = [it + (more << left) for it, more in zip(whole, own, strict=True)]
-    return whole, 1 << -_BITS * least
+    return whole

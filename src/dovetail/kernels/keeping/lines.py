@@ -80,16 +80,21 @@ def _values(column: pa.Array) -> Sequence[Any]:
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.int64())
     values: list[Any] = column.to_pylist()
-    return [*map(as_key, values)] if pa.types.is_nested(column.type) else values
+    kind = column.type
+    is_odd = pa.types.is_nested(kind) or pa.types.is_floating(kind)
+    return [*map(as_key, values)] if is_odd else values
 
 
 def as_key(value: Any) -> Any:  # noqa: ANN401 - whatever a column holds
-    """Returns a value that can be a key: a list as a tuple, and so on inside it."""
+    """Returns a value that can be a key: a list as a tuple, and so on inside it.
+
+    NaN, which does not even equal itself, is `...`: one key wherever it comes from.
+    """
     if isinstance(value, list):
         return tuple(map(as_key, value))
     if isinstance(value, dict):
         return tuple((name, as_key(part)) for name, part in value.items())
-    return value
+    return ... if value != value else value  # noqa: PLR0124 - that is the test
 
 
 def taken(

@@ -122,4 +122,4 @@ def _equals_itself(value: Any) -> bool:  # noqa: ANN401 - a part of a key
     """Tells whether nothing in a key is NaN."""
     if isinstance(value, tuple):
         return all(map(_equals_itself, value))
-    return bool(value == value)  # noqa: PLR0124 - NaN alone is not
+    return value is not ...

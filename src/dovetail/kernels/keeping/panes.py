@@ -51,7 +51,10 @@ def is_in_panes(known: Windows, schema: pa.Schema) -> bool:
             by_time = False
     is_one = not known.by and isinstance(known.drops, KeepPartitions)
     asks = gives.lists or gives.placed or known.has_marks
-    totals = all(is_foldable(it, schema.field(it.column).type) for it in gives.totals)
+    totals = all(
+        is_foldable(it, schema.field(it.column).type) and not it.distinct
+        for it in gives.totals
+    )
     return by_time and is_one and totals and not asks and have_codes(schema, gives.by)
 
 

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Mask, Whole
 from dovetail.kernels.keeping.chosen import Contenders, chosen
+from dovetail.kernels.keeping.distinct import Occurrences, changes
 from dovetail.kernels.keeping.folds import (
     Folding,
     Grouping,
@@ -157,6 +158,8 @@ class _Slide:
     def total(self, total: Total, known: Saved) -> tuple[Folding, Saved]:
         """Returns a total of each row that comes, and what is known behind the last."""
         moves, column = self.moves, self.moves.rows.column(total.column)
+        if total.distinct:
+            return self._distinct(total, column, known)
         if is_sum(total):
             sums = added(total, column, known).running(self.groups, moves.signs)
             return sums.take(moves.come), sums.take(self.left).known
@@ -168,9 +171,32 @@ class _Slide:
         found, stay = chosen(total.fold, rows, length=self.length, limit=self.limit)
         own = found[len(found) - len(come) :]
         of_rows = picked(total, rows.values, pa.array(own, mask=own < 0))
-        # By the partitions that are left, as these stand in what is kept.
-        partitions = (np.cumsum(self.are_left) - 1)[stay.groups]
-        return of_rows, (partitions, stay.times, stay.values)
+        return of_rows, (self._kept(stay.groups), stay.times, stay.values)
+
+    def _distinct(
+        self, total: Total, column: pa.Array, known: Saved
+    ) -> tuple[Folding, Saved]:
+        """Returns a total in which each value counts once, likewise."""
+        moves, numbers, signs = self.moves, self.groups.numbers, self.moves.signs
+        none = np.zeros(0, np.int64)
+        sums, partitions, counts, values = known or (None, none, none, column[:0])
+        at = self.groups.places[self.groups.places >= moves.known]
+        rows = Occurrences(
+            numbers[at], signs[at], column.take(pa.array(at - moves.known))
+        )
+        was = Occurrences(numbers[partitions], counts, values)
+        signs[at], stay = changes(was, rows)
+        every = added(total, column, sums).running(self.groups, signs)
+        here = self.are_left[stay.groups]
+        partitions = self._kept(stay.groups[here])
+        values = stay.values.filter(pa.array(here))
+        left = every.take(self.left).known, partitions, stay.counts[here], values
+        return every.take(moves.come), left
+
+    def _kept(self, groups: Whole) -> Whole:
+        """Returns groups by the partitions that are left, as these stand in a state."""
+        found: Whole = (np.cumsum(self.are_left) - 1)[groups]
+        return found
 
 
 def slide(

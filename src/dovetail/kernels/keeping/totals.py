@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Protocol
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dovetail.kernels.keeping.lines import as_key
 from dovetail.spec.firing import Fold, Total
 
 DIGITS = 38
@@ -169,6 +170,8 @@ class _Squares(_Doubles):
     def _move(self, value: float, sign: int) -> int:
         """Adds a number, or takes it away, and returns how many parts it is."""
         before = self.parts
+        # Which values are different is asked of them as they came.
+        value = float(value)
         number = _Doubles._move(self, value, sign)  # noqa: SLF001 - super() of slots
         self.squares *= (self.parts // before) ** 2
         self.squares += sign * number * number
@@ -250,14 +253,14 @@ class _Distinct(_Saved):
 
     def add(self, value: Any) -> None:  # noqa: ANN401 - whatever a column holds
         """Takes a value, if it is a new one."""
-        key = _key(value)
+        key = as_key(value)
         self.counts[key] += 1
         if self.counts[key] == 1:
             self.fold.add(value)
 
     def drop(self, value: Any) -> None:  # noqa: ANN401 - whatever a column holds
         """Forgets a value, if it was the last of its kind."""
-        key = _key(value)
+        key = as_key(value)
         self.counts[key] -= 1
         if not self.counts[key]:
             del self.counts[key]
@@ -279,11 +282,6 @@ class _Distinct(_Saved):
         self.fold.restore(own)
 
 
-def _key(value: Any) -> Any:  # noqa: ANN401 - whatever a column holds
-    """Returns what equals itself, which NaN does not."""
-    return "NaN" if value != value else value  # noqa: PLR0124 - that is the test
-
-
 @dataclass(slots=True)
 class Folded:
     """A total over the rows of a table: what its column has, and what folds it."""
@@ -297,8 +295,8 @@ class Folded:
     def over(cls, total: Total, column: pa.Array, *, drops: bool) -> Folded:
         """Returns a total over a column; whether rows leave it one by one."""
         fold, kind = total.fold, column.type
-        if fold is Fold.SQUARES:
-            column = column.cast(pa.float64(), safe=False)
+        if fold is Fold.SQUARES and not total.distinct:
+            column = doubles_of(column)
         elif fold is Fold.COUNT and not total.distinct:
             # A 1 for whatever a value is: what it is nobody asks.
             column = pc.if_else(column.is_valid(), 1, None)
@@ -422,6 +420,14 @@ class Totals:
                 one.restore(known)
             group.saved = ()
         return group.running
+
+
+def doubles_of(column: pa.Array) -> pa.Array:
+    """Returns numbers as the doubles that are nearest to them."""
+    if pa.types.is_decimal(column.type):
+        # Arrow's own way there divides what it has rounded before.
+        column = column.cast(pa.string())
+    return column.cast(pa.float64(), safe=False)
 
 
 def quotient(number: int, parts: int) -> float:

@@ -1,0 +1,139 @@
+"""Groups of the rows of tables: what becomes of all rows of each, as one more step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sqlglot import exp
+
+from dovetail import spec
+from dovetail.dialects.sqlstream import steps
+from dovetail.dialects.trees import own_column
+from dovetail.expression import Expression, Scope, parse
+from dovetail.schema import AtomicType, Column, Schema, Type
+from dovetail.spec.firing import Fold, type_of
+
+# Engines compute counts, and sums of what is no fraction, without the list.
+_KNOWN = "filter(ROWS_LIST({x}), item -> item IS NOT NULL)"
+_DIFFERENT = f"array_distinct({_KNOWN})"
+_COUNT = (
+    "aggregate(ROWS_LIST(IF({x} IS NULL, 0L, 1L)), 0L, (total, item) -> total + item)"
+)
+_SUM = "aggregate({items}, {zero}, (total, item) -> {sum})"
+_MEAN = (
+    "aggregate({items}, CAST(0 AS DOUBLE), (total, item) -> total + CAST(item AS "
+    "DOUBLE)) / size({items})"
+)
+_SQUARES = (
+    "IF(size({items}) = 0, NULL, aggregate({items}, CAST(0 AS DOUBLE), (total, item) "
+    "-> total + power(CAST(item AS DOUBLE) - {mean}, 2.0D)))"
+)
+# Without the test a place beyond the end would be an error.
+_PLACED = "IF(size({items}) >= {least}, element_at({items}, {place}), NULL)"
+_EXTREMES = {Fold.LEAST: "array_min", Fold.GREATEST: "array_max"}
+_EITHER_END = {Fold.FIRST: 1, Fold.LAST: -1}
+
+
+def counted(
+    source: spec.Step, by: tuple[str, ...], more: Sequence[tuple[str, str]]
+) -> spec.Counted:
+    """Returns a row for each group of equal values, with more columns of it.
+
+    By no column it is one row of all, also where there is none.
+    """
+    keys = [(name, steps.column_of(name)) for name in by]
+    columns = [*keys, *((name, Expression(text)) for name, text in more)]
+    scope = Scope((("l", source.schema),), rows=source.schema)
+    kinds = (Column(name, parse(text, scope).type) for name, text in columns)
+    return spec.Counted(
+        source, Schema(tuple(kinds)), spec.Columns(tuple(columns)), by=by
+    )
+
+
+def asked_for(
+    asked: steps.Asked, rows: Schema, items: str = ""
+) -> Iterator[tuple[str, str]]:
+    """Yields the columns that were asked for of groups, over all rows of one.
+
+    Where a list of `items` is given, over these.
+    """
+    for column, name in asked.lists.items():
+        yield name, items or f"ROWS_LIST({quoted(column)})"
+    for (column, number), name in asked.placed.items():
+        every = items or f"ROWS_LIST({quoted(column)})"
+        yield name, _PLACED.format(items=every, least=abs(number), place=number)
+    for (fold, column, is_distinct), name in asked.totals.items():
+        kind = rows[column].type
+        if items:
+            text = of_list(fold, items, kind, is_distinct=is_distinct)
+        else:
+            text = _folded(fold, column, kind, is_distinct=is_distinct)
+        yield name, f"CAST({text} AS {type_of(fold, kind)})"
+
+
+def of_list(fold: Fold, items: str, kind: Type, *, is_distinct: bool) -> str:
+    """Returns what a fold makes of those items of a list that are no nulls."""
+    known = f"filter({items}, item -> item IS NOT NULL)"
+    known = f"array_distinct({known})" if is_distinct else known
+    match fold:
+        case Fold.COUNT:
+            return f"size({known})"
+        case Fold.SUM:
+            wide = type_of(Fold.SUM, kind)
+            every = f"transform({known}, item -> CAST(item AS {wide}))"
+            more = f"CAST(total + item AS {wide})"
+            total = _SUM.format(items=every, zero=f"CAST(0 AS {wide})", sum=more)
+            return f"IF(size({known}) = 0, NULL, {total})"
+        case Fold.SQUARES:
+            return _SQUARES.format(items=known, mean=_MEAN.format(items=known))
+        case Fold.LEAST | Fold.GREATEST:
+            return f"{_EXTREMES[fold]}({items})"
+        case _:
+            return _PLACED.format(items=known, least=1, place=_EITHER_END[fold])
+
+
+def _folded(fold: Fold, column: str, kind: Type, *, is_distinct: bool) -> str:
+    """Returns what a fold makes of the values of a column that are no nulls."""
+    own = quoted(column)
+    known, count = _KNOWN.format(x=own), _COUNT.format(x=own)
+    if is_distinct:
+        known = _DIFFERENT.format(x=own)
+        count = f"size({known})"
+    match fold:
+        case Fold.COUNT:
+            return count
+        case Fold.SUM:
+            return f"IF({count} = 0, NULL, {_sum(own, kind, is_distinct=is_distinct)})"
+        case Fold.SQUARES:
+            return _SQUARES.format(items=known, mean=_MEAN.format(items=known))
+        case Fold.LEAST | Fold.GREATEST:
+            return f"{_EXTREMES[fold]}(ROWS_LIST({own}))"
+        case _:
+            return _PLACED.format(items=known, least=1, place=_EITHER_END[fold])
+
+
+def _sum(own: str, kind: Type, *, is_distinct: bool) -> str:
+    """Returns the sum of values, 0 of none."""
+    wide = type_of(Fold.SUM, kind)
+    is_whole = wide == AtomicType.BIGINT
+    zero = "0L" if is_whole else f"CAST(0 AS {wide})"
+    items = f"ROWS_LIST(coalesce(CAST({own} AS {wide}), {zero}))"
+    if is_distinct:
+        items = f"transform({_DIFFERENT.format(x=own)}, item -> CAST(item AS {wide}))"
+    total = "total + item" if is_whole else f"CAST(total + item AS {wide})"
+    return _SUM.format(items=items, zero=zero, sum=total)
+
+
+def by_columns(keys: Sequence[tuple[str, exp.Ordered]]) -> Sequence[spec.By]:
+    """Returns what rows are sorted by; where there is no value is one of its own."""
+    found = []
+    for name, one in keys:
+        column, first = steps.column_of(name), bool(one.args.get("nulls_first"))
+        found.append(spec.By(Expression(f"{column} IS NULL"), first))
+        found.append(spec.By(column, bool(one.args.get("desc"))))
+    return found
+
+
+def quoted(name: str) -> str:
+    """Returns a column as it stands where rows are folded."""
+    return own_column(name).sql(dialect="spark")

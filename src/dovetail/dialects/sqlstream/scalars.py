@@ -1,0 +1,88 @@
+"""Queries that stand for one value, as joins with the one row that has it.
+
+    WHERE x > (SELECT AVG(x) FROM t)
+
+    CROSS JOIN (SELECT ONLY_VALUE(v) FROM (SELECT AVG(x) FROM t) AS q (v)) AS s (v)
+    WHERE x > s.v
+
+That row is there if the query has none, and then its value is null. Of several rows
+nobody knows which one is meant: what asks for the value fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from dovetail.dialects.sqlstream.sought import outer_queries
+from dovetail.dialects.sqlstream.syntax import SOUGHT, OnlyValue
+
+_TABLE, _VALUE = "(SELECT ..) ", "(SELECT ..)"
+"""How tables of such rows are called, before a number, and the column of the value."""
+_OF_GROUPS = ("group", "having")
+_OF_ITSELF = ("joins", "order", "limit", "offset")
+_CLAUSES = ("expressions", "where", "having", "order")
+
+
+def with_values(query: exp.Select) -> None:
+    """Makes joins of queries in what a query tests, selects and sorts by."""
+    parts = [*_own_parts(query, "expressions"), *map(query.args.get, _OF_GROUPS)]
+    is_grouped = any(
+        isinstance(one, exp.AggFunc | exp.Group | exp.Having)
+        and not isinstance(one.find_ancestor(exp.Window, exp.Select), exp.Window)
+        for one in parts
+    )
+    # What EXISTS or IN looks at sees the rows around it, unless it has more of its own.
+    sees = not is_grouped and not any(map(query.args.get, _OF_ITSELF))
+    reader = [query, *outer_queries(query)][-1 if sees else 0]
+    for clause in _CLAUSES:
+        for node in [*filter(_is_value, _own_parts(query, clause))]:
+            inside = node.find_ancestor(exp.AggFunc, exp.Select)
+            is_of_group = (
+                is_grouped and clause != "where" and not isinstance(inside, exp.AggFunc)
+            )
+            if is_of_group and not query.args.get("group"):
+                # All rows are one group, also where there are none to have a value.
+                continue
+            joins = reader.args.get("joins") or []
+            table = f"{_TABLE}{len(joins)}"
+            value: exp.Expr = exp.column(_VALUE, table=table, quoted=True)
+            if is_of_group:
+                value = exp.FirstValue(this=value)
+            # A name that nobody wrote is no name of what is selected.
+            node.replace(exp.Paren(this=value))
+            every = exp.Subquery(this=node.this, alias=_named(_TABLE, _VALUE))
+            only = OnlyValue(this=exp.column(_VALUE, quoted=True))
+            named = exp.alias_(only, _VALUE, quoted=True)
+            row = exp.Select(expressions=[named], from_=exp.From(this=every))
+            rows = exp.Subquery(this=row, alias=_named(table))
+            # What EXISTS and IN look at stands behind all that has rows.
+            last = sum(not one.args.get(SOUGHT) for one in joins)
+            joins.insert(last, exp.Join(this=rows, kind="CROSS"))
+            reader.set("joins", joins)
+
+
+def _own_parts(query: exp.Select, clause: str) -> Iterator[exp.Expr]:
+    """Yields the parts of a clause, and queries in it as a whole."""
+    several = query.args.get(clause) or []
+    for part in several if isinstance(several, list) else [several]:
+        yield from part.walk(prune=lambda node: isinstance(node, exp.Query))
+
+
+def _is_value(node: exp.Expr) -> bool:
+    """Tells whether a part is a query that stands for one value."""
+    is_query = isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query)
+    # What EXISTS, IN, ANY and ALL look at may have many rows.
+    return is_query and not isinstance(node.parent, exp.In | exp.SubqueryPredicate)
+
+
+def _named(table: str, *columns: str) -> exp.TableAlias:
+    """Returns the name of a table, and those of its columns."""
+    names = [exp.to_identifier(one, quoted=True) for one in columns]
+    return exp.TableAlias(this=exp.to_identifier(table, quoted=True), columns=names)
+
+
+def is_hidden(table: str) -> bool:
+    """Tells whether a table has the value of a query: no star stands for it."""
+    return table.startswith(_TABLE)
