@@ -597,6 +597,74 @@ def test_a_time_alone_in_json_is_no_moment(spark, broker):
         read(spark, dt.kafka("times", **how))
 
 
+LOSSES = [
+    ("json", "decimal(5,2)", "1.255"),
+    ("json", "decimal(5,2)", '"0.001"'),
+    ("json", "decimal(5,2)", "125e-3"),
+    ("json", "decimal(5,2)", "1e-40"),
+    ("json", "decimal(38,10)", "1234567890123456789012345678.12345678901"),
+    ("json", "decimal(38,37)", "0.00000000000000000000000000000000000000001"),
+    ("json", "double", "-1e999"),
+    ("json", "double", f"1{'0' * 400}"),
+    ("json", "float", "1e39"),
+    ("json", "float", f"1{'0' * 40}"),
+    ("json", "date", '"2026-03-02T23:00"'),
+    ("json", "timestamp", '"2026-03-02T12:00:00.1234567Z"'),
+    ("json", "timestamp_ntz", '"2026-03-02T12:00:00.1234567"'),
+    ("json", "date", '"2026-02-30"'),
+    ("json", "bigint", "9223372036854775808"),
+    ("string", "decimal(5,2)", "1.255"),
+    ("string", "decimal(5,2)", "125e-3"),
+    ("string", "double", "1e999"),
+    ("string", "float", "-1e39"),
+    ("string", "date", "2026-03-02 23:00:00"),
+    ("string", "timestamp", "2026-03-02T12:00:00.1234567Z"),
+    ("string", "timestamp_ntz", "2026-03-02T12:00:00+05:00"),
+]
+
+
+@pytest.mark.parametrize(("how", "kind", "text"), LOSSES)
+def test_what_a_type_has_no_room_for_does_not_fit(spark, how, kind, text):
+    """Spark leaves out digits, hours and zones, and has infinity for what is large."""
+    value = f'{{"a":"1.999","x":{text}}}' if how == "json" else text
+    words = {"columns": {"x": kind}, "format": how}
+    assert decoded(spark, value.encode(), misfits="null", **words) == [(None,)]
+    with pytest.raises(SchemaError, match='the topic "t"') as caught:
+        decoded(spark, value.encode(), **words)
+    if how == "string" or kind[:5] in {"decim", "doubl", "float"}:
+        assert 'the column "x" has "' in caught.value.found
+        assert caught.value.expected == kind
+
+
+def test_what_a_type_has_room_for_is_read_as_it_is_written(spark):
+    columns = {
+        "price": "decimal(5,2)",
+        "wide": "decimal(38,10)",
+        "ratio": "double",
+        "day": "date",
+        "at": "timestamp",
+        "text": "string",
+        "deep": "array<struct<n:string,x:decimal(9,1)>>",
+    }
+    # The exponent lets each be looked at closely.
+    record = b"""{"id": 1e2, "price": 1.2500e0, "wide": 1234567890123456789012345678,
+    "ratio": "Infinity", "day": "2026-03-02T00:00:00", "text": 0.12345678901234567890,
+    "at": "2026-03-02T12:00:00.1234560Z", "deep": [{"n": {"a": [-1e3, "2\\""]},
+    "x": "1.50"}, {"n": true, "x": null}]}"""
+    ((price, wide, ratio, day, at, text, deep),) = decoded(
+        spark, record, columns=columns
+    )
+    assert (str(price), str(day), text) == (
+        "1.25",
+        "2026-03-02",
+        "0.12345678901234567890",
+    )
+    assert str(wide) == "1234567890123456789012345678.0000000000"
+    assert (ratio, at.microsecond) == (float("inf"), 123456)
+    assert [it.n for it in deep] == ['{"a":[-1e3,"2\\""]}', "true"]
+    assert [str(it.x) for it in deep] == ["1.5", "None"]
+
+
 DAY = datetime.fromisoformat("2026-03-02")
 WITHIN = {
     "struct<at:timestamp,x:int>": ('{"at":%s,"x":1}', lambda at: (at, 1)),
