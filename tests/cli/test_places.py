@@ -167,6 +167,17 @@ def sink(words):
             "J",
         ),
         (source("options = {maxOffsetPerTrigger = 3}"), 11, 'mean "maxOffsetsPerTrig'),
+        (
+            (ORDERS, 'format = "orc"\npath = "x"\noptions = {path = "y"}\n'),
+            11,
+            "expected none beside path",
+        ),
+        (source('options = {endingOffsets = "x"}'), 11, "which keeps coming; expected"),
+        (
+            source('start = "latest"\noptions = {startingTimestamp = "1"}'),
+            11,
+            'beside the option "startingTimestamp"',
+        ),
         (source('options = {subscribe = "x"}'), 11, "other words of it say"),
         (
             source('options = {minPartitions = "x"}'),
@@ -342,6 +353,44 @@ def test_partitions_of_a_text_in_one_bucket_are_told(explained, tmp_path):
     spread = f"{rows.format('PARTITION BY o.cid ')} FROM orders o"
     (tmp_path / "job.toml").write_text(text[:start] + spread + text[end:])
     assert prepared(read_job(tmp_path / "job.toml")).job.partitions == 4
+
+
+ROWS = SQL[: SQL.index("[tables")].replace("lenses", "sqlstream")
+ROWS = ROWS.replace(TEXT, 'text = "SELECT STREAM o.item FROM orders o"\n')
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_partitions_of_a_text_without_state_are_told(explained, count):
+    told = explained(ROWS.replace("= 1", f"= {count}"))
+    says = f"partitions={count} of what has no state that could be spread; expected non"
+    assert told.startswith(f"job.toml, line 3, column 1: {says}")
+
+
+def test_partitions_of_a_join_without_state_are_told(explained):
+    times = ('time = "placed"\n', ""), ('time = "at"\n', ""), ("event", "arrival")
+    told = explained(JOIN, ("[join]", "partitions = 2\n[join]"), *times)
+    assert told.startswith("job.toml, line 1, column 1: partitions=2 of what has no st")
+
+
+@pytest.mark.parametrize(
+    ("part", "output", "says"),
+    [
+        ((ORDERS, 'file = "in"\n'), "in", 'rows come from "'),
+        ((ORDERS, 'format = "csv"\noptions = {path = "in"}\n'), "in", "rows come from"),
+        (("partitions", 'checkpoint = "in"\npartitions'), "in", 'the checkpoint "'),
+    ],
+)
+def test_an_output_where_rows_come_from_is_told(
+    tmp_path, explained, part, output, says
+):
+    explained(SQL.replace("o.item", "o.itm"))  # writes the files
+    job = SQL[: SQL.index("[sinks")].replace(*part)
+    (tmp_path / "job.toml").write_text(job)
+    words = ["run", str(tmp_path / "job.toml"), "--output", str(tmp_path / output)]
+    found = CliRunner().invoke(app, words)
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert f"dovetail run: --output {tmp_path / output}: " in found.stderr
+    assert says in found.stderr
 
 
 def test_a_folder_into_which_goes_what_comes_from_it_is_told(explained):

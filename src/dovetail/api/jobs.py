@@ -293,7 +293,7 @@ def prepared(job: jobs.Job) -> Prepared:
         told = "finish = false without a checkpoint"
         hint = "a later run goes on from it, and may say that the inputs end"
         raise job.document.wrong(job.at("finish"), told, 'checkpoint = ".."', hint)
-    refuse_unsuited(job, found.columns)
+    refuse_unsuited(job, found.columns, [it.how for it in found.inputs])
     return found
 
 
@@ -477,13 +477,15 @@ def _planned(
 
 
 def _refuse_partitions(job: jobs.Job, made: Made) -> None:
-    """Refuses several partitions for a join, or a text, whose state is in one."""
-    if job.partitions > 1 and results.is_in_one_bucket(made):
-        what = "join" if isinstance(made, Joined) else "text"
-        told = f"partitions={job.partitions} of a {what} that is in one bucket"
-        hint = "leave partitions out: one core does it all"
-        expected = "an equality, or a PARTITION BY, by which its keys can be spread"
-        raise job.document.wrong(job.at("partitions"), told, expected, hint)
+    """Refuses partitions of no use, where the job has them."""
+    try:
+        results.refuse_partitions(made, job.partitions)
+    except SpecError as error:
+        # A plan is made where it is asked for: its own refusals have other places.
+        if not error.found.startswith("partitions="):
+            raise
+        told = error.found, error.expected, error.hint
+        raise job.document.wrong(job.at("partitions"), *told) from error
 
 
 def _refuse_unknown(

@@ -9,21 +9,28 @@ Each is told at the line of the one that came later, before Spark starts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from dovetail import schema
-from dovetail.bind import jobs, sinks
+from dovetail.bind import jobs, origins, sinks
 from dovetail.bind.kafka import Topic, refuse_unlike
+from dovetail.errors import SpecError
 
 _NESTED = (schema.ArrayType, schema.MapType, schema.StructType)
 
 
-def refuse_unsuited(job: jobs.Job, columns: Mapping[str, schema.Schema]) -> None:
-    """Refuses sinks that do not suit each other, the job, or `columns` of results."""
+def refuse_unsuited(
+    job: jobs.Job, columns: Mapping[str, schema.Schema], inputs: Iterable[jobs.JobInput]
+) -> None:
+    """Refuses sinks that do not suit each other, the job, or `columns` of results.
+
+    `inputs` are those that are read, whether the job names them or a folder of files.
+    """
+    sources = tuple(_folders(job, inputs))
     _refuse_file(job, job.checkpoint, job.at("checkpoint"))
     if job.checkpoint:
         with job.document.at(job.at("checkpoint")):
-            sinks.refuse_within(job.checkpoint, job.folders)
+            sinks.refuse_within(job.checkpoint, sources)
     topics = {
         (it.origin.topic, it.origin.servers)
         for it in job.inputs.values()
@@ -34,7 +41,7 @@ def refuse_unsuited(job: jobs.Job, columns: Mapping[str, schema.Schema]) -> None
         known.append(sink)
         where = job.at("sinks", name)
         with job.document.at(where):
-            sinks.refuse_shared(known, job.checkpoint, job.folders)
+            sinks.refuse_shared(known, job.checkpoint, sources)
         rows = columns.get(name)
         match sink:
             case Topic():
@@ -58,6 +65,34 @@ def refuse_unsuited(job: jobs.Job, columns: Mapping[str, schema.Schema]) -> None
                         sink.refuse_columns(
                             {it: isinstance(one, _NESTED) for it, one in kinds.items()}
                         )
+
+
+def refuse_output(
+    output: str,
+    job: jobs.Job,
+    given: Iterable[sinks.Sink],
+    inputs: Iterable[jobs.JobInput],
+) -> None:
+    """Refuses the folders that `dovetail run --output` makes, as those of a job."""
+    every = [*given, *job.sinks.values()]
+    try:
+        sinks.refuse_shared(every, job.checkpoint, _folders(job, inputs))
+    except SpecError as error:
+        told = f"--output {output}: {error.found}"
+        raise SpecError(told, error.expected, "another folder, or [sinks]") from error
+
+
+def _folders(job: jobs.Job, inputs: Iterable[jobs.JobInput]) -> Iterator[str]:
+    """Yields the folders and files from which rows come."""
+    for origin in (one.origin for one in inputs):
+        match origin:
+            case origins.InFiles():
+                yield str(origin.file.place)
+            case origins.Stored() if origin.path:
+                yield origin.path
+    for one in job.lookups.values():
+        if not one.place:
+            yield one.table
 
 
 def _refuse_file(job: jobs.Job, said: str, where: str) -> None:

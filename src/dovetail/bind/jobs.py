@@ -187,14 +187,6 @@ class Job:
                 return JobInput(stream, origin, self.words, where=where)
         return None
 
-    @property
-    def folders(self) -> tuple[str, ...]:
-        """Returns the folders from which rows come."""
-        every = [one.origin for one in self.inputs.values()]
-        found = [str(it.file.place) for it in every if isinstance(it, origins.InFiles)]
-        found += [it.path for it in every if isinstance(it, origins.Stored) if it.path]
-        return tuple(found)
-
     def refuse_batches(self) -> None:
         """Refuses what is said of batches, where all there is is read at once."""
         said = {
@@ -511,8 +503,14 @@ def _stored(reading: _Reading, known: fields.Fields) -> origins.Origin:
     options = {**own, **said}
     if is_jdbc:
         _refuse_reading(said, f"{known.where}.options")
+    for name in [it for it in said if it.lower() == "path"]:
+        if path:
+            where = f"{known.where}.options.{name}"
+            raise fields.wrong(where, said[name], f'none beside path = "{path}"')
+        # Spark would begin where its driver runs.
+        path = reading.placed(options.pop(name))
     kind = origins.JDBC if is_jdbc else known.need("format", fields.text)
-    if kind.lower() in _IN_FILES and not path and "path" not in options:
+    if kind.lower() in _IN_FILES and not path:
         found, expected = f'format="{kind}" without a path', 'path = "data/orders"'
         raise SpecError(found, expected, "its rows are in files")
     return origins.Stored(kind, options, path)

@@ -63,6 +63,9 @@ _READS = (
     "fetchOffset.retryIntervalMs",
 )
 """What Spark's connector is told of what it reads; of these some are numbers."""
+_OF_STREAMS = ("maxOffsetsPerTrigger", "minOffsetsPerTrigger", "maxTriggerDelay")
+_OF_BATCHES = ("endingOffsets", "endingTimestamp", "endingOffsetsByTimestamp")
+"""What is of topics that keep coming alone, and what of those that are read once."""
 _WRITTEN = ("partition", "headers")
 """What a sink can say of its records."""
 _TOLD = 3
@@ -193,6 +196,7 @@ class Topic:
         if "headers" in self.meta.values():
             options["includeHeaders"] = "true"
         conditions: tuple[str, ...] = ()
+        self._refuse_options(where, streams=streams)
         if streams:
             # Only of a first start: later the checkpoint says from where.
             options["startingOffsets"] = self.start
@@ -212,6 +216,25 @@ class Topic:
             text for it in (self.key, value) for text in it.wholes(where, fails=fails)
         ]
         return (Scan("kafka", told, "", "", conditions, tuple(found), tuple(wholes)),)
+
+    def _refuse_options(self, where: str, *, streams: bool) -> None:
+        """Refuses options of another way to read the topic, or of one start twice."""
+        others = _OF_BATCHES if streams else _OF_STREAMS
+        odd = {it.lower() for it in others}
+        how = "which keeps coming" if streams else "which is read once"
+        of = "are read once" if streams else "keep coming"
+        for name in self.options:
+            if name.lower() in odd:
+                raise SpecError(
+                    f'options={{"{name}": ..}} of {where}, {how}',
+                    f"none of {', '.join(others)}",
+                    f"they are of topics that {of}",
+                )
+            if name.lower().startswith("starting") and self.start != _START:
+                raise SpecError(
+                    f'start="{self.start}" of {where} beside the option "{name}"',
+                    "one of them",
+                )
 
     def frame(self, spark: SparkSession) -> DataFrame:
         """Returns the rows as a stream, with what goes along."""
