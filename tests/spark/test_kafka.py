@@ -16,6 +16,7 @@ import dovetail as dt
 from dovetail.api import jobs
 from dovetail.bind.document import Document
 from dovetail.bind.jobs import read_document, read_job
+from dovetail.bind.schemas import schema_of
 from dovetail.errors import SchemaError
 from dovetail.schema import Schema
 from dovetail.spec import Given
@@ -413,6 +414,39 @@ def test_a_key_has_its_window_as_kafka_streams_writes_it(
     assert found == expected
 
 
+@pytest.mark.parametrize(
+    ("how", "unit"),
+    [
+        ({"key": {"k": "int", "at": "timestamp"}, "key_format": "twlong"}, 1000),
+        ({"key": {"k": "int", "at": "timestamp", "to": "timestamp"}}, 1000),
+        ({"epoch": "milliseconds"}, 1000),
+        ({"epoch": "seconds", "columns": {"within": "array<timestamp>"}}, 1_000_000),
+    ],
+)
+def test_a_moment_that_a_sink_would_cut_ends_the_query(spark, how, unit):
+    """A window's start is in whole milliseconds, a moment in those of its epoch."""
+    if len(how.get("key", ())) == 3:
+        how["key_format"] = "swstring"
+    if how.get("key_format") == "twlong":
+        how["key"] = how["key"] | {"k": "bigint"}
+    topic = dt.kafka("t", servers="b:1", **how)
+
+    def written(micros):
+        moment = f"timestamp_micros({micros})"
+        rows = spark.sql(
+            f"SELECT 7L AS k, {moment} AS at, {moment} AS to, array({moment}) AS within"
+        )
+        found = rows.selectExpr(*(sql for _, sql in topic.bytes_of(schema_of(rows))))
+        return found.collect()
+
+    assert written(5 * unit)
+    told = 'of the topic "t" of b:1: the column ".*" .*has "1970-01-01 00:00:0'
+    with pytest.raises(PySparkException, match=told) as caught:
+        written(5 * unit + 1)
+    assert "whole " in str(caught.value)
+    assert '"k":7' in str(caught.value)
+
+
 @pytest.mark.parametrize("column", ["date", "timestamp", "timestamp_ntz"])
 @pytest.mark.parametrize("text", ["+12345-01-01", "-0001-01-01", "2026-13-01"])
 def test_what_is_of_no_year_with_four_digits_does_not_fit(spark, column, text):
@@ -702,8 +736,8 @@ def test_moments_and_small_numbers_within_a_value_of_json_have_its_rules(spark):
     record = b'{"a":[{"at":1772452805000,"x":-128},{"at":"12:00","x":200}]}'
     assert decoded(spark, record, **how) == [([(moment, -128), (None, None)],)]
     rows = spark.createDataFrame([([(moment, 5)],)], f"a {kind}")
-    part = dt.kafka("t", servers="b", **how).value
-    ((found,),) = rows.selectExpr(f"CAST({part.written('', '')} AS STRING)").collect()
+    part, key = dt.kafka("t", servers="b", **how).value, "''"
+    ((found,),) = rows.selectExpr(f"CAST({part.written('', key)} AS STRING)").collect()
     assert found == '{"a":[{"at":1772452805000,"x":5}]}'
 
 

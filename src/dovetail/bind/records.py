@@ -89,7 +89,8 @@ class KeyWindow(Enum):
 
 
 EPOCHS = {"seconds": (1, "seconds"), "milliseconds": (1_000, "millis")}
-EPOCHS["microseconds"] = 1_000_000, "micros"
+_MICROSECONDS = 1_000_000
+EPOCHS["microseconds"] = _MICROSECONDS, "micros"
 """What a moment in JSON may be a number of: how many to a second, Spark's word."""
 _LAST_SECOND = 253_402_300_799
 """The end of the year 9999."""
@@ -496,7 +497,10 @@ class Part:
             moments = [
                 _quoted(one)
                 if one.type is AtomicType.BIGINT
-                else f"unix_millis({_quoted(one)})"
+                else _in_unit(
+                    *(_quoted(one), "milliseconds"),
+                    *(f'{where}: the column "{one.name}" of a window', key),
+                )
                 for one, _ in reversed(_moments(self))
             ]
             behind = (f"unhex(lpad(hex({it}), 16, '0'))" for it in moments)
@@ -504,7 +508,7 @@ class Part:
         names = ", ".join(map(_quoted, self.schema.columns))
         match self.format:
             case Encoding.JSON:
-                own = ", ".join(map(self._in_json, self.schema.columns))
+                own = ", ".join(self._in_json(where, key))
                 return f"CAST(to_json(struct({own}), {_map(JSON)}) AS BINARY)"
             case Encoding.AVRO:
                 return self._as_avro(where, key)
@@ -553,17 +557,19 @@ class Part:
             return own
         return f"concat(X'{head(self.subject.newest)}', {own})"
 
-    def _in_json(self, column: SchemaColumn) -> str:
-        """Returns a column of a row that leaves as it is in JSON."""
-        name, kind = _quoted(column), column.type
-        if not self.epoch or AtomicType.TIMESTAMP not in nested.plains(kind):
-            return name
-        unit = EPOCHS[self.epoch][1]
+    def _in_json(self, where: str, key: str) -> Iterator[str]:
+        """Yields the columns of a row that leaves as they are in JSON."""
+        for column in self.schema.columns:
+            name, kind = _quoted(column), column.type
+            told = f'{where}: the column "{column.name}"'
 
-        def number(sql: str, kind: Type, _: str) -> str:
-            return f"unix_{unit}({sql})" if kind is AtomicType.TIMESTAMP else sql
+            def number(sql: str, kind: Type, _: str, told: str = told) -> str:
+                is_moment = kind is AtomicType.TIMESTAMP
+                return _in_unit(sql, self.epoch, told, key) if is_moment else sql
 
-        return f"{nested.by_part(name, kind, number)} AS {name}"
+            if self.epoch and AtomicType.TIMESTAMP in nested.plains(kind):
+                name = f"{nested.by_part(name, kind, number)} AS {name}"
+            yield name
 
 
 def _quoted(column: SchemaColumn) -> str:
@@ -648,6 +654,23 @@ def _of_year(moment: str) -> str:
     """Returns a moment in SQL, or null where it is of no year with four digits."""
     # Milliseconds that are taken for seconds are far behind.
     return f"IF(year({moment}) BETWEEN 1 AND 9999, {moment}, NULL)"
+
+
+def _in_unit(moment: str, epoch: str, told: str, key: str) -> str:
+    """Returns a moment in SQL as a number since 1970; one between two stops the query.
+
+    `told` names its column, and `key` is SQL that tells its row.
+    """
+    scale, unit = EPOCHS[epoch]
+    between = _MICROSECONDS // scale
+    word = epoch.removesuffix("s").upper()
+    expected = f"whole {epoch}, as date_trunc('{word}', ..) has"
+    stop = refusal(
+        told, f"CAST({moment} AS STRING)", expected, at=f"' in the row ', {key}"
+    )
+    is_odd = f"unix_micros({moment}) % {between} <> 0"
+    number = f"unix_{unit}({moment})"
+    return f"IF({is_odd}, {stop}, {number})" if between > 1 else number
 
 
 def _of_epoch(number: str, epoch: str) -> str:
