@@ -1,5 +1,6 @@
 """What is wrong in a job is told before Spark starts, in the line that says it."""
 
+import socket
 from dataclasses import replace
 
 import pyarrow as pa
@@ -11,9 +12,10 @@ from typer.testing import CliRunner
 
 from dovetail.api.alone import job_alone
 from dovetail.api.jobs import prepared
+from dovetail.api.places import refuse_silent, told_in_job
 from dovetail.bind.jobs import read_job
 from dovetail.cli.main import app
-from dovetail.errors import DialectError
+from dovetail.errors import DialectError, EngineError
 
 TEXT = '''\
 text = """
@@ -264,6 +266,71 @@ def test_partitions_of_one_bucket_are_told(explained):
 def test_a_lookup_is_told_where_it_stands(explained):
     told = explained(SQL, ("tables.c", "lookups.c"), ('time = "at"\n', ""))
     assert told.startswith("job.toml, line 13, column 10: a lookup where time is named")
+
+
+DOWN = "127.0.0.1:1"
+REGISTRY = f'format = "avro"\nregistry = "http://ann:hunter2@{DOWN}"'
+ASKED = f'postgres = "postgresql://ann:hunter2@{DOWN}/shop"\ntable = "t"\nkey = "id"\n'
+
+
+@pytest.mark.parametrize(
+    ("parts", "line", "says"),
+    [
+        ([source(REGISTRY)], 12, f"the registry of schemas at {DOWN} does not answer"),
+        ([sink(REGISTRY)], 23, f"the registry of schemas at {DOWN} does not answer"),
+        (
+            [
+                source('format = "avro"'),
+                ("[sinks", f'[kafka]\nregistry = "http://{DOWN}"\n[sinks'),
+            ],
+            22,
+            f"the registry of schemas at {DOWN} does not answer",
+        ),
+        (
+            [("[sinks", f"[lookups.L]\n{ASKED}[sinks")],
+            20,
+            'PostgreSQL does not tell of the table "t": ',
+        ),
+    ],
+)
+def test_what_is_down_is_told_in_the_line_of_its_address(explained, parts, line, says):
+    told = explained(SQL, *parts, code=1)
+    assert told.startswith(f"job.toml, line {line}, column 1: {says}")
+    assert "Connection refused; expected" in told
+    assert "hunter2" not in told
+
+
+def test_a_broker_that_is_down_is_told_before_spark_waits_for_it(explained, tmp_path):
+    explained(SQL.replace("o.item", "o.itm"))  # writes the files
+    text = SQL.replace(ORDERS, f'kafka = "t"\nservers = "{DOWN}"\n')
+    (tmp_path / "job.toml").write_text(text)
+    job = read_job(tmp_path / "job.toml")
+    with pytest.raises(EngineError, match=f"nothing answers at {DOWN}, of") as told:
+        refuse_silent(job, seconds=0)
+    assert (told.value.place.file, told.value.place.line) == ("job.toml", 10)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        (tmp_path / "job.toml").write_text(text.replace(':1"', f':1,127.0.0.1:{port}"'))
+        refuse_silent(read_job(tmp_path / "job.toml"), seconds=0)
+
+
+def test_a_broker_of_a_sink_is_tried_where_a_run_has_ended(explained, tmp_path):
+    explained(SQL.replace("o.item", "o.itm"))  # writes the files
+    text = SQL.replace(FOLDER, f'kafka = "t"\nservers = "{DOWN}"\n')
+    (tmp_path / "job.toml").write_text(text)
+    job = read_job(tmp_path / "job.toml")
+    refuse_silent(job, seconds=0)
+    broken = EngineError("the topic t is not present in metadata")
+    with pytest.raises(EngineError) as told, told_in_job(job, job.sinks):
+        raise broken
+    assert told.value.place.line == 21
+    assert told.value.__cause__ is broken
+    broken = EngineError("the disk is full")
+    with (
+        pytest.raises(EngineError, match="the disk is full"),
+        told_in_job(job, job.sinks),
+    ):
+        raise broken
 
 
 def test_the_file_of_a_text_is_told(explained):

@@ -192,8 +192,7 @@ class Flow:
         known |= {str(it): sink_given(str(it), one) for it, one in given.items()}
         # Asked of all at once: the queries know nothing of each other's sinks.
         refuse_shared(known.values(), how.checkpoint)
-        if how.partitions:
-            refuse_partitions(self.queries, how.partitions)
+        refuse_partitions(self.queries, how.partitions)
         if told := self.program.anew:
             for names in self.together:
                 running.refuse_begun(self._spark, f"{how.checkpoint}/{names[0]}", told)
@@ -280,7 +279,7 @@ def late_sinks(flow: Flow) -> tuple[str, ...]:
 
 def refuse_partitions(queries: Sequence[FlowQuery], count: int) -> None:
     """Refuses partitions of which no query has a use."""
-    if not any(query.takes_partitions for query in queries):
+    if count and not any(query.takes_partitions for query in queries):
         raise SpecError(
             f"partitions={count} of what has no state that could be spread",
             "none",

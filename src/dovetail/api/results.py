@@ -47,7 +47,7 @@ def columns_of(made: Joined | Flow) -> Mapping[str, schema.Schema]:
 
 def refuse_partitions(made: Joined | Flow, count: int) -> None:
     """Refuses partitions of no state, and several of one that cannot be spread."""
-    if count > 1 and _is_in_one_bucket(made):
+    if count > 1 and is_in_one_bucket(made):
         what = "join" if isinstance(made, Joined) else "text"
         raise SpecError(
             f"partitions={count} of a {what} that is in one bucket",
@@ -56,11 +56,11 @@ def refuse_partitions(made: Joined | Flow, count: int) -> None:
         )
     queries = made.queries if isinstance(made, Flow) else (JoinedQuery("", made),)
     # What is read at once has no partitions at all, as is told elsewhere.
-    if count and (isinstance(made, Flow) or made.is_streaming):
+    if isinstance(made, Flow) or made.is_streaming:
         flows.refuse_partitions(queries, count)
 
 
-def _is_in_one_bucket(made: Joined | Flow) -> bool:
+def is_in_one_bucket(made: Joined | Flow) -> bool:
     """Tells whether a join of streams, or a text, keeps state that cannot be spread."""
     queries = made.queries if isinstance(made, Flow) else (JoinedQuery("", made),)
     for query in queries:

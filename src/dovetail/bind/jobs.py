@@ -47,7 +47,7 @@ from dovetail.bind.kafka import Topic, kafka
 from dovetail.bind.records import Encoding
 from dovetail.bind.replay import Pace, pace_of
 from dovetail.dialects.sql import SQL_DIALECTS, USUAL
-from dovetail.errors import DialectError, SpecError
+from dovetail.errors import DialectError, EngineError, SpecError
 from dovetail.spec import arguments, fields, reader
 
 WORDS = ("time", "lateness", "idle", "bounds", "order", "sequence")
@@ -600,17 +600,23 @@ def _topic(reading: _Reading, known: fields.Fields) -> Topic:
         words.setdefault("registry", usual.registry)
     columns = known.take("columns", reader.read_schema, schema.Schema(()))
     # What only the key has is a column of it; a table's is not named twice.
-    return kafka(
-        known.need("kafka", fields.text),
-        servers=servers,
-        columns={one.name: str(one.type) for one in columns.columns},
-        key=known.take("key", _texts_by_name, {}),
-        meta=known.take("meta", _texts_by_name, {}),
-        upsert=known.take("upsert", fields.truth, default=False),
-        register=known.take("register", fields.truth, default=False),
-        options={**usual.options, **known.take("options", _by_name(_setting), {})},
-        **words,
-    )
+    try:
+        return kafka(
+            known.need("kafka", fields.text),
+            servers=servers,
+            columns={one.name: str(one.type) for one in columns.columns},
+            key=known.take("key", _texts_by_name, {}),
+            meta=known.take("meta", _texts_by_name, {}),
+            upsert=known.take("upsert", fields.truth, default=False),
+            register=known.take("register", fields.truth, default=False),
+            options={**usual.options, **known.take("options", _by_name(_setting), {})},
+            **words,
+        )
+    except EngineError as error:
+        # Of all that is said of a topic a registry alone is asked by now.
+        own = known.where if known.has("registry") else f"{reading.document.name}.kafka"
+        error.place = reading.document.place(f"{own}.registry")
+        raise
 
 
 def _topic_sink(reading: _Reading, known: fields.Fields) -> Topic:

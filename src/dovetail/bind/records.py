@@ -499,7 +499,8 @@ class Part:
                 if one.type is AtomicType.BIGINT
                 else _in_unit(
                     *(_quoted(one), "milliseconds"),
-                    *(f'{where}: the column "{one.name}" of a window', key),
+                    told=f'{where}: the column "{one.name}" of a window',
+                    key=key,
                 )
                 for one, _ in reversed(_moments(self))
             ]
@@ -564,8 +565,9 @@ class Part:
             told = f'{where}: the column "{column.name}"'
 
             def number(sql: str, kind: Type, _: str, told: str = told) -> str:
-                is_moment = kind is AtomicType.TIMESTAMP
-                return _in_unit(sql, self.epoch, told, key) if is_moment else sql
+                if kind is not AtomicType.TIMESTAMP:
+                    return sql
+                return _in_unit(sql, self.epoch, told=told, key=key)
 
             if self.epoch and AtomicType.TIMESTAMP in nested.plains(kind):
                 name = f"{nested.by_part(name, kind, number)} AS {name}"
@@ -656,7 +658,7 @@ def _of_year(moment: str) -> str:
     return f"IF(year({moment}) BETWEEN 1 AND 9999, {moment}, NULL)"
 
 
-def _in_unit(moment: str, epoch: str, told: str, key: str) -> str:
+def _in_unit(moment: str, epoch: str, *, told: str, key: str) -> str:
     """Returns a moment in SQL as a number since 1970; one between two stops the query.
 
     `told` names its column, and `key` is SQL that tells its row.

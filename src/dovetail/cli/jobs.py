@@ -69,7 +69,7 @@ class JobProgram:
             if name not in found.job.sinks
         }
         inputs = [it.how for it in found.inputs]
-        refuse_output(str(output), found.job, every.values(), inputs)
+        refuse_output(str(output), found.job, given=every.values(), inputs=inputs)
         sinks = {**every, **found.job.sinks}
         return replace(found, job=replace(found.job, sinks=sinks))
 

@@ -102,7 +102,7 @@ def kept(value: str, text: str, kind: Type) -> str:
     """
     match kind:
         case DecimalType():
-            fits = _has_digits(text, kind.scale)
+            fits = has_digits(text, kind.scale)
         case AtomicType.FLOAT | AtomicType.DOUBLE:
             # Infinity may be meant: then it is a word.
             fits = f"abs({value}) <> double('Infinity') OR NOT {text} RLIKE '[0-9]'"
@@ -117,7 +117,7 @@ def kept(value: str, text: str, kind: Type) -> str:
     return f"IF({text} IS NULL OR {fits}, {value}, NULL)"
 
 
-def _has_digits(text: str, scale: int) -> str:
+def has_digits(text: str, scale: int) -> str:
     """Returns whether so many places have all digits of a number.
 
     125e-2: 125 has none behind the point, the exponent makes two of them.

@@ -382,15 +382,20 @@ def _of_text(plain: str, wanted: schema.Type, place: ValuePlace) -> str:
         case schema.AtomicType.BINARY:
             return f"coalesce(try_to_binary({plain}, 'base64'), {otherwise})"
         case _:
-            number = DECIMAL if isinstance(wanted, schema.DecimalType) else DOUBLE
-            pattern = text_of(f"^{WHOLE if wanted in schema.WHOLE else number}$")
-            # Spark casts more texts than these: the pattern decides, the cast may only
-            # find that a number has no room.
-            tried = f"IF({plain} RLIKE {pattern}, try_cast({plain} AS {wanted}), NULL)"
-            # Values that may be blank are those of ECL, which rounds decimals.
-            if place.lack is not spec.Lack.BLANK or wanted in schema.FRACTIONS:
-                tried = losses.kept(tried, plain, wanted)
-            return f"coalesce({tried}, {otherwise})"
+            return f"coalesce({_of_number(plain, wanted, place)}, {otherwise})"
+
+
+def _of_number(plain: str, wanted: schema.Type, place: ValuePlace) -> str:
+    """Returns a text as a number, or null where it is none, or one without room.
+
+    Spark casts more texts than these: a pattern decides.
+    """
+    number = DECIMAL if isinstance(wanted, schema.DecimalType) else DOUBLE
+    pattern = text_of(f"^{WHOLE if wanted in schema.WHOLE else number}$")
+    tried = f"IF({plain} RLIKE {pattern}, try_cast({plain} AS {wanted}), NULL)"
+    # Values that may be blank are those of ECL, which rounds decimals.
+    is_exact = place.lack is not spec.Lack.BLANK or wanted in schema.FRACTIONS
+    return losses.kept(tried, plain, wanted) if is_exact else tried
 
 
 def _json_record(plain: str, wanted: schema.StructType, place: ValuePlace) -> str:
