@@ -174,7 +174,11 @@ def sink(words):
             11,
             "expected none beside path",
         ),
-        (source('options = {endingOffsets = "x"}'), 11, "which keeps coming; expected"),
+        (
+            source('options = {endingOffsets = "latest"}'),
+            11,
+            "which keeps coming; expected",
+        ),
         (
             source('start = "latest"\noptions = {startingTimestamp = "1"}'),
             11,
@@ -197,6 +201,48 @@ def sink(words):
 def test_the_line_of_a_mistake_is_told(explained, part, line, says):
     told = explained(SQL, part)
     assert f"job.toml, line {line}, " in told
+    assert says in told
+
+
+EMPTY = ("key_format", "epoch", "registry", "start", "format", "misfits")
+OPTIONS = {
+    "failOnDataLoss": "maybe",
+    "startingOffsets": "middle",
+    "maxTriggerDelay": "x",
+    "startingTimestamp": "yesterday",
+    "kafkaConsumer.pollTimeoutMs": "1.5",
+    "startingOffsetsByTimestampStrategy": "any",
+    "maxRecordsPerPartition": "0",
+}
+
+
+@pytest.mark.parametrize(
+    ("part", "line", "says"),
+    [
+        *((source(f'{word} = ""'), 11, 'is ""; expected a text') for word in EMPTY),
+        *(
+            (
+                source(f'options = {{"{name}" = "{value}"}}'),
+                11,
+                f'"{value}"}} of a topic',
+            )
+            for name, value in OPTIONS.items()
+        ),
+        (source("key = {}"), 11, "is {}; expected"),
+        (source("meta = {}"), 11, "is {}; expected"),
+        (source('key_format = "long"'), 11, 'of the topic "t" without a key; expected'),
+        (source("options = {minPartitions = 1, MINPARTITIONS = 2}"), 11, "twice; exp"),
+        (sink('misfits = "null"'), 22, 'is "null"; expected none, or upsert'),
+        ((FOLDER, 'folder = ""\n'), 20, 'is ""; expected a text, or no such line'),
+        (('"placed"\n', '"placed"\nidle = ""\n'), 12, 'is ""; expected a text'),
+        (("partitions = 1", 'kafka = {registry = ""}'), 6, 'is ""; expected a text'),
+        (("partitions = 1", 'kafka = {connector = ["x"]}'), 6, '"group:name:version"'),
+        (("partitions = 1", "kafka = {options = {nope = 1}}"), 6, 'options={"nope": .'),
+    ],
+)
+def test_words_that_say_nothing_are_told_in_their_line(explained, part, line, says):
+    told = explained(SQL, part)
+    assert told.startswith(f"job.toml, line {line}, ")
     assert says in told
 
 

@@ -42,8 +42,8 @@ from dovetail.bind import origins, sinks
 from dovetail.bind.document import FROM_HERE, Document, text_of
 from dovetail.bind.files import Root
 from dovetail.bind.files.names import file_at
-from dovetail.bind.jars import AVRO, CONNECTOR, jars
-from dovetail.bind.kafka import Topic, kafka
+from dovetail.bind.jars import AVRO, CONNECTOR, coordinates, jars
+from dovetail.bind.kafka import Topic, kafka, refuse_option
 from dovetail.bind.records import Encoding
 from dovetail.bind.replay import Pace, pace_of
 from dovetail.dialects.sql import SQL_DIALECTS, USUAL
@@ -446,7 +446,7 @@ class _Reading:
 
     def path(self, known: fields.Fields, key: str) -> str:
         """Returns a path, whole: Spark would begin elsewhere, where its driver runs."""
-        return self.placed(known.need(key, fields.text))
+        return self.placed(known.need(key, _said))
 
     def placed(self, said: str) -> str:
         """Returns a path, whole; one that says its file system is that already."""
@@ -586,7 +586,7 @@ def _topic(reading: _Reading, known: fields.Fields) -> Topic:
             where=known.where,
         )
     words = {
-        word: known.need(word, fields.text)
+        word: known.need(word, _said)
         for word in ("format", "key_format", "start", "misfits", "registry", "epoch")
         if known.has(word)
     }
@@ -626,6 +626,10 @@ def _topic_sink(reading: _Reading, known: fields.Fields) -> Topic:
             hint = "all others of Spark's connector are of topics that are read"
             place = f"{known.where}.options.{name}"
             raise fields.wrong(place, said, "an option that begins with kafka.", hint)
+    if known.has("misfits") and not known.take("upsert", fields.truth, default=False):
+        told = known.need("misfits", fields.text)
+        hint = "a row without a key is the one thing that does not fit a sink"
+        raise fields.wrong(f"{known.where}.misfits", told, "none, or upsert", hint)
     return _topic(reading, known)
 
 
@@ -648,19 +652,24 @@ def _schema_of_avro(path: Path, where: str) -> str:
 
 
 def _texts_by_name(value: object, where: str) -> dict[str, str]:
-    """Reads texts by names."""
-    return _by_name(fields.text)(value, where)
+    """Reads texts by names, of which there are some."""
+    if not (found := _by_name(fields.text)(value, where)):
+        raise fields.wrong(where, value, '{ id = "bigint" }, or no such line')
+    return found
 
 
 def _kafka(value: object, where: str) -> Kafka:
     """Reads what is said of all topics."""
     words = ("servers", "registry", "options", "connector")
     known = fields.Fields.of(value, where, words)
+    options = known.take("options", _by_name(_setting), {})
+    for name, said in options.items():
+        refuse_option(name, said, f"{where}.options.{name}")
     return Kafka(
         known.take("servers", _servers, ""),
-        known.take("registry", fields.text, ""),
-        known.take("options", _by_name(_setting), {}),
-        known.take("connector", fields.many(fields.text), CONNECTOR),
+        known.take("registry", _said, ""),
+        options,
+        known.take("connector", fields.many(coordinates), CONNECTOR),
     )
 
 
@@ -728,7 +737,7 @@ def _one_of(given: Mapping[str, object], where: str, known: tuple[str, ...]) -> 
 
 def _words(given: fields.Fields, words: tuple[str, ...]) -> dict[str, str]:
     """Returns what is said of the order of rows."""
-    return {word: given.need(word, fields.text) for word in words if given.has(word)}
+    return {word: given.need(word, _said) for word in words if given.has(word)}
 
 
 def _said(value: object, where: str) -> str:
