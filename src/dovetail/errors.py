@@ -162,7 +162,13 @@ class UnsupportedError(DovetailError):
 
 
 class EngineError(DovetailError):
-    """A run that cannot go on."""
+    """A run that cannot go on; `place` is where a text names what is in its way."""
+
+    place: Place = NOWHERE
+
+    def __str__(self) -> str:
+        """Returns the sentence, behind its place where a text has one."""
+        return self.place.shown(DovetailError.__str__(self))
 
     @classmethod
     def not_installed(cls, error: ImportError) -> EngineError:

@@ -1,5 +1,6 @@
 """What is wrong in a job is told before Spark starts, in the line that says it."""
 
+import socket
 from dataclasses import replace
 
 import pyarrow as pa
@@ -11,9 +12,10 @@ from typer.testing import CliRunner
 
 from dovetail.api.alone import job_alone
 from dovetail.api.jobs import prepared
+from dovetail.api.places import refuse_silent, told_in_job
 from dovetail.bind.jobs import read_job
 from dovetail.cli.main import app
-from dovetail.errors import DialectError
+from dovetail.errors import DialectError, EngineError
 
 TEXT = '''\
 text = """
@@ -167,6 +169,21 @@ def sink(words):
             "J",
         ),
         (source("options = {maxOffsetPerTrigger = 3}"), 11, 'mean "maxOffsetsPerTrig'),
+        (
+            (ORDERS, 'format = "orc"\npath = "x"\noptions = {path = "y"}\n'),
+            11,
+            "expected none beside path",
+        ),
+        (
+            source('options = {endingOffsets = "latest"}'),
+            11,
+            "which keeps coming; expected",
+        ),
+        (
+            source('start = "latest"\noptions = {startingTimestamp = "1"}'),
+            11,
+            'beside the option "startingTimestamp"',
+        ),
         (source('options = {subscribe = "x"}'), 11, "other words of it say"),
         (
             source('options = {minPartitions = "x"}'),
@@ -184,6 +201,48 @@ def sink(words):
 def test_the_line_of_a_mistake_is_told(explained, part, line, says):
     told = explained(SQL, part)
     assert f"job.toml, line {line}, " in told
+    assert says in told
+
+
+EMPTY = ("key_format", "epoch", "registry", "start", "format", "misfits")
+OPTIONS = {
+    "failOnDataLoss": "maybe",
+    "startingOffsets": "middle",
+    "maxTriggerDelay": "x",
+    "startingTimestamp": "yesterday",
+    "kafkaConsumer.pollTimeoutMs": "1.5",
+    "startingOffsetsByTimestampStrategy": "any",
+    "maxRecordsPerPartition": "0",
+}
+
+
+@pytest.mark.parametrize(
+    ("part", "line", "says"),
+    [
+        *((source(f'{word} = ""'), 11, 'is ""; expected a text') for word in EMPTY),
+        *(
+            (
+                source(f'options = {{"{name}" = "{value}"}}'),
+                11,
+                f'"{value}"}} of a topic',
+            )
+            for name, value in OPTIONS.items()
+        ),
+        (source("key = {}"), 11, "is {}; expected"),
+        (source("meta = {}"), 11, "is {}; expected"),
+        (source('key_format = "long"'), 11, 'of the topic "t" without a key; expected'),
+        (source("options = {minPartitions = 1, MINPARTITIONS = 2}"), 11, "twice; exp"),
+        (sink('misfits = "null"'), 22, 'is "null"; expected none, or upsert'),
+        ((FOLDER, 'folder = ""\n'), 20, 'is ""; expected a text, or no such line'),
+        (('"placed"\n', '"placed"\nidle = ""\n'), 12, 'is ""; expected a text'),
+        (("partitions = 1", 'kafka = {registry = ""}'), 6, 'is ""; expected a text'),
+        (("partitions = 1", 'kafka = {connector = ["x"]}'), 6, '"group:name:version"'),
+        (("partitions = 1", "kafka = {options = {nope = 1}}"), 6, 'options={"nope": .'),
+    ],
+)
+def test_words_that_say_nothing_are_told_in_their_line(explained, part, line, says):
+    told = explained(SQL, part)
+    assert told.startswith(f"job.toml, line {line}, ")
     assert says in told
 
 
@@ -253,6 +312,71 @@ def test_partitions_of_one_bucket_are_told(explained):
 def test_a_lookup_is_told_where_it_stands(explained):
     told = explained(SQL, ("tables.c", "lookups.c"), ('time = "at"\n', ""))
     assert told.startswith("job.toml, line 13, column 10: a lookup where time is named")
+
+
+DOWN = "127.0.0.1:1"
+REGISTRY = f'format = "avro"\nregistry = "http://ann:hunter2@{DOWN}"'
+ASKED = f'postgres = "postgresql://ann:hunter2@{DOWN}/shop"\ntable = "t"\nkey = "id"\n'
+
+
+@pytest.mark.parametrize(
+    ("parts", "line", "says"),
+    [
+        ([source(REGISTRY)], 12, f"the registry of schemas at {DOWN} does not answer"),
+        ([sink(REGISTRY)], 23, f"the registry of schemas at {DOWN} does not answer"),
+        (
+            [
+                source('format = "avro"'),
+                ("[sinks", f'[kafka]\nregistry = "http://{DOWN}"\n[sinks'),
+            ],
+            22,
+            f"the registry of schemas at {DOWN} does not answer",
+        ),
+        (
+            [("[sinks", f"[lookups.L]\n{ASKED}[sinks")],
+            20,
+            'PostgreSQL does not tell of the table "t": ',
+        ),
+    ],
+)
+def test_what_is_down_is_told_in_the_line_of_its_address(explained, parts, line, says):
+    told = explained(SQL, *parts, code=1)
+    assert told.startswith(f"job.toml, line {line}, column 1: {says}")
+    assert "Connection refused; expected" in told
+    assert "hunter2" not in told
+
+
+def test_a_broker_that_is_down_is_told_before_spark_waits_for_it(explained, tmp_path):
+    explained(SQL.replace("o.item", "o.itm"))  # writes the files
+    text = SQL.replace(ORDERS, f'kafka = "t"\nservers = "{DOWN}"\n')
+    (tmp_path / "job.toml").write_text(text)
+    job = read_job(tmp_path / "job.toml")
+    with pytest.raises(EngineError, match=f"nothing answers at {DOWN}, of") as told:
+        refuse_silent(job, seconds=0)
+    assert (told.value.place.file, told.value.place.line) == ("job.toml", 10)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        (tmp_path / "job.toml").write_text(text.replace(':1"', f':1,127.0.0.1:{port}"'))
+        refuse_silent(read_job(tmp_path / "job.toml"), seconds=0)
+
+
+def test_a_broker_of_a_sink_is_tried_where_a_run_has_ended(explained, tmp_path):
+    explained(SQL.replace("o.item", "o.itm"))  # writes the files
+    text = SQL.replace(FOLDER, f'kafka = "t"\nservers = "{DOWN}"\n')
+    (tmp_path / "job.toml").write_text(text)
+    job = read_job(tmp_path / "job.toml")
+    refuse_silent(job, seconds=0)
+    broken = EngineError("the topic t is not present in metadata")
+    with pytest.raises(EngineError) as told, told_in_job(job, job.sinks):
+        raise broken
+    assert told.value.place.line == 21
+    assert told.value.__cause__ is broken
+    broken = EngineError("the disk is full")
+    with (
+        pytest.raises(EngineError, match="the disk is full"),
+        told_in_job(job, job.sinks),
+    ):
+        raise broken
 
 
 def test_the_file_of_a_text_is_told(explained):
@@ -342,6 +466,44 @@ def test_partitions_of_a_text_in_one_bucket_are_told(explained, tmp_path):
     spread = f"{rows.format('PARTITION BY o.cid ')} FROM orders o"
     (tmp_path / "job.toml").write_text(text[:start] + spread + text[end:])
     assert prepared(read_job(tmp_path / "job.toml")).job.partitions == 4
+
+
+ROWS = SQL[: SQL.index("[tables")].replace("lenses", "sqlstream")
+ROWS = ROWS.replace(TEXT, 'text = "SELECT STREAM o.item FROM orders o"\n')
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_partitions_of_a_text_without_state_are_told(explained, count):
+    told = explained(ROWS.replace("= 1", f"= {count}"))
+    says = f"partitions={count} of what has no state that could be spread; expected non"
+    assert told.startswith(f"job.toml, line 3, column 1: {says}")
+
+
+def test_partitions_of_a_join_without_state_are_told(explained):
+    times = ('time = "placed"\n', ""), ('time = "at"\n', ""), ("event", "arrival")
+    told = explained(JOIN, ("[join]", "partitions = 2\n[join]"), *times)
+    assert told.startswith("job.toml, line 1, column 1: partitions=2 of what has no st")
+
+
+@pytest.mark.parametrize(
+    ("part", "output", "says"),
+    [
+        ((ORDERS, 'file = "in"\n'), "in", 'rows come from "'),
+        ((ORDERS, 'format = "csv"\noptions = {path = "in"}\n'), "in", "rows come from"),
+        (("partitions", 'checkpoint = "in"\npartitions'), "in", 'the checkpoint "'),
+    ],
+)
+def test_an_output_where_rows_come_from_is_told(
+    tmp_path, explained, part, output, says
+):
+    explained(SQL.replace("o.item", "o.itm"))  # writes the files
+    job = SQL[: SQL.index("[sinks")].replace(*part)
+    (tmp_path / "job.toml").write_text(job)
+    words = ["run", str(tmp_path / "job.toml"), "--output", str(tmp_path / output)]
+    found = CliRunner().invoke(app, words)
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert f"dovetail run: --output {tmp_path / output}: " in found.stderr
+    assert says in found.stderr
 
 
 def test_a_folder_into_which_goes_what_comes_from_it_is_told(explained):

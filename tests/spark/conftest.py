@@ -29,6 +29,8 @@ LONGEST = {
 }
 TOPICS = ("test_avro.py", "test_avro_rows.py", "test_kafka.py")
 """Tests that ask for what reads Kafka."""
+BASES, DRIVER = ("test_jdbc.py",), "org.postgresql:postgresql:42.7.8"
+"""Tests that ask for a driver of a data base, and which one."""
 ODD = {
     "spark.sql.session.timeZone": "America/New_York",
     "spark.sql.ansi.enabled": "true",
@@ -49,10 +51,16 @@ def spark(request, tmp_path_factory):
     # Tables of one run must not meet those of another.
     settings = {"spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse"))}
     # A session takes jars where it starts; they are fetched where a test asks for them.
-    if any(item.path.name in TOPICS for item in request.session.items):
-        # Where they cannot be had, only the tests of Kafka fail, and say why.
+    names = {item.path.name for item in request.session.items}
+    wanted = [(*CONNECTOR, *AVRO)] * bool(names & {*TOPICS})
+    wanted += [(DRIVER,)] * bool(names & {*BASES})
+    found: list[str] = []
+    for some in wanted:
+        # Where they cannot be had, only the tests of them fail, and say why.
         with suppress(EngineError):
-            settings["spark.jars"] = ",".join(jars((*CONNECTOR, *AVRO)))
+            found += jars(some)
+    if found:
+        settings["spark.jars"] = ",".join(found)
     session = local_session(**settings)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(DataStreamWriter, "foreachBatch", as_behind_connect)

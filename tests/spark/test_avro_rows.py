@@ -187,7 +187,7 @@ NO_VALUES = [
     ("string", "string", b"\4\xff\xfe"),
     ("string", "string", b"\1"),
     ({"type": "map", "values": "int"}, "map<string,int>", b"\2\2\xff\2\0"),
-    ("int", "int", b"\x8a\x80\x80\x80\x80\0"),
+    ("int", "int", b"\x8a\x80\x80\x80\x20"),
     ("long", "bigint", b"\2\2"),
     ("long", "bigint", b"\2\2DDovetail"),
     ("string", "string", b"\2a\0"),

@@ -634,8 +634,8 @@ def test_moments_and_small_numbers_within_a_value_of_json_have_its_rules(spark):
     record = b'{"a":[{"at":1772452805000,"x":-128},{"at":"12:00","x":200}]}'
     assert decoded(spark, record, **how) == [([(moment, -128), (None, None)],)]
     rows = spark.createDataFrame([([(moment, 5)],)], f"a {kind}")
-    part = dt.kafka("t", servers="b", **how).value
-    ((found,),) = rows.selectExpr(f"CAST({part.written('', '')} AS STRING)").collect()
+    part, key = dt.kafka("t", servers="b", **how).value, "''"
+    ((found,),) = rows.selectExpr(f"CAST({part.written('', key)} AS STRING)").collect()
     assert found == '{"a":[{"at":1772452805000,"x":5}]}'
 
 

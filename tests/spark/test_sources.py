@@ -169,7 +169,7 @@ LACKS = [
     ('format = "delta"\npath = "t"', "delta", "io.delta:delta-spark_2.13"),
     ('format = "iceberg"\npath = "a.b"', "iceberg", "org.apache.iceberg:iceberg-s"),
     ('format = "dleta"\npath = "t"', "dleta", "that brings it"),
-    ('jdbc = "jdbc:postgresql://host/base"\ntable = "t"', "jdbc:postgresql", "org.pos"),
+    ('jdbc = "jdbc:mysql://host/base"\ntable = "t"', "jdbc:mysql", "com.mysql:mysql"),
     ('jdbc = "jdbc:odd:base"\ntable = "t"', "jdbc:odd", "that brings it"),
     ('format = "csv"\npath = "s3a://b/in"', "s3a", "org.apache.hadoop:hadoop-aws"),
     ('format = "csv"\npath = "nosuch://b/in"', "nosuch", "that brings it"),

@@ -6,7 +6,7 @@ each stream that comes out without a join has a query of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -73,6 +73,11 @@ class JoinedQuery:
     def plans(self) -> tuple[StreamPlan, ...]:
         """Returns the plan of the join, if it is one of streams."""
         return (plan_of(self.joined),) if self.joined.is_streaming else ()
+
+    @property
+    def takes_partitions(self) -> bool:
+        """Tells whether it has state: what Spark joins by itself has none."""
+        return not all(plan.runner.is_native for plan in self.plans)
 
     def explained(self) -> str:
         """Returns its plan in words, after Spark has been asked."""
@@ -187,6 +192,7 @@ class Flow:
         known |= {str(it): sink_given(str(it), one) for it, one in given.items()}
         # Asked of all at once: the queries know nothing of each other's sinks.
         refuse_shared(known.values(), how.checkpoint)
+        refuse_partitions(self.queries, how.partitions)
         if told := self.program.anew:
             for names in self.together:
                 running.refuse_begun(self._spark, f"{how.checkpoint}/{names[0]}", told)
@@ -269,6 +275,16 @@ def late_sinks(flow: Flow) -> tuple[str, ...]:
         return ()
     # A stream of the text that has such a name is that stream.
     return tuple(it for it in (_LATE, _ERRORS) if it not in flow.outputs)
+
+
+def refuse_partitions(queries: Sequence[FlowQuery], count: int) -> None:
+    """Refuses partitions of which no query has a use."""
+    if count and not any(query.takes_partitions for query in queries):
+        raise SpecError(
+            f"partitions={count} of what has no state that could be spread",
+            "none",
+            "leave partitions out: Spark reads as many parts as its inputs have",
+        )
 
 
 def flow_of(program: spec.Program, sources: Mapping[str, Source]) -> Flow:

@@ -27,6 +27,7 @@ from dovetail.api import (
     inputs,
     lookups,
     outputs,
+    places,
     programs,
     progress,
     results,
@@ -35,7 +36,6 @@ from dovetail.api import (
 )
 from dovetail.api.flows import Flow, late_sinks
 from dovetail.api.joined import Joined, streaming_of
-from dovetail.api.places import refuse_unsuited
 from dovetail.bind import jobs, origins, schemas, sinks
 from dovetail.bind.files import frames, tuples
 from dovetail.bind.files.texts import ValuePlace
@@ -293,7 +293,7 @@ def prepared(job: jobs.Job) -> Prepared:
         told = "finish = false without a checkpoint"
         hint = "a later run goes on from it, and may say that the inputs end"
         raise job.document.wrong(job.at("finish"), told, 'checkpoint = ".."', hint)
-    refuse_unsuited(job, found.columns)
+    places.refuse_unsuited(job, found.columns, [it.how for it in found.inputs])
     return found
 
 
@@ -481,13 +481,15 @@ def _planned(
 
 
 def _refuse_partitions(job: jobs.Job, made: Made) -> None:
-    """Refuses several partitions for a join, or a text, whose state is in one."""
-    if job.partitions > 1 and results.is_in_one_bucket(made):
-        what = "join" if isinstance(made, Joined) else "text"
-        told = f"partitions={job.partitions} of a {what} that is in one bucket"
-        hint = "leave partitions out: one core does it all"
-        expected = "an equality, or a PARTITION BY, by which its keys can be spread"
-        raise job.document.wrong(job.at("partitions"), told, expected, hint)
+    """Refuses partitions of no use, where the job has them."""
+    try:
+        results.refuse_partitions(made, job.partitions)
+    except SpecError as error:
+        # A plan is made where it is asked for: its own refusals have other places.
+        if not error.found.startswith("partitions="):
+            raise
+        told = error.found, error.expected, error.hint
+        raise job.document.wrong(job.at("partitions"), *told) from error
 
 
 def _refuse_unknown(
@@ -577,11 +579,14 @@ def _as_declared(job: jobs.Job, given: spec.Given, how: jobs.JobInput) -> Bound:
 def opened(prepared_job: Prepared, spark: SparkSession) -> Made:
     """Returns what a job carries out, on its rows; nothing runs yet."""
     with rules.plain_rules(spark):
-        rows = {one.name: one.rows(spark) for one in prepared_job.inputs}
+        job, rows = prepared_job.job, {}
+        for one in prepared_job.inputs:
+            with job.document.at(one.how.where, places.place_of(job, one.how)):
+                rows[one.name] = one.rows(spark)
         rows |= {one.name: one.rows() for one in prepared_job.asked}
         made = prepared_job.make(rows)
     # A program in SPL is planned here for the first time.
-    _refuse_partitions(prepared_job.job, made)
+    _refuse_partitions(job, made)
     return made
 
 
@@ -640,7 +645,8 @@ class JobOutcome:
 
     def run(self, told: Told, stop: Event) -> None:
         """Writes into the sinks until all is there, or somebody asks to stop."""
-        with frames.misfits_told():
+        places.refuse_silent(self.prepared.job)
+        with places.told_in_job(self.prepared.job, self.sinks), frames.misfits_told():
             if self.is_streaming:
                 # To finish hears nobody: rows are read before, and it can be stopped.
                 if self.prepared.finish and not self._has_begun_to_end:
@@ -657,8 +663,8 @@ class JobOutcome:
     def _has_begun_to_end(self) -> bool:
         """Tells whether the last batch of a query has begun, before this run."""
         flows = self.made.together if isinstance(self.made, Flow) else ()
-        places = [f"{self.checkpoint}/{it[0]}" for it in flows] or [self.checkpoint]
-        return any(read_log(self.spark, it).is_last for it in places)
+        kept = [f"{self.checkpoint}/{it[0]}" for it in flows] or [self.checkpoint]
+        return any(read_log(self.spark, it).is_last for it in kept)
 
     def _started(self, **more: bool) -> tuple[tuple[str, StreamingQuery], ...]:
         """Returns the queries with their names, started; `more` is said otherwise."""

@@ -9,21 +9,34 @@ Each is told at the line of the one that came later, before Spark starts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+import socket
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+
+from pyspark.sql.utils import is_remote
 
 from dovetail import schema
-from dovetail.bind import jobs, sinks
+from dovetail.bind import jobs, origins, sinks
 from dovetail.bind.kafka import Topic, refuse_unlike
+from dovetail.errors import NOWHERE, EngineError, SpecError
 
 _NESTED = (schema.ArrayType, schema.MapType, schema.StructType)
 
 
-def refuse_unsuited(job: jobs.Job, columns: Mapping[str, schema.Schema]) -> None:
-    """Refuses sinks that do not suit each other, the job, or `columns` of results."""
+def refuse_unsuited(
+    job: jobs.Job, columns: Mapping[str, schema.Schema], inputs: Iterable[jobs.JobInput]
+) -> None:
+    """Refuses sinks that do not suit each other, the job, or `columns` of results.
+
+    `inputs` are those that are read, whether the job names them or a folder of files.
+    """
+    sources = tuple(_folders(job, inputs))
     _refuse_file(job, job.checkpoint, job.at("checkpoint"))
     if job.checkpoint:
         with job.document.at(job.at("checkpoint")):
-            sinks.refuse_within(job.checkpoint, job.folders)
+            sinks.refuse_within(job.checkpoint, sources)
     topics = {
         (it.origin.topic, it.origin.servers)
         for it in job.inputs.values()
@@ -34,7 +47,7 @@ def refuse_unsuited(job: jobs.Job, columns: Mapping[str, schema.Schema]) -> None
         known.append(sink)
         where = job.at("sinks", name)
         with job.document.at(where):
-            sinks.refuse_shared(known, job.checkpoint, job.folders)
+            sinks.refuse_shared(known, job.checkpoint, sources)
         rows = columns.get(name)
         match sink:
             case Topic():
@@ -58,6 +71,108 @@ def refuse_unsuited(job: jobs.Job, columns: Mapping[str, schema.Schema]) -> None
                         sink.refuse_columns(
                             {it: isinstance(one, _NESTED) for it, one in kinds.items()}
                         )
+
+
+def refuse_output(
+    output: str,
+    job: jobs.Job,
+    *,
+    given: Iterable[sinks.Sink],
+    inputs: Iterable[jobs.JobInput],
+) -> None:
+    """Refuses the folders that `dovetail run --output` makes, as those of a job."""
+    every = [*given, *job.sinks.values()]
+    try:
+        sinks.refuse_shared(every, job.checkpoint, _folders(job, inputs))
+    except SpecError as error:
+        told = f"--output {output}: {error.found}"
+        raise SpecError(told, error.expected, "another folder, or [sinks]") from error
+
+
+def place_of(job: jobs.Job, given: jobs.JobInput) -> str:
+    """Returns the path of the key that says where the rows of an input are."""
+    words = ("jdbc", "kafka", "replay", "rate", "file", "format")
+    paths = (f"{given.where}.{word}" for word in words)
+    return next((it for it in paths if it in job.document.places), given.where)
+
+
+@contextmanager
+def told_in_job(job: jobs.Job, named: Mapping[str, sinks.Sink]) -> Iterator[None]:
+    """Tells what ends a run at the line of the sink, or broker, that is in its way."""
+    try:
+        yield
+    except EngineError as error:
+        if error.place == NOWHERE and job.document.text:
+            # Whether a broker is at fault Spark does not tell: it is tried.
+            if _OF_TOPICS.search(error.found):
+                try:
+                    refuse_silent(job, job.sinks, seconds=0)
+                except EngineError as silent:
+                    raise silent from error
+            mine = [it for it in job.sinks if named[it].place in error.found]
+            for name in mine[:1]:
+                error.place = job.document.place(job.at("sinks", name))
+        raise
+
+
+_OF_TOPICS = re.compile("(?i)kafka|topic|timeout")
+_PATIENCE = 10.0
+"""Seconds for a broker that has just been started: Spark itself waits for minutes."""
+
+
+def refuse_silent(
+    job: jobs.Job, named: Collection[str] = (), *, seconds: float = _PATIENCE
+) -> None:
+    """Refuses topics of inputs, or of sinks that are `named`, whose broker is down."""
+    # Of a server of Connect nobody knows here what it reaches.
+    if is_remote():
+        return
+    places: list[tuple[str, object]]
+    places = [(it.where, it.origin) for it in job.inputs.values()]
+    places += [(job.at("sinks", name), job.sinks[name]) for name in named]
+    end = time.monotonic() + seconds
+    for where, one in places:
+        if not isinstance(one, Topic):
+            continue
+        while not any(map(answers, one.servers.split(","))):
+            if time.monotonic() >= end:
+                paths = f"{where}.servers", job.at("kafka", "servers"), where
+                known = (it for it in paths if it in job.document.places)
+                error = EngineError(
+                    f"nothing answers at {one.servers}, of the topic {one.topic}",
+                    "a broker of Kafka",
+                    "is it up, and does this machine reach it?",
+                )
+                error.place = job.document.place(next(known, where))
+                raise error
+            time.sleep(_PAUSE)
+
+
+_PAUSE = 0.2
+_SECONDS = 3
+
+
+def answers(address: str) -> bool:
+    """Tells whether somebody listens at an address."""
+    host, _, port = address.strip().rpartition(":")
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=_SECONDS):
+            return True
+    except (OSError, ValueError, OverflowError):
+        return False
+
+
+def _folders(job: jobs.Job, inputs: Iterable[jobs.JobInput]) -> Iterator[str]:
+    """Yields the folders and files from which rows come."""
+    for origin in (one.origin for one in inputs):
+        match origin:
+            case origins.InFiles():
+                yield str(origin.file.place)
+            case origins.Stored() if origin.path:
+                yield origin.path
+    for one in job.lookups.values():
+        if not one.place:
+            yield one.table
 
 
 def _refuse_file(job: jobs.Job, said: str, where: str) -> None:

@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from dovetail import schema, spec
+from dovetail.api import flows
 from dovetail.api.flows import Flow, JoinedQuery
 from dovetail.api.joined import Joined, plan_of
 from dovetail.bind.sinks import CHANGE
 from dovetail.engines.kernel_settings import stream_settings
 from dovetail.engines.spark_stream.row_time import RowTimeQuery
-from dovetail.errors import DovetailError
+from dovetail.errors import DovetailError, SpecError
 from dovetail.kernels.pairs.results import UNMATCHED
 
 
@@ -42,6 +43,21 @@ def columns_of(made: Joined | Flow) -> Mapping[str, schema.Schema]:
                 known = schema.Schema((*known.columns, told))
             found[name] = known
     return found
+
+
+def refuse_partitions(made: Joined | Flow, count: int) -> None:
+    """Refuses partitions of no state, and several of one that cannot be spread."""
+    if count > 1 and is_in_one_bucket(made):
+        what = "join" if isinstance(made, Joined) else "text"
+        raise SpecError(
+            f"partitions={count} of a {what} that is in one bucket",
+            "an equality, or a PARTITION BY, by which its keys can be spread",
+            "leave partitions out: one core does it all",
+        )
+    queries = made.queries if isinstance(made, Flow) else (JoinedQuery("", made),)
+    # What is read at once has no partitions at all, as is told elsewhere.
+    if isinstance(made, Flow) or made.is_streaming:
+        flows.refuse_partitions(queries, count)
 
 
 def is_in_one_bucket(made: Joined | Flow) -> bool:

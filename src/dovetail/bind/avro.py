@@ -74,15 +74,23 @@ def readable(schema: Json, seen: set[str]) -> Json:
 
     It has no kinds of numbers that Spark does not know. Truth values are bytes, as Avro
     makes false of one that is none, and decimals are as long as they can be, as Spark
-    takes a short one from the last eight bytes of it. `seen`: names that stand there.
+    takes a short one from the last eight bytes of it. An `int` is a `long`: its bytes
+    are alike, and of one that is too large Avro leaves bits out. `seen`: names that
+    stand there.
     """
     match schema:
+        case "int":
+            return "long"
         case "boolean" | {"type": "boolean"}:
             is_new = _TRUTH not in seen
             seen.add(_TRUTH)
             return _BYTE if is_new else _TRUTH
         case list():
-            return [readable(one, seen) for one in schema]
+            # Of two types that are alike a union has one.
+            keeps = "int" if has_long(schema) else None
+            return [
+                one if kind_of(one) == keeps else readable(one, seen) for one in schema
+            ]
         case dict():
             parts = (it for it in _PARTS if it in schema)
             made = schema | {it: readable(schema[it], seen) for it in parts}
@@ -92,6 +100,8 @@ def readable(schema: Json, seen: set[str]) -> Json:
                 del made["logicalType"]
             elif is_decimal:
                 made["precision"] = _most_digits(schema)
+            elif schema["type"] == "int":
+                made.pop("logicalType", None)
             if "fields" in schema:
                 made["fields"] = [
                     it
@@ -101,6 +111,16 @@ def readable(schema: Json, seen: set[str]) -> Json:
                 ]
             return made
     return schema
+
+
+def kind_of(schema: Json) -> Json:
+    """Returns the plain type of a schema, whatever else it says of it."""
+    return schema.get("type") if isinstance(schema, dict) else schema
+
+
+def has_long(schema: Json) -> bool:
+    """Tells whether one of several types is `long`, beside which `int` stays `int`."""
+    return any(kind_of(one) == "long" for one in schema)
 
 
 def _in_bytes(default: Json) -> Json:

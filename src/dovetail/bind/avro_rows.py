@@ -17,7 +17,7 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from dovetail.bind.avro import Json, beside_null, read_as
+from dovetail.bind.avro import Json, beside_null, has_long, read_as
 from dovetail.errors import SchemaError
 from dovetail.expression.sql import text_of
 from dovetail.schema import (
@@ -181,8 +181,8 @@ def _has_all(own: Type, kind: Type) -> bool:
 def as_said(sql: str, schema: Json, stop: str, depth: int = 0) -> str:
     """Returns what Spark has read in SQL as a schema has it, or a `stop`.
 
-    It has read it as `readable` says: truth values are bytes, decimals too long. Bytes
-    that are no text it takes for one.
+    It has read it as `readable` says: truth values are bytes, decimals too long, each
+    `int` is a `long`. Bytes that are no text it takes for one.
     """
     one, it, key = beside_null(schema)[0], f"it{depth}", f"key{depth}"
     fits, made = "", sql
@@ -192,6 +192,11 @@ def as_said(sql: str, schema: Json, stop: str, depth: int = 0) -> str:
             return (
                 f"CASE {sql} WHEN X'00' THEN false WHEN X'01' THEN true ELSE {stop} END"
             )
+        case {"type": "int"}:
+            made = f"try_cast({sql} AS int)"
+            fits = f"{made} IS NOT NULL"
+            if one.get("logicalType") == "date":
+                made = f"date_from_unix_date({made})"
         case {"type": "string"}:
             fits = f"is_valid_utf8({sql})"
         case {"type": "bytes" | "fixed"} if isinstance(read_as(one), DecimalType):
@@ -225,4 +230,8 @@ def _members(schema: Json) -> Iterable[tuple[str, Json]]:
     kinds = {it["type"] for it in schema}
     # Of these Spark makes the wider one.
     is_one = kinds in ({"int", "long"}, {"float", "double"})
-    return () if is_one else ((f"member{at}", it) for at, it in enumerate(schema))
+    if is_one:
+        return ()
+    own = {"type": "null"} if has_long(schema) else None
+    kept = (own if own and it["type"] == "int" else it for it in schema)
+    return ((f"member{at}", it) for at, it in enumerate(kept))

@@ -21,6 +21,7 @@ from dovetail.errors import (
     NOWHERE,
     DialectError,
     DovetailError,
+    EngineError,
     Place,
     SchemaError,
     SpecError,
@@ -28,6 +29,10 @@ from dovetail.errors import (
 )
 
 _AT = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)$")
+_SECRET = re.compile(
+    r"(?i)(//[^/@:\"'\s]*:(?=[^/\"'\s]*@)|\bpassword\s*=\s*[\"']?)([^@&;\"'\s]+)"
+)
+"""A password: in an address, as //user:password@host, or by itself."""
 Keys = tuple[str, ...]
 
 
@@ -75,10 +80,12 @@ class Document:
                 place=Place("\n".join(lines), line, column, file=path.name),
             ) from error
         places: dict[str, Place] = {}
+        # Errors show lines, and go into logs.
+        shown = _SECRET.sub(lambda found: found[1] + "*" * len(found[2]), text)
         for keys, (line, column, length) in _placed(text):
             # A table of many parts is where it is named first.
             where = ".".join((path.name, *keys))
-            places.setdefault(where, Place(text, line, column, length, path.name))
+            places.setdefault(where, Place(shown, line, column, length, path.name))
         return cls(path.name, text, data, places)
 
     def place(self, where: str) -> Place:
@@ -113,6 +120,12 @@ class Document:
         """
         try:
             yield
+        except EngineError as error:
+            if error.place == NOWHERE and self.text:
+                error.place = self.place(
+                    self.path_of(error, where) or otherwise or where
+                )
+            raise
         except (SpecError, SchemaError, UnsupportedError) as error:
             # What has a place of its own is wrong in a text, not in this one.
             if getattr(error, "place", NOWHERE) != NOWHERE:

@@ -13,6 +13,7 @@ together. Who has the connector of his own Spark says so:
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -22,6 +23,7 @@ from pathlib import Path
 import pyspark
 
 from dovetail.errors import EngineError
+from dovetail.spec import fields
 
 CONNECTOR = (
     "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0",
@@ -35,12 +37,12 @@ AVRO = ("org.apache.spark:spark-avro_2.13:4.2.0",)
 _SECONDS = 300
 
 
-def jars(coordinates: Iterable[str], folder: Path | None = None) -> tuple[str, ...]:
+def jars(named: Iterable[str], folder: Path | None = None) -> tuple[str, ...]:
     """Returns the paths of jars, `group:name:version`; fetches what is not kept."""
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     kept = folder or home / "dovetail" / "jars"
     found = []
-    for one in coordinates:
+    for one in named:
         _, name, version = one.split(":")
         jar = kept / f"{name}-{version}.jar"
         found.append(str(jar))
@@ -62,7 +64,15 @@ def jars(coordinates: Iterable[str], folder: Path | None = None) -> tuple[str, .
     return tuple(found)
 
 
-def _retrieve(coordinates: str, folder: str) -> str:
+def coordinates(value: object, where: str) -> str:
+    """Reads where a repository of Maven has a jar, as group:name:version."""
+    said = fields.text(value, where)
+    if not re.fullmatch("[^:/]+:[^:/]+:[^:/]+", said):
+        raise fields.wrong(where, value, '"group:name:version"')
+    return said
+
+
+def _retrieve(named: str, folder: str) -> str:
     """Puts a jar into a folder by Ivy, and returns the last that was said of it."""
     (ivy,) = Path(pyspark.__file__).parent.glob("jars/ivy-*.jar")
     # Spark's own way to find Java, so that the two are one.
@@ -70,7 +80,7 @@ def _retrieve(coordinates: str, folder: str) -> str:
     java = str(Path(home, "bin", "java")) if home else shutil.which("java") or "java"
     # Alone: what Maven knows of the connector's needs is not all published.
     words = [java, "-jar", str(ivy), "-notransitive"]
-    words += ["-dependency", *coordinates.split(":"), "-confs", "default"]
+    words += ["-dependency", *named.split(":"), "-confs", "default"]
     words += ["-types", "jar", "bundle"]
     # Where two processes share one, a half-written part of it is "not found".
     words += ["-cache", f"{folder}/ivy"]

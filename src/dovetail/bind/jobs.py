@@ -42,12 +42,12 @@ from dovetail.bind import origins, sinks
 from dovetail.bind.document import FROM_HERE, Document, text_of
 from dovetail.bind.files import Root
 from dovetail.bind.files.names import file_at
-from dovetail.bind.jars import AVRO, CONNECTOR, jars
-from dovetail.bind.kafka import Topic, kafka
+from dovetail.bind.jars import AVRO, CONNECTOR, coordinates, jars
+from dovetail.bind.kafka import Topic, kafka, refuse_option
 from dovetail.bind.records import Encoding
 from dovetail.bind.replay import Pace, pace_of
 from dovetail.dialects.sql import SQL_DIALECTS, USUAL
-from dovetail.errors import DialectError, SpecError
+from dovetail.errors import DialectError, EngineError, SpecError
 from dovetail.spec import arguments, fields, reader
 
 WORDS = ("time", "lateness", "idle", "bounds", "order", "sequence")
@@ -186,14 +186,6 @@ class Job:
                 stream = spec.InputKind.STREAM
                 return JobInput(stream, origin, self.words, where=where)
         return None
-
-    @property
-    def folders(self) -> tuple[str, ...]:
-        """Returns the folders from which rows come."""
-        every = [one.origin for one in self.inputs.values()]
-        found = [str(it.file.place) for it in every if isinstance(it, origins.InFiles)]
-        found += [it.path for it in every if isinstance(it, origins.Stored) if it.path]
-        return tuple(found)
 
     def refuse_batches(self) -> None:
         """Refuses what is said of batches, where all there is is read at once."""
@@ -454,7 +446,7 @@ class _Reading:
 
     def path(self, known: fields.Fields, key: str) -> str:
         """Returns a path, whole: Spark would begin elsewhere, where its driver runs."""
-        return self.placed(known.need(key, fields.text))
+        return self.placed(known.need(key, _said))
 
     def placed(self, said: str) -> str:
         """Returns a path, whole; one that says its file system is that already."""
@@ -511,8 +503,14 @@ def _stored(reading: _Reading, known: fields.Fields) -> origins.Origin:
     options = {**own, **said}
     if is_jdbc:
         _refuse_reading(said, f"{known.where}.options")
+    for name in [it for it in said if it.lower() == "path"]:
+        if path:
+            where = f"{known.where}.options.{name}"
+            raise fields.wrong(where, said[name], f'none beside path = "{path}"')
+        # Spark would begin where its driver runs.
+        path = reading.placed(options.pop(name))
     kind = origins.JDBC if is_jdbc else known.need("format", fields.text)
-    if kind.lower() in _IN_FILES and not path and "path" not in options:
+    if kind.lower() in _IN_FILES and not path:
         found, expected = f'format="{kind}" without a path', 'path = "data/orders"'
         raise SpecError(found, expected, "its rows are in files")
     return origins.Stored(kind, options, path)
@@ -588,7 +586,7 @@ def _topic(reading: _Reading, known: fields.Fields) -> Topic:
             where=known.where,
         )
     words = {
-        word: known.need(word, fields.text)
+        word: known.need(word, _said)
         for word in ("format", "key_format", "start", "misfits", "registry", "epoch")
         if known.has(word)
     }
@@ -602,17 +600,23 @@ def _topic(reading: _Reading, known: fields.Fields) -> Topic:
         words.setdefault("registry", usual.registry)
     columns = known.take("columns", reader.read_schema, schema.Schema(()))
     # What only the key has is a column of it; a table's is not named twice.
-    return kafka(
-        known.need("kafka", fields.text),
-        servers=servers,
-        columns={one.name: str(one.type) for one in columns.columns},
-        key=known.take("key", _texts_by_name, {}),
-        meta=known.take("meta", _texts_by_name, {}),
-        upsert=known.take("upsert", fields.truth, default=False),
-        register=known.take("register", fields.truth, default=False),
-        options={**usual.options, **known.take("options", _by_name(_setting), {})},
-        **words,
-    )
+    try:
+        return kafka(
+            known.need("kafka", fields.text),
+            servers=servers,
+            columns={one.name: str(one.type) for one in columns.columns},
+            key=known.take("key", _texts_by_name, {}),
+            meta=known.take("meta", _texts_by_name, {}),
+            upsert=known.take("upsert", fields.truth, default=False),
+            register=known.take("register", fields.truth, default=False),
+            options={**usual.options, **known.take("options", _by_name(_setting), {})},
+            **words,
+        )
+    except EngineError as error:
+        # Of all that is said of a topic a registry alone is asked by now.
+        own = known.where if known.has("registry") else f"{reading.document.name}.kafka"
+        error.place = reading.document.place(f"{own}.registry")
+        raise
 
 
 def _topic_sink(reading: _Reading, known: fields.Fields) -> Topic:
@@ -622,6 +626,10 @@ def _topic_sink(reading: _Reading, known: fields.Fields) -> Topic:
             hint = "all others of Spark's connector are of topics that are read"
             place = f"{known.where}.options.{name}"
             raise fields.wrong(place, said, "an option that begins with kafka.", hint)
+    if known.has("misfits") and not known.take("upsert", fields.truth, default=False):
+        told = known.need("misfits", fields.text)
+        hint = "a row without a key is the one thing that does not fit a sink"
+        raise fields.wrong(f"{known.where}.misfits", told, "none, or upsert", hint)
     return _topic(reading, known)
 
 
@@ -644,19 +652,24 @@ def _schema_of_avro(path: Path, where: str) -> str:
 
 
 def _texts_by_name(value: object, where: str) -> dict[str, str]:
-    """Reads texts by names."""
-    return _by_name(fields.text)(value, where)
+    """Reads texts by names, of which there are some."""
+    if not (found := _by_name(fields.text)(value, where)):
+        raise fields.wrong(where, value, '{ id = "bigint" }, or no such line')
+    return found
 
 
 def _kafka(value: object, where: str) -> Kafka:
     """Reads what is said of all topics."""
     words = ("servers", "registry", "options", "connector")
     known = fields.Fields.of(value, where, words)
+    options = known.take("options", _by_name(_setting), {})
+    for name, said in options.items():
+        refuse_option(name, said, f"{where}.options.{name}")
     return Kafka(
         known.take("servers", _servers, ""),
-        known.take("registry", fields.text, ""),
-        known.take("options", _by_name(_setting), {}),
-        known.take("connector", fields.many(fields.text), CONNECTOR),
+        known.take("registry", _said, ""),
+        options,
+        known.take("connector", fields.many(coordinates), CONNECTOR),
     )
 
 
@@ -724,7 +737,7 @@ def _one_of(given: Mapping[str, object], where: str, known: tuple[str, ...]) -> 
 
 def _words(given: fields.Fields, words: tuple[str, ...]) -> dict[str, str]:
     """Returns what is said of the order of rows."""
-    return {word: given.need(word, fields.text) for word in words if given.has(word)}
+    return {word: given.need(word, _said) for word in words if given.has(word)}
 
 
 def _said(value: object, where: str) -> str:

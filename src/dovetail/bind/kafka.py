@@ -63,6 +63,29 @@ _READS = (
     "fetchOffset.retryIntervalMs",
 )
 """What Spark's connector is told of what it reads; of these some are numbers."""
+_NUMBERS = (
+    *("startingTimestamp", "endingTimestamp", "kafkaConsumer.pollTimeoutMs"),
+    *("fetchOffset.numRetries", "fetchOffset.retryIntervalMs"),
+)
+_BY_PARTITION = '{"topic": {"0": 17}}'
+_VALUES = {
+    **dict.fromkeys(_COUNTS, (r"(?a)0*[1-9]\d*", "a whole number, 1 or more")),
+    **dict.fromkeys(_NUMBERS, (r"(?a)\d+", "a whole number")),
+    "failOnDataLoss": ("(?i)true|false", "true or false"),
+    "maxTriggerDelay": (r"(?ai)\d+ *(us|ms|s|m|min|h|d)", "a length as 15m"),
+    "startingOffsetsByTimestampStrategy": ("(?i)error|latest", "error or latest"),
+    "startingOffsets": (
+        r"(?is)earliest|latest|\{.*\}",
+        f"earliest, latest or {_BY_PARTITION}",
+    ),
+    "endingOffsets": (r"(?is)latest|\{.*\}", f"latest or {_BY_PARTITION}"),
+    "startingOffsetsByTimestamp": (r"(?s)\{.*\}", _BY_PARTITION),
+    "endingOffsetsByTimestamp": (r"(?s)\{.*\}", _BY_PARTITION),
+}
+"""What the value of an option looks like: Spark tells it late, or not at all."""
+_OF_STREAMS = ("maxOffsetsPerTrigger", "minOffsetsPerTrigger", "maxTriggerDelay")
+_OF_BATCHES = ("endingOffsets", "endingTimestamp", "endingOffsetsByTimestamp")
+"""What is of topics that keep coming alone, and what of those that are read once."""
 _WRITTEN = ("partition", "headers")
 """What a sink can say of its records."""
 _TOLD = 3
@@ -100,8 +123,7 @@ class Topic:
         if not re.fullmatch(r"(?a)(?!\.{1,2}$)[\w.-]{1,249}", self.topic):
             expected = "a name of letters from A to Z, digits, and . _ -"
             raise arguments.wrong("topic", self.topic, expected, "no more than 249")
-        for name, value in self.options.items():
-            refuse_option(name, value)
+        refuse_options(self.options)
         for column, what in self.meta.items():
             if what not in _META:
                 found = f'meta={{"{column}": {arguments.told(what)}}}'
@@ -133,6 +155,10 @@ class Topic:
             )
         self.value.check(f'the value of the topic "{self.topic}"', "format")
         self.key.check(f'the key of the topic "{self.topic}"', "key_format")
+        is_usual = self.key.name == usual_format(self.key.schema).value
+        if not self.key.schema.columns and (self.key.avro or not is_usual):
+            found = f'key_format="{self.key.name}" of the topic "{self.topic}"'
+            raise SpecError(f"{found} without a key", 'key={"id": "bigint"}')
 
     @property
     def epoch(self) -> str:
@@ -193,6 +219,7 @@ class Topic:
         if "headers" in self.meta.values():
             options["includeHeaders"] = "true"
         conditions: tuple[str, ...] = ()
+        self._refuse_options(where, streams=streams)
         if streams:
             # Only of a first start: later the checkpoint says from where.
             options["startingOffsets"] = self.start
@@ -212,6 +239,25 @@ class Topic:
             text for it in (self.key, value) for text in it.wholes(where, fails=fails)
         ]
         return (Scan("kafka", told, "", "", conditions, tuple(found), tuple(wholes)),)
+
+    def _refuse_options(self, where: str, *, streams: bool) -> None:
+        """Refuses options of another way to read the topic, or of one start twice."""
+        others = _OF_BATCHES if streams else _OF_STREAMS
+        odd = {it.lower() for it in others}
+        how = "which keeps coming" if streams else "which is read once"
+        of = "are read once" if streams else "keep coming"
+        for name in self.options:
+            if name.lower() in odd:
+                raise SpecError(
+                    f'options={{"{name}": ..}} of {where}, {how}',
+                    f"none of {', '.join(others)}",
+                    f"they are of topics that {of}",
+                )
+            if name.lower().startswith("starting") and self.start != _START:
+                raise SpecError(
+                    f'start="{self.start}" of {where} beside the option "{name}"',
+                    "one of them",
+                )
 
     def frame(self, spark: SparkSession) -> DataFrame:
         """Returns the rows as a stream, with what goes along."""
@@ -330,7 +376,17 @@ class Topic:
         return [F.expr(sql).alias(name) for name, sql in record.items()]
 
 
-def refuse_option(name: str, value: str) -> None:
+def refuse_options(options: Mapping[str, str]) -> None:
+    """Refuses options of which one is none, or is said twice."""
+    names = [name.lower() for name in options]
+    for name, value in options.items():
+        refuse_option(name, value)
+        if names.count(name.lower()) > 1:
+            told = f'options={{"{name}": ..}} of a topic, twice'
+            raise SpecError(told, "once, in large letters or in small ones")
+
+
+def refuse_option(name: str, value: str, where: str = "") -> None:
     """Refuses an option that Spark's connector has not, or that a word says."""
     known = {it.lower(): it for it in (*_COUNTS, *_READS)}
     word = name.lower()
@@ -342,10 +398,12 @@ def refuse_option(name: str, value: str) -> None:
             f"one of {', '.join(known.values())}, or one that begins with kafka.",
             arguments.near(name, [*known.values()], "")
             or "which topic it is, and where, other words of it say",
+            where=where,
         )
-    if known[word] in _COUNTS and not (value.isdecimal() and int(value)):
+    pattern, expected = _VALUES.get(known[word], ("(?s).*", ""))
+    if not re.fullmatch(pattern, value.strip()):
         found = f'options={{"{name}": "{value}"}} of a topic'
-        raise SpecError(found, "a whole number, 1 or more")
+        raise SpecError(found, expected, where=where)
 
 
 def refuse_unlike(topic: Topic, found: Schema) -> None:

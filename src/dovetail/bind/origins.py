@@ -24,6 +24,7 @@ from dovetail import schema, spec
 from dovetail.bind.failures import cause
 from dovetail.bind.files import columns, frames
 from dovetail.bind.files.names import DataFile
+from dovetail.bind.files.texts import ValuePlace
 from dovetail.bind.replay import Pace
 from dovetail.errors import EngineError, SchemaError, SpecError
 
@@ -62,14 +63,22 @@ def rows_of(
             # Of what is not on its classpath Spark tells a page of Java.
             if _LACKS.search(str(error)):
                 raise _lacking(one, str(error)) from error
-            is_untold = "Schema must be specified" in str(error)
-            hint = (
-                '"spark.sql.streaming.schemaInference" = true in [spark] lets it look'
-            )
+            hint = ""
+            if "Schema must be specified" in str(error):
+                hint = (
+                    '"spark.sql.streaming.schemaInference" = true in [spark] lets it '
+                    "look"
+                )
+            told, what = dict(one.options), f'"{one.path or one.format}"'
+            if one.format == JDBC:
+                # Without what only its owner may read.
+                where = re.sub("//[^/@]*@", "//", re.split("[?;]", told["url"])[0])
+                what = f"{told['dbtable']} of {where}"
+                hint = 'options = { user = "..", password = ".." } says who asks'
             raise EngineError(
-                f'Spark does not read "{one.path or one.format}": {cause(error)}',
+                f"Spark does not read {what}: {cause(error)}",
                 "rows that are there, with the columns that are declared",
-                hint if is_untold else "",
+                hint,
             ) from error
     return reduce(DataFrame.union, parts)
 
@@ -96,6 +105,17 @@ _PACKAGES = {
     "gs": "com.google.cloud.bigdataoss:gcs-connector",
 }
 """What brings a format, a driver of a data base or a file system that Spark lacks."""
+_DRIVERS = {
+    "jdbc:db2": "com.ibm.db2.jcc.DB2Driver",
+    "jdbc:h2": "org.h2.Driver",
+    "jdbc:mariadb": "org.mariadb.jdbc.Driver",
+    "jdbc:mysql": "com.mysql.cj.jdbc.Driver",
+    "jdbc:oracle": "oracle.jdbc.OracleDriver",
+    "jdbc:postgresql": "org.postgresql.Driver",
+    "jdbc:sqlite": "org.sqlite.JDBC",
+    "jdbc:sqlserver": "com.microsoft.sqlserver.jdbc.SQLServerDriver",
+}
+"""The classes of drivers in these packages."""
 
 
 def _lacking(scan: frames.Scan, told: str) -> EngineError:
@@ -183,13 +203,36 @@ class Stored(Origin):
                 "[tables] or [datasets]",
                 "a data base does not tell what is new in it",
             )
-        casts = (
-            f"CAST({name} AS {one.type}) AS {name}"
-            for one in given.schema.columns
-            for name in [schema.quoted(one.name)]
+        casts = (_sure(one, given.input) for one in given.schema.columns)
+        options = {**self.options}
+        if self.format == JDBC:
+            # Of a time without a zone Java would make one of the zone where it runs.
+            options.setdefault("preferTimestampNTZ", "true")
+            # By itself Java finds no driver that a session has got as a jar.
+            kind = ":".join(self.options.get("url", "").split(":")[:2])
+            if kind in _DRIVERS and "driver" not in {it.lower() for it in options}:
+                options["driver"] = _DRIVERS[kind]
+        return (
+            frames.Scan(
+                *(self.format, tuple(options.items()), "", self.path),
+                *((), tuple(casts)),
+            ),
         )
-        options = tuple(self.options.items())
-        return (frames.Scan(self.format, options, "", self.path, (), tuple(casts)),)
+
+
+def _sure(column: schema.Column, given: str) -> str:
+    """Returns a column of any type as the declared one, in SQL, or a stop of the query.
+
+    Spark by itself makes null of a text that is no number, and leaves out digits.
+    """
+    name, kind = schema.quoted(column.name), column.type
+    place = ValuePlace(f'the input "{given}"', column.name)
+    stop = place.refusal(f"CAST({name} AS STRING)", kind)
+    made = f"try_cast({name} AS {kind})"
+    is_cut = kind in schema.WHOLE or kind is schema.AtomicType.DATE
+    if is_cut or isinstance(kind, schema.DecimalType):
+        made = f"IF({made} = {name}, {made}, NULL)"
+    return f"coalesce({made}, IF({name} IS NULL, NULL, {stop})) AS {name}"
 
 
 JDBC = "jdbc"

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
 
+from dovetail.bind import nested
 from dovetail.bind.avro import (
     field_of,
     fields_of,
@@ -29,6 +30,7 @@ from dovetail.bind.avro import (
     unlike,
 )
 from dovetail.bind.avro_rows import Values, as_said
+from dovetail.bind.files import losses
 from dovetail.bind.registry import Subject, head, subject
 from dovetail.bind.sinks import JSON
 from dovetail.errors import SchemaError, SpecError
@@ -87,7 +89,8 @@ class KeyWindow(Enum):
 
 
 EPOCHS = {"seconds": (1, "seconds"), "milliseconds": (1_000, "millis")}
-EPOCHS["microseconds"] = 1_000_000, "micros"
+_MICROSECONDS = 1_000_000
+EPOCHS["microseconds"] = _MICROSECONDS, "micros"
 """What a moment in JSON may be a number of: how many to a second, Spark's word."""
 _LAST_SECOND = 253_402_300_799
 """The end of the year 9999."""
@@ -101,7 +104,6 @@ _TIME_ALONE = "^[^0-9A-Za-z]*T?[0-9]+:"
 """Texts of which Spark makes a moment of the day on which it reads them."""
 _HAS_TIME_ALONE = r'"[^"0-9A-Za-z]*T?([0-9]+:|[0-9]*\\)'
 """JSON in which one may stand; its letters may be escaped."""
-_AS_TEXTS: Mapping[Type, Type] = {AtomicType.TIMESTAMP: AtomicType.STRING}
 _NEAR: Mapping[Type, Type] = dict.fromkeys(DATES, AtomicType.STRING)
 """Types of which some values are of years that nobody can write."""
 _MOMENTS = (AtomicType.BIGINT, AtomicType.TIMESTAMP)
@@ -112,7 +114,6 @@ _FIXED = {"type": "fixed", "name": "Behind", "namespace": "dovetail", "size": 17
 _WHOLE = 'a whole record of its schema of Avro, or misfits="null"'
 _AT = "' in partition ', partition, ', offset ', offset"
 """Where a record stands, as parts of a text in SQL."""
-_Making = Callable[[str, Type, str], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,13 +321,13 @@ class Part:
             own = f"{whole}.{_quoted(it)}" if self._has_fields else whole
             found = read_as(field_of(self._newest, it.name))
             if found != it.type:
-                same = _by_part(own, it.type, lambda sql, *_: sql)
+                same = nested.by_part(own, it.type, lambda sql, *_: sql)
                 fitting = f"try_cast({same} AS {it.type})"
                 if _loses(found, it.type):
                     fitting = f"IF({fitting} = {own}, {fitting}, NULL)"
                 own = _else_stopped(fitting, own, stop)
-            if _mapped(it.type, _NEAR) != it.type:
-                own = _by_part(own, it.type, near)
+            if nested.mapped(it.type, _NEAR) != it.type:
+                own = nested.by_part(own, it.type, near)
             yield _named(own, it)
 
     @property
@@ -334,6 +335,8 @@ class Part:
         """Returns as what else Spark reads some types in JSON."""
         # Its reader makes a tinyint -56 out of 200.
         kinds: dict[Type, Type] = {AtomicType.TINYINT: AtomicType.SMALLINT}
+        every = [part for it in self.schema.columns for part in nested.plains(it.type)]
+        kinds |= {it: losses.wide(it) for it in every if isinstance(it, DecimalType)}
         if self.epoch:
             kinds[AtomicType.TIMESTAMP] = AtomicType.BIGINT
         return kinds
@@ -347,21 +350,36 @@ class Part:
             stop = f"IF({self.column} IS NULL, NULL, {self._no_object(where)})"
             whole = f"IF({read}.odd IS NULL AND {whole} IS NOT NULL, {whole}, {stop})"
         yield f"{whole} AS {self._own_column()}"
-        timed = [it for it in columns if _mapped(it.type, _AS_TEXTS) != it.type]
-        if timed and not self.epoch:
-            may = f"{text} RLIKE {text_of(_HAS_TIME_ALONE)}"
-            texts = f"IF({may}, {_object(text, timed, _AS_TEXTS)}.own, NULL)"
-            yield f"{texts} AS {self._own_column('texts')}"
+        said = [it for it in columns if any(map(self._is_said, nested.plains(it.type)))]
+        if said:
+            kinds = {part for it in said for part in nested.plains(it.type)}
+            raw = f"CAST({self.column} AS STRING)"
+            may = losses.may_lose(raw, [*filter(self._is_said, kinds)])
+            if AtomicType.TIMESTAMP in kinds and not self.epoch:
+                may = f"({may} OR {raw} RLIKE {text_of(_HAS_TIME_ALONE)})"
+            as_texts = dict.fromkeys(kinds, AtomicType.STRING)
+            texts = f"{_object(losses.with_texts(text), said, as_texts)}.own"
+            yield f"IF({may}, {texts}, NULL) AS {self._own_column('texts')}"
+
+    def _is_said(self, kind: Type) -> bool:
+        """Tells whether a value of a type in JSON may have lost some of its text."""
+        moments = [AtomicType.TIMESTAMP] * (not self.epoch)
+        losing = {*moments, AtomicType.TIMESTAMP_NTZ, *FRACTIONS, AtomicType.STRING}
+        return kind in losing or isinstance(kind, DecimalType)
 
     def _of_objects(self, where: str, *, fails: bool) -> Iterator[str]:
         """Yields the columns of JSON: the fields of an object."""
         whole, texts = self._own_column(), self._own_column("texts")
-        make = partial(self._fitting, stop=self._no_object(where) if fails else "")
         kinds = {**_NEAR, **self._kinds}
         for it in self.schema.columns:
             value, text = (f"{own}.{_quoted(it)}" for own in (whole, texts))
-            if _mapped(it.type, kinds) != it.type:
-                value = _by_part(value, it.type, make, beside=text)
+            if any(
+                part in kinds or self._is_said(part) for part in nested.plains(it.type)
+            ):
+                told = f'{where}: the column "{it.name}"' if fails else ""
+                stop = self._no_object(where) if fails else ""
+                make = partial(self._fitting, stop=stop, told=told)
+                value = nested.by_part(value, it.type, make, beside=text)
             yield _named(value, it)
 
     def _no_object(self, where: str) -> str:
@@ -369,20 +387,35 @@ class Part:
         text = f"CAST({self.column} AS STRING)"
         return refusal(where, text, "one object of JSON whose fields fit the columns")
 
-    def _fitting(self, value: str, kind: Type, text: str, *, stop: str) -> str:
+    def _fitting(
+        self, value: str, kind: Type, text: str, *, stop: str, told: str
+    ) -> str:
         """Returns what Spark has read as a plain value; else null, or a `stop`."""
-        if kind is AtomicType.TINYINT:
-            fitting = f"try_cast({value} AS tinyint)"
-        elif kind not in DATES:
-            return value
-        elif kind is not AtomicType.TIMESTAMP:
-            fitting = _of_year(value)
-        elif self.epoch:
-            fitting = _of_epoch(value, self.epoch)
-        else:
-            is_alone = f"{text} RLIKE {text_of(_TIME_ALONE)}"
-            fitting = f"IF({is_alone}, NULL, {_of_year(value)})"
-        return _else_stopped(fitting, value, stop) if stop else fitting
+        text, fitting = losses.written(text), value
+        match kind:
+            case AtomicType.STRING:
+                return f"coalesce({text}, {value})"
+            case AtomicType.TINYINT | DecimalType():
+                narrow = f"try_cast({value} AS {kind})"
+                fitting = f"IF({narrow} = {value}, {narrow}, NULL)"
+            case AtomicType.TIMESTAMP if self.epoch:
+                fitting = _of_epoch(value, self.epoch)
+            case AtomicType.TIMESTAMP:
+                is_alone = f"{text} RLIKE {text_of(_TIME_ALONE)}"
+                fitting = f"IF({is_alone}, NULL, {_of_year(value)})"
+            case _ if kind in DATES:
+                fitting = _of_year(value)
+        if not self._is_said(kind):
+            same = fitting == value or not stop
+            return fitting if same else _else_stopped(fitting, value, stop)
+        fitting = losses.kept(fitting, text, kind)
+        if not stop:
+            return fitting
+        if kind not in DATES:
+            # Decimals that have lost nothing but places stand there as they are.
+            shown = f"coalesce({text}, {losses.shown(value, kind)})"
+            stop = refusal(told, shown, str(kind))
+        return _else_stopped(fitting, value, stop)
 
     def _of_avro(self, where: str, *, fails: bool) -> Iterator[str]:
         """Yields the record of Avro, in the newest of the schemas that it may have."""
@@ -440,6 +473,7 @@ class Part:
             sql = f"try_cast({_text(raw)} AS {kind})"
             if column.type is AtomicType.TIMESTAMP:
                 sql = f"IF({shown} RLIKE {text_of(_TIME_ALONE)}, NULL, {sql})"
+            sql = losses.kept(sql, f"trim({shown})", column.type)
             return _of_year(sql) if column.type in DATES else sql, shown, expected
         if self.format is Encoding.BYTES:
             return raw, f"hex({raw})", kind
@@ -463,7 +497,11 @@ class Part:
             moments = [
                 _quoted(one)
                 if one.type is AtomicType.BIGINT
-                else f"unix_millis({_quoted(one)})"
+                else _in_unit(
+                    *(_quoted(one), "milliseconds"),
+                    told=f'{where}: the column "{one.name}" of a window',
+                    key=key,
+                )
                 for one, _ in reversed(_moments(self))
             ]
             behind = (f"unhex(lpad(hex({it}), 16, '0'))" for it in moments)
@@ -471,7 +509,7 @@ class Part:
         names = ", ".join(map(_quoted, self.schema.columns))
         match self.format:
             case Encoding.JSON:
-                own = ", ".join(map(self._in_json, self.schema.columns))
+                own = ", ".join(self._in_json(where, key))
                 return f"CAST(to_json(struct({own}), {_map(JSON)}) AS BINARY)"
             case Encoding.AVRO:
                 return self._as_avro(where, key)
@@ -520,17 +558,20 @@ class Part:
             return own
         return f"concat(X'{head(self.subject.newest)}', {own})"
 
-    def _in_json(self, column: SchemaColumn) -> str:
-        """Returns a column of a row that leaves as it is in JSON."""
-        name, kind = _quoted(column), column.type
-        if not self.epoch or _mapped(kind, _AS_TEXTS) == kind:
-            return name
-        unit = EPOCHS[self.epoch][1]
+    def _in_json(self, where: str, key: str) -> Iterator[str]:
+        """Yields the columns of a row that leaves as they are in JSON."""
+        for column in self.schema.columns:
+            name, kind = _quoted(column), column.type
+            told = f'{where}: the column "{column.name}"'
 
-        def number(sql: str, kind: Type, _: str) -> str:
-            return f"unix_{unit}({sql})" if kind is AtomicType.TIMESTAMP else sql
+            def number(sql: str, kind: Type, _: str, told: str = told) -> str:
+                if kind is not AtomicType.TIMESTAMP:
+                    return sql
+                return _in_unit(sql, self.epoch, told=told, key=key)
 
-        return f"{_by_part(name, kind, number)} AS {name}"
+            if self.epoch and AtomicType.TIMESTAMP in nested.plains(kind):
+                name = f"{nested.by_part(name, kind, number)} AS {name}"
+            yield name
 
 
 def _quoted(column: SchemaColumn) -> str:
@@ -588,50 +629,6 @@ def _loses(found: Type | None, kind: Type) -> bool:
     return is_rounded or (has_digits and kind in WHOLE)
 
 
-def _mapped(kind: Type, kinds: Mapping[Type, Type]) -> Type:
-    """Returns a type in which plain types are others, wherever they stand in it."""
-    match kind:
-        case StructType(fields):
-            return StructType(tuple((it, _mapped(one, kinds)) for it, one in fields))
-        case ArrayType(element):
-            return ArrayType(_mapped(element, kinds))
-        case MapType(key, value):
-            return MapType(key, _mapped(value, kinds))
-        case _:
-            return kinds.get(kind, kind)
-
-
-def _by_part(
-    sql: str, kind: Type, make: _Making, *, beside: str = "", depth: int = 0
-) -> str:
-    """Returns a value in SQL whose plain values, wherever they stand, are made anew.
-
-    `make` gets each, its type, and what stands at its place in a value `beside`. Fields
-    of records are found by their names: Spark would take them by their places.
-    """
-    one, key, place = f"it{depth}", f"key{depth}", f"at{depth}"
-    match kind:
-        case StructType(fields):
-            parts = []
-            for name, part in fields:
-                own, other = (f"{it}.{quoted(name)}" for it in (sql, beside))
-                made = _by_part(own, part, make, beside=other, depth=depth)
-                parts += [text_of(name), made]
-            return f"IF({sql} IS NULL, NULL, named_struct({', '.join(parts)}))"
-        case ArrayType(element):
-            other = f"get({beside}, {place})"
-            inner = _by_part(one, element, make, beside=other, depth=depth + 1)
-            each = f"transform({sql}, ({one}, {place}) -> {inner})"
-            return sql if inner == one else each
-        case MapType(_, value):
-            other = f"try_element_at({beside}, {key})"
-            inner = _by_part(one, value, make, beside=other, depth=depth + 1)
-            each = f"transform_values({sql}, ({key}, {one}) -> {inner})"
-            return sql if inner == one else each
-        case _:
-            return make(sql, kind, beside)
-
-
 def _object(
     text: str, columns: Iterable[SchemaColumn], kinds: Mapping[Type, Type]
 ) -> str:
@@ -639,13 +636,16 @@ def _object(
 
     Some types of the columns are read as others.
     """
-    own = Schema(tuple(replace(it, type=_mapped(it.type, kinds)) for it in columns))
+    own = Schema(
+        tuple(replace(it, type=nested.mapped(it.type, kinds)) for it in columns)
+    )
     kind = f"own struct<{own.to_sql()}>, odd string"
     # Of no format for timestamps Spark reads those with and without a fraction.
     how = {
         "timeZone": "UTC",
         "mode": "PERMISSIVE",
         "columnNameOfCorruptRecord": "odd",
+        "dateFormat": losses.DAYS,
     }
     # Spark reads the first object of a text, and no further; one that is a field of
     # another it reads to its end.
@@ -656,6 +656,23 @@ def _of_year(moment: str) -> str:
     """Returns a moment in SQL, or null where it is of no year with four digits."""
     # Milliseconds that are taken for seconds are far behind.
     return f"IF(year({moment}) BETWEEN 1 AND 9999, {moment}, NULL)"
+
+
+def _in_unit(moment: str, epoch: str, *, told: str, key: str) -> str:
+    """Returns a moment in SQL as a number since 1970; one between two stops the query.
+
+    `told` names its column, and `key` is SQL that tells its row.
+    """
+    scale, unit = EPOCHS[epoch]
+    between = _MICROSECONDS // scale
+    word = epoch.removesuffix("s").upper()
+    expected = f"whole {epoch}, as date_trunc('{word}', ..) has"
+    stop = refusal(
+        told, f"CAST({moment} AS STRING)", expected, at=f"' in the row ', {key}"
+    )
+    is_odd = f"unix_micros({moment}) % {between} <> 0"
+    number = f"unix_{unit}({moment})"
+    return f"IF({is_odd}, {stop}, {number})" if between > 1 else number
 
 
 def _of_epoch(number: str, epoch: str) -> str:

@@ -51,6 +51,7 @@ class JobProgram:
     def prepared(self, output: Path | None, written: Format) -> Prepared:
         """Returns the job, checked before Spark starts."""
         from dovetail.api import jobs  # noqa: PLC0415 - Spark is slow
+        from dovetail.api.places import refuse_output  # noqa: PLC0415 - Spark is slow
         from dovetail.bind.sinks import folder  # noqa: PLC0415 - Spark is slow
 
         # Checked as far as can be before Spark starts, which takes seconds.
@@ -63,8 +64,12 @@ class JobProgram:
         place = output.absolute()
         # What the job says of a stream comes before what the command says of all.
         every: Mapping[str, Sink] = {
-            name: folder(place / name, written.value) for name in found.outputs
+            name: folder(place / name, written.value)
+            for name in found.outputs
+            if name not in found.job.sinks
         }
+        inputs = [it.how for it in found.inputs]
+        refuse_output(str(output), found.job, given=every.values(), inputs=inputs)
         sinks = {**every, **found.job.sinks}
         return replace(found, job=replace(found.job, sinks=sinks))
 

@@ -43,6 +43,8 @@ _MICROSECOND = timedelta(microseconds=1)
 _WIDE = Context(prec=400, rounding=ROUND_HALF_UP)  # for the digits of any double
 # A case that is about hours writes no day: it is the first one of all.
 _TIME_ALONE = re.compile(r"\d\d?:\d\d(?::\d\d(?:\.\d{1,9})?)?")
+_NANOSECONDS = re.compile("[.,][0-9]{6}[0-9]*[1-9]")
+"""Digits of a second for which a moment has no room."""
 _BITS = {
     AtomicType.TINYINT: 8,
     AtomicType.SMALLINT: 16,
@@ -304,6 +306,8 @@ def _read_written(value: object) -> datetime:
     if _TIME_ALONE.fullmatch(text):
         # ISO wants two digits of the hour
         text = "1970-01-01T" + text.rjust(len(text) + (text[1] == ":"), "0")
+    if _NANOSECONDS.search(text):
+        raise _misfit(value)
     return datetime.fromisoformat(text)
 
 

@@ -232,9 +232,16 @@ GOOD += [
     ),
     Good(
         "times.csv",
-        "at,day\n2026-01-02T03:04:05.5Z,2026-01-02\n",
+        "at,day\n2026-01-02T03:04:05.5000000Z,2026-01-02\n",
         {"at": "timestamp", "day": "date"},
         [(datetime(2026, 1, 2, 3, 4, 5, 500000, UTC), date(2026, 1, 2))],
+        exact=True,
+    ),
+    Good(
+        "whole.csv",
+        "price\n1.2500\n125e-2\n0.0e-9\n",
+        {"price": "decimal(5,2)"},
+        [(Decimal("1.25"),), (Decimal("1.25"),), (Decimal("0.00"),)],
         exact=True,
     ),
 ]
@@ -251,6 +258,24 @@ BAD = [
     Bad("part.csv", "id\n1.5\n", {"id": "bigint"}, '"id" has "1.5"', "bigint"),
     Bad("range.csv", f"id\n{2**63}\n", {"id": "bigint"}, "has", "bigint"),
     Bad("exact.csv", "x\n123.4\n", {"x": "decimal(4,2)"}, '"123.4"', "decimal(4,2)"),
+    Bad("huge.csv", "x\n1e999\n", {"x": "double"}, '"x" has "1e999"', "double"),
+    Bad("wide.csv", "x\n1e39\n", {"x": "float"}, '"x" has "1e39"', "float"),
+    Bad("huge.json", '{"x": -1e999}', {"x": "double"}, '"-1e999"', "double"),
+    *(
+        Bad(f"{name}.csv", f"x\n{text}\n", {"x": kind}, f'"{text}"', kind, exact=True)
+        for name, kind, text in (
+            ("digits", "decimal(5,2)", "1.255"),
+            ("moved", "decimal(5,2)", "125e-3"),
+            ("hour", "date", "2026-03-02 23:00"),
+            ("nano", "timestamp", "2026-03-02T12:00:00.1234567"),
+            ("zone", "timestamp_ntz", "2026-03-02T12:00:00+05:00"),
+        )
+    ),
+    Bad(
+        *("digits.json", {"x": [1.255]}, {"x": "array<decimal(5,2)>"}),
+        *('"1.255"', "decimal(5,2)"),
+        exact=True,
+    ),
     Bad("real.csv", "x\n1.5f\n", {"x": "double"}, '"x" has "1.5f"', "double"),
     Bad("truth.csv", "x\nyes\n", {"x": "boolean"}, '"x" has "yes"', "boolean"),
     Bad("set.csv", "x\n7\n", {"x": "array<bigint>"}, '"x" has "7"', "array<bigint>"),

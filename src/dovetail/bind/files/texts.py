@@ -1,14 +1,15 @@
 """A value as a file without types has it, read as the type that a text declares.
 
     whole numbers      12, -7, +3                never 1.5, never out of range
-    decimals           1.25                      more places are rounded, half up
-    other numbers      1.5, 1e9, NaN, Infinity
+    decimals           1.25                      never more places, but of blank values
+    other numbers      1.5, 1e9, NaN, Infinity   never 1e999, which is infinity
     booleans           true, false, 1, 0         in any case
     bytes              base64
     sets and records   JSON
 
 Blanks around a number do not count, nor does the end of a text. Nothing at all is the
-blank value of the type. Of an exact input a text is as it is written, also an empty
+blank value of the type, where more places of a decimal are rounded, half up. Of an
+exact input a text is as it is written, also an empty
 one, and nothing at all is null where a column may lack a value, else refused.
 
 The second half of the file writes the same rules in Spark SQL:
@@ -23,6 +24,7 @@ while it runs, stops, and `misfits_told` says it as the local reader does.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -31,6 +33,7 @@ from itertools import combinations, product
 from typing import TypeGuard
 
 from dovetail import schema, spec
+from dovetail.bind.files import losses
 from dovetail.errors import SchemaError
 from dovetail.expression.sql import literal_text, text_of
 
@@ -74,9 +77,18 @@ class Reading:
         if not text.strip(" "):
             return self.nothing(kind)
         try:
-            return self._value(text, kind)
+            found = self._value(text, kind)
         except (ValueError, TypeError, SchemaError) as error:
             raise misfit(self.where, text, kind) from error
+        is_lost = False
+        if isinstance(found, float):
+            # Infinity may be meant: then it is a word.
+            is_lost = math.isinf(found) and re.search("[0-9]", text) is not None
+        elif isinstance(found, Decimal) and self.lack is not spec.Lack.BLANK:
+            is_lost = found != Decimal(text.strip(" "))
+        if is_lost:
+            raise misfit(self.where, text, kind)
+        return found
 
     def nothing(self, kind: schema.Type) -> object:
         """Returns what stands for a value that is not there."""
@@ -355,7 +367,8 @@ def _of_text(plain: str, wanted: schema.Type, place: ValuePlace) -> str:
             return f"coalesce({_pairs(pairs, (texts, wanted), place)}, {otherwise})"
 
         case schema.AtomicType.DATE:
-            return f"coalesce(try_cast({plain} AS {wanted}), {otherwise})"
+            tried = losses.kept(f"try_cast({plain} AS {wanted})", plain, wanted)
+            return f"coalesce({tried}, {otherwise})"
         case schema.AtomicType.TIMESTAMP | schema.AtomicType.TIMESTAMP_NTZ:
             # Of a time alone Spark makes one of today.
             tried = (
@@ -364,16 +377,25 @@ def _of_text(plain: str, wanted: schema.Type, place: ValuePlace) -> str:
                 f"WHEN {plain} RLIKE '^[+-]?[0-9]{{4}}' "
                 f"THEN try_cast({plain} AS {wanted}) END"
             )
+            tried = losses.kept(tried, plain, wanted)
             return f"coalesce({tried}, {otherwise})"
         case schema.AtomicType.BINARY:
             return f"coalesce(try_to_binary({plain}, 'base64'), {otherwise})"
         case _:
-            number = DECIMAL if isinstance(wanted, schema.DecimalType) else DOUBLE
-            pattern = text_of(f"^{WHOLE if wanted in schema.WHOLE else number}$")
-            # Spark casts more texts than these: the pattern decides, the cast may only
-            # find that a number has no room.
-            tried = f"IF({plain} RLIKE {pattern}, try_cast({plain} AS {wanted}), NULL)"
-            return f"coalesce({tried}, {otherwise})"
+            return f"coalesce({_of_number(plain, wanted, place)}, {otherwise})"
+
+
+def _of_number(plain: str, wanted: schema.Type, place: ValuePlace) -> str:
+    """Returns a text as a number, or null where it is none, or one without room.
+
+    Spark casts more texts than these: a pattern decides.
+    """
+    number = DECIMAL if isinstance(wanted, schema.DecimalType) else DOUBLE
+    pattern = text_of(f"^{WHOLE if wanted in schema.WHOLE else number}$")
+    tried = f"IF({plain} RLIKE {pattern}, try_cast({plain} AS {wanted}), NULL)"
+    # Values that may be blank are those of ECL, which rounds decimals.
+    is_exact = place.lack is not spec.Lack.BLANK or wanted in schema.FRACTIONS
+    return losses.kept(tried, plain, wanted) if is_exact else tried
 
 
 def _json_record(plain: str, wanted: schema.StructType, place: ValuePlace) -> str:

@@ -82,6 +82,10 @@ class FlowQuery(Protocol):
     """Whether rows can be late for its streams, and have a sink then."""
 
     @property
+    def takes_partitions(self) -> bool:
+        """Tells whether it has state, of which partitions can be asked for."""
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Returns the names of the streams that come out of it."""
 
@@ -232,6 +236,7 @@ class PlainStreaming:
     query: planned.PlainQuery
     rows: ProgramRows
     tells_late: ClassVar[bool] = False
+    takes_partitions: ClassVar[bool] = False
     plans: ClassVar[tuple[StreamPlan, ...]] = ()
 
     @property
@@ -287,6 +292,11 @@ class TurnStreaming:
     def plans(self) -> tuple[StreamPlan, ...]:
         """Returns the plans of the joins."""
         return self.query.plans
+
+    @property
+    def takes_partitions(self) -> bool:
+        """Tells whether one of its ways is a join."""
+        return bool(self.plans)
 
     def explained(self) -> str:
         """Returns its plan in words, after Spark has been asked."""
@@ -344,6 +354,7 @@ class TailStreaming:
     query: planned.TailQuery
     rows: ProgramRows
     tells_late: ClassVar[bool] = False
+    takes_partitions: ClassVar[bool] = True
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -389,6 +400,7 @@ class JoinStreaming:
     query: planned.JoinQuery
     rows: ProgramRows
     tells_late: ClassVar[bool] = False
+    takes_partitions: ClassVar[bool] = True
 
     @property
     def names(self) -> tuple[str, ...]:

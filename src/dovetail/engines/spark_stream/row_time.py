@@ -579,6 +579,12 @@ class RowTimeQuery:
                 return None
 
     @property
+    def takes_partitions(self) -> bool:
+        """Tells whether it keeps rows: else each goes by itself."""
+        keeps = spec.InRowTime | spec.JoinedInRowTime | spec.Coded
+        return any(isinstance(it, keeps) for it in _steps(self.step))
+
+    @property
     def is_in_one_bucket(self) -> bool:
         """Tells whether it keeps rows, and no number of partitions spreads them."""
         steps = [*_steps(self.step)]
@@ -616,8 +622,7 @@ class RowTimeQuery:
         into = sinks.of(self.name)
         tells_late = Outlet.LATE in into
         # What keeps rows knows which of them are late.
-        keeps = spec.InRowTime | spec.JoinedInRowTime | spec.Coded
-        if not any(isinstance(it, keeps) for it in _steps(self.step)):
+        if not self.takes_partitions:
             # Row by row: nothing waits for an end, and casts alone can have failed.
             lines = self._lines(StepLayout(tells_late=tells_late))
             now = how.ending_by_itself
