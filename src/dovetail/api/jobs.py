@@ -388,15 +388,11 @@ def _of_sql(job: jobs.Job, text: str, dialect: str) -> Prepared:
     known = {name: replace(one.source, name=name) for name, one in rows.items()}
     found = sql.SQL_DIALECTS[dialect](text, known)
     # A stream that the text fills itself is no input, whatever the job says.
-    used = (
-        tuple(
-            one.input
-            for every in (found.outputs, found.tables)
-            for one in spec.givens_of(spec.Program(every))
-        )
-        if isinstance(found, spec.Program)
-        else spec.source_names(found)
-    )
+    if isinstance(found, spec.Program):
+        parts = spec.Program(found.outputs), spec.Program(found.tables)
+        used = tuple(one.input for it in parts for one in spec.givens_of(it))
+    else:
+        used = tuple(spec.source_names(found))
     for kind in spec.InputKind:
         _refuse_unknown(job, jobs.PARTS[kind], named=_named(job, kind), known=used)
     _refuse_unknown(job, "lookups", named=tuple(job.lookups), known=used)
