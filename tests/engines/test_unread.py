@@ -111,3 +111,13 @@ def test_tables_that_lack_others_are_read_together(schema):
         "l0": [None] * 4 + [0, 0, 1, 1, 1],
         "r0": [0, 1, 0, 1] * 2 + [None],
     }
+
+
+def test_a_null_where_none_may_be_is_told(schema):
+    met, alone, _ = leaving_of(2, 2)
+    blobs = [*bucket.as_blobs([table_of([met, alone], {})])]
+    batch = pa.RecordBatch.from_arrays([pa.array(blobs, pa.binary())], ["blob"])
+    leaving = [results.code(Outlet.MATCHED), results.code(Outlet.LEFT_UNMATCHED)]
+    unpack = bucket.make_unpack(schema, ["l0", "r0"], leaving, there=[1])
+    with pytest.raises(AssertionError, match="r0"):
+        list(unpack(iter([batch])))

@@ -14,8 +14,6 @@ from dovetail.schema import AtomicType, Column, Schema, Type
 from dovetail.spec.firing import Fold, type_of
 
 # Engines compute counts, and sums of what is no fraction, without the list.
-_KNOWN = "filter(ROWS_LIST({x}), item -> item IS NOT NULL)"
-_DIFFERENT = f"array_distinct({_KNOWN})"
 _COUNT = (
     "aggregate(ROWS_LIST(IF({x} IS NULL, 0L, 1L)), 0L, (total, item) -> total + item)"
 )
@@ -95,33 +93,17 @@ def of_list(fold: Fold, items: str, kind: Type, *, is_distinct: bool) -> str:
 def _folded(fold: Fold, column: str, kind: Type, *, is_distinct: bool) -> str:
     """Returns what a fold makes of the values of a column that are no nulls."""
     own = quoted(column)
-    known, count = _KNOWN.format(x=own), _COUNT.format(x=own)
-    if is_distinct:
-        known = _DIFFERENT.format(x=own)
-        count = f"size({known})"
-    match fold:
-        case Fold.COUNT:
-            return count
-        case Fold.SUM:
-            return f"IF({count} = 0, NULL, {_sum(own, kind, is_distinct=is_distinct)})"
-        case Fold.SQUARES:
-            return _SQUARES.format(items=known, mean=_MEAN.format(items=known))
-        case Fold.LEAST | Fold.GREATEST:
-            return f"{_EXTREMES[fold]}(ROWS_LIST({own}))"
-        case _:
-            return _PLACED.format(items=known, least=1, place=_EITHER_END[fold])
-
-
-def _sum(own: str, kind: Type, *, is_distinct: bool) -> str:
-    """Returns the sum of values, 0 of none."""
+    if is_distinct or fold not in {Fold.COUNT, Fold.SUM}:
+        return of_list(fold, f"ROWS_LIST({own})", kind, is_distinct=is_distinct)
+    count = _COUNT.format(x=own)
+    if fold is Fold.COUNT:
+        return count
     wide = type_of(Fold.SUM, kind)
     is_whole = wide == AtomicType.BIGINT
     zero = "0L" if is_whole else f"CAST(0 AS {wide})"
     items = f"ROWS_LIST(coalesce(CAST({own} AS {wide}), {zero}))"
-    if is_distinct:
-        items = f"transform({_DIFFERENT.format(x=own)}, item -> CAST(item AS {wide}))"
     total = "total + item" if is_whole else f"CAST(total + item AS {wide})"
-    return _SUM.format(items=items, zero=zero, sum=total)
+    return f"IF({count} = 0, NULL, {_SUM.format(items=items, zero=zero, sum=total)})"
 
 
 def by_columns(keys: Sequence[tuple[str, exp.Ordered]]) -> Sequence[spec.By]:

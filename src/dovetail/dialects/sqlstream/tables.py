@@ -236,22 +236,21 @@ class TableQuery:
         every = [*(node for _, node in nodes), *([having] if having else [])]
         for one in every:
             self.query.refuse_query(one)
+        functions = [*values.functions_in(every)]
+        is_grouped = (
+            group
+            or having
+            or any(it.find_ancestor(exp.Window) is None for it in functions)
+        )
         if windows := [it for one in every for it in one.find_all(exp.Window)]:
-            if (
-                group
-                or having
-                or any(
-                    it.find_ancestor(exp.Window) is None
-                    for it in values.functions_in(every)
-                )
-            ):
+            if is_grouped:
                 hint = "a query around the one with groups may have it"
                 told = "a function OVER rows that are groups"
                 raise not_yet(text.at(windows[0]), told, hint)
             return self._over(nodes)
-        if group or having or any(values.functions_in(every)):
+        if is_grouped:
             keys = group.expressions if group else []
-            return self._grouped(keys, nodes, having, [*values.functions_in(every)])
+            return self._grouped(keys, nodes, having, functions)
         return tuple(
             (name, Expression(self.query.written(node, self.pair)))
             for name, node in nodes

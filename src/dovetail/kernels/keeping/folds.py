@@ -269,7 +269,11 @@ def is_foldable(total: Total, kind: pa.DataType) -> bool:
     return whole or not pa.types.is_nested(kind)
 
 
-def folded(total: Total, column: pa.Array, known: Any) -> Folding:  # noqa: ANN401
+def folded(
+    total: Total,
+    column: pa.Array,
+    known: Any,  # noqa: ANN401 - what such a total was `known` to be
+) -> Folding:
     """Returns a total of rows, behind what is known of groups that go on."""
     if is_sum(total):
         return added(total, column, known)
@@ -307,7 +311,11 @@ def is_sum(total: Total) -> bool:
     return total.fold in {Fold.COUNT, Fold.SUM, Fold.SQUARES}
 
 
-def added(total: Total, column: pa.Array, known: Any) -> Summing:  # noqa: ANN401
+def added(
+    total: Total,
+    column: pa.Array,
+    known: Any,  # noqa: ANN401 - what such a total was `known` to be
+) -> Summing:
     """Returns such a total of rows, behind what is known of groups that go on."""
     kind = column.type
     sums: Sums = {_COUNT: _is_valid(column).astype(np.int64)}
