@@ -1,6 +1,7 @@
 """A function that has travelled is opened once a process, whatever tasks call it."""
 
 import gc
+import subprocess
 import sys
 import zlib
 from functools import partial
@@ -55,3 +56,44 @@ def test_our_code_travels_once_and_what_is_given_to_it_only_names_it():
     assert first[1] != second[1]
     assert b"read_rows" in zlib.decompress(first[1])
     assert len(first[1]) < 200
+
+
+FAULTS = """
+import ctypes, resource, zlib
+from dovetail.bind.travel import Made
+from pyspark import cloudpickle
+
+libc = ctypes.CDLL(None)
+libc.malloc.restype = ctypes.c_void_p
+
+def packed(what):
+    return zlib.compress(cloudpickle.dumps(what))
+
+def batch():
+    pieces = [ctypes.c_void_p(libc.malloc(2_000_000)) for _ in range(50)]
+    for one in pieces:
+        ctypes.memset(one, 1, 2_000_000)
+    for one in pieces:
+        libc.free(one)
+
+OPENED
+batch()
+batch()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+batch()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+def faults(opened):
+    """How often the system hands out a page for a batch like those before it."""
+    program = FAULTS.replace("OPENED", opened)
+    ran = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    )
+    return int(ran.stdout)
+
+
+def test_a_process_that_opens_our_code_keeps_the_memory_of_a_batch_for_the_next():
+    opened = "Made(packed(lambda: list), packed(((), {})))()"
+    assert 100 * faults(opened) < faults("")

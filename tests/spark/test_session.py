@@ -47,3 +47,9 @@ def test_workers_import_spark_compiled_and_from_its_folder(spark):
     }
     assert found == {here}
     assert "SPARK_HOME" not in os.environ
+
+
+def test_java_keeps_the_memory_that_a_batch_gives_back(spark):
+    java = spark.sparkContext._jvm.System  # noqa: SLF001
+    assert java.getenv("MALLOC_ARENA_MAX") == "1"
+    assert "MALLOC_ARENA_MAX" not in os.environ

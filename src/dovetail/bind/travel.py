@@ -35,6 +35,10 @@ T = TypeVar("T")
 Function = Callable[["Iterator[RecordBatch]"], "Iterator[RecordBatch]"]
 MOST_OPENED, MOST_FUNCTIONS = 4, 32
 """Queries come and go: a worker keeps the code of so many, and so many functions."""
+_MMAP_THRESHOLD, _TRIM_THRESHOLD = -3, -1
+_KEPT_FREE = {_MMAP_THRESHOLD: 1 << 25, _TRIM_THRESHOLD: 1 << 28}
+"""How large a piece of memory may be, and how many free bytes in a row at the end, so
+that GNU's libc keeps them. A larger threshold for pieces it does not take."""
 _BY_NAME = (
     "kernels.",
     "engines.spark_stream.worker.bucket",
@@ -91,7 +95,7 @@ class Closed:
         # Set on one reader and not in a class of readers: that would travel as well.
         reading.persistent_load = named.__getitem__  # type: ignore[method-assign]
         function: Callable[..., Any] = reading.load()
-        _load_pandas()
+        _ready()
         return function
 
     def opened_code(self) -> Mapping[str, object]:
@@ -120,7 +124,7 @@ class Made:
         opened = partial(_opened, self.maker)
         maker = kept_here("makers", self.maker, opened, most=MOST_FUNCTIONS)
         some, named = _opened(self.given)
-        _load_pandas()
+        _ready()
         function: Callable[..., Any] = maker(*some, **named)
         return function
 
@@ -130,14 +134,26 @@ def _opened(data: bytes) -> Any:  # noqa: ANN401 - whatever was pickled
     return cloudpickle.loads(zlib.decompress(data))
 
 
-def _load_pandas() -> None:
-    """Lets pyarrow load pandas, which it does with its first array, and which stays.
+def _ready() -> None:
+    """Readies this process, but not one that sets up a query, which opens nothing.
 
-    So it does it now, but not where a query is set up, which opens nothing.
+    Batches are alike: what one gives back the next asks for again. By itself the system
+    would take it at once, and hand it out anew page by page, each with a fault.
     """
+    import ctypes  # noqa: PLC0415
+
     import pyarrow as pa  # noqa: PLC0415
 
+    # It loads pandas, which stays, with its first array.
     pa.array([])
+    libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+    allow = getattr(libc, "mallopt", None)
+    if allow is None:  # a libc that is not GNU's
+        return
+    for what, bytes_ in _KEPT_FREE.items():
+        allow(what, bytes_)
+    # Arrow's own way of giving out memory would give it back all the same.
+    pa.set_memory_pool(pa.system_memory_pool())
 
 
 def kept_here(

@@ -74,6 +74,15 @@ _SETTINGS: dict[str, bool | float | int | str | None] = {
     "spark.log.level": "ERROR",
 }
 
+_MEMORY = {
+    "MALLOC_ARENA_MAX": "1",
+    "MALLOC_MMAP_THRESHOLD_": str(1 << 28),
+    "MALLOC_TRIM_THRESHOLD_": str(1 << 29),
+}
+"""How GNU's libc gives memory to a Java that we start: from one store, which keeps what
+is given back, for a batch needs as much again as the one before. By itself it is taken
+from the system each time, page by page with a fault for each."""
+
 ARROW = "spark.sql.execution.arrow"
 BY_THOUSANDS = {
     f"{ARROW}.maxBytesPerBatch": str(2**31 - 1),
@@ -115,8 +124,7 @@ def local_session(**more: str) -> SparkSession:
     where it is started.
     """
     builder = SparkSession.builder.appName("dovetail")
-    with _without_archive():
-        return _started(builder.config(map={**_SETTINGS, **more}))
+    return _started(builder.config(map={**_SETTINGS, **more}), _home())
 
 
 def program_session(master: str, more: Mapping[str, str] = {}) -> SparkSession:
@@ -144,14 +152,16 @@ def cores(spark: SparkSession) -> int:
     return int(last[0]) + 1
 
 
-def _started(builder: SparkSession.Builder) -> SparkSession:
+def _started(
+    builder: SparkSession.Builder, home: Mapping[str, str] = {}
+) -> SparkSession:
     """Returns the session that a builder gives, or says why it does not start."""
     # Workers must be this Python: the first python3 of PATH may have no pyarrow.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     with tempfile.TemporaryFile() as log:
         try:
-            with _sent_to(log.fileno()):
+            with _sent_to(log.fileno()), _environment({**_MEMORY, **home}):
                 spark = builder.getOrCreate()
                 _ = spark.conf  # Spark looks at some settings when it is first asked
                 return spark
@@ -169,8 +179,7 @@ def _started(builder: SparkSession.Builder) -> SparkSession:
             ) from error
 
 
-@contextmanager
-def _without_archive() -> Iterator[None]:
+def _home() -> Mapping[str, str]:
     """Lets workers import PySpark as this process does, compiled and from its folder.
 
     Spark puts an archive of it first on their path, `python/lib/pyspark.zip`, from
@@ -180,18 +189,25 @@ def _without_archive() -> Iterator[None]:
     """
     home = Path(pyspark.__file__).parent
     if "SPARK_HOME" in os.environ or not (home / "jars").is_dir():
-        yield
-        return
+        return {}
     links = Path(tempfile.mkdtemp(prefix="dovetail-spark-"))
     atexit.register(shutil.rmtree, links, ignore_errors=True)
     for one in home.iterdir():
         if one.name != "python":
             (links / one.name).symlink_to(one)
-    os.environ["SPARK_HOME"] = str(links)
+    return {"SPARK_HOME": str(links)}
+
+
+@contextmanager
+def _environment(names: Mapping[str, str]) -> Iterator[None]:
+    """Says something to the processes that are started, where nobody has said it."""
+    new = {name: value for name, value in names.items() if name not in os.environ}
+    os.environ.update(new)
     try:
         yield
     finally:
-        del os.environ["SPARK_HOME"]
+        for name in new:
+            del os.environ[name]
 
 
 @contextmanager
