@@ -16,11 +16,10 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from dovetail import spec
-from dovetail.dialects.sqlstream import folding, steps, united, values
+from dovetail.dialects.sqlstream import folding, plain, steps, united, values
 from dovetail.dialects.sqlstream.aggregates import WindowFunction, argument_of
 from dovetail.dialects.sqlstream.overs import Overs
 from dovetail.dialects.sqlstream.parser import Filled, Text, not_yet
-from dovetail.dialects.sqlstream.plain import is_plain
 from dovetail.dialects.sqlstream.query import Query
 from dovetail.dialects.sqlstream.rows import Pair, Rows
 from dovetail.dialects.trees import conjuncts, free_name, sided
@@ -49,7 +48,7 @@ class Tables:
     def result(self) -> spec.JoinSpec | spec.Program:
         """Returns what comes out: a join of inputs where it is no more than one."""
         results = self.text.results
-        if len(results) == 1 and is_plain(results[0].query):
+        if len(results) == 1 and plain.is_plain(results[0].query):
             query = Query(self, results[0])
             if query.is_join:
                 join = query.join()
@@ -188,7 +187,9 @@ class TableQuery:
         first = written.args.get("from_")
         if first is None:
             raise self.query.not_yet(written, "a query without FROM")
-        self.query.refuse_unread("group", "having", "distinct", *_ENDS)
+        plain.refuse_unread(
+            written, self.query.text, "group", "having", "distinct", *_ENDS
+        )
         terms: list[exp.Expr] = []
         if self.query.is_join:
             rows = self.query.joined()

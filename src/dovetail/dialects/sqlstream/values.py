@@ -65,7 +65,7 @@ class OfGroups:
             return self.results[id(node)]
         if isinstance(node, exp.Column):
             named = self.pair.named(node)
-            if self.end and any(one.is_time for _, one in named):
+            if self.end and any(one.is_of_rows for _, one in named):
                 return exp.maybe_parse(self.end, dialect="spark")
             told = f'the column "{node.sql()}", which is in no GROUP BY'
             expected = "one that is, or a function of it"
