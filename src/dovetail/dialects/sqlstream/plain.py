@@ -18,7 +18,7 @@ _KINDS = {
 
 _COUNTED = ("limit", "offset")
 _ENDLESS = ("all of them", "they come for ever; a query of tables alone may count")
-_OURS = (syntax.COMMA, syntax.SOUGHT)
+_OURS = (syntax.COMMA, syntax.SOUGHT, syntax.TOLD, syntax.KEYS)
 # What is read of each part; whatever else it has is refused, since it would be ignored.
 _READ: dict[type[exp.Expr], frozenset[str]] = {
     exp.Select: frozenset({"expressions", "from_", "joins", "where", "windows"}),
@@ -83,8 +83,8 @@ def gives_time(query: exp.Query) -> bool:
 def kind_of(written: exp.Join, text: Text) -> spec.Kind:
     """Returns the kind of a join; OUTER alone is FULL."""
     if written.args.get(syntax.SOUGHT):
-        is_semi = written.kind == "SEMI"
-        return spec.Kind.LEFT_SEMI if is_semi else spec.Kind.LEFT_ONLY
+        kinds = {"SEMI": spec.Kind.LEFT_SEMI, "ANTI": spec.Kind.LEFT_ONLY}
+        return kinds.get(written.kind, spec.Kind.LEFT_OUTER)
     words = [written.method, written.side, written.kind, "JOIN"]
     # Each of these says by itself which rows come out, or which are partners.
     is_one = written.kind not in ("INNER", "CROSS") or not written.side

@@ -127,7 +127,15 @@ class Query:
         rest = [*conjuncts(where.this)] if where is not None else []
         later = plain.asking_time(self.query)
         rest = [one for one in rest if one not in later]
-        return self._in_a_row(first.this, joins, rest)
+        # What EXISTS and IN tell can be tested behind all joins alone.
+        told = [
+            one
+            for one in rest
+            if any(is_hidden(it.name) for it in one.find_all(exp.Column))
+        ]
+        rest = [one for one in rest if one not in told]
+        pair, join, rest = self._in_a_row(first.this, joins, rest)
+        return pair, join, [*rest, *told]
 
     def _in_a_row(
         self,
@@ -163,14 +171,13 @@ class Query:
                 conditions += here
                 rest = [one for one in rest if one not in here]
             # Rows of a stream that meet tables alone come out at once.
-            tables = (exp.Select(from_=exp.From(this=it.this.copy())) for it in later)
             ends = is_whole and all(
-                self.text.reads_tables(Filled(one), self.inputs) for one in tables
+                self.text.joins_table(it, self.inputs) for it in later
             )
             join = self._joined(written, pair, conditions, is_last=ends)
             pair = pair.timed(join)
             if number >= len(met):
-                pair = pair.without_right()
+                pair = pair.without_right(written.text(syntax.TOLD))
             if is_last:
                 return pair, join, rest
             left = self._nested(join, pair, number)
@@ -181,11 +188,8 @@ class Query:
         query, alias = written.this.this, written.this.alias
         values = written.args[syntax.SOUGHT].expressions
         filled, terms = Filled(query), list[exp.Expr]()
-        if (
-            plain.is_plain(query)
-            and query.args.get("from_")
-            and not query.args.get("joins")
-        ):
+        is_single = query.args.get("from_") and not query.args.get("joins")
+        if is_single and plain.is_plain(query):
             inner = Query(self.known, filled, within=(*self.within, self.filled))
             plain.refuse_unread(query, self.text)
             rows = self.rows_of(query.args["from_"].this)
@@ -209,11 +213,31 @@ class Query:
             raise self.text.wrong(written, told, expected)
         pair = Pair(left, rows.named_apart(alias))
         found = [alone.over_both(one, alias) for one in listed]
-        conditions = sought.equal(values, found) if values else []
-        if plain.kind_of(written, self.text) is spec.Kind.LEFT_ONLY and conditions:
-            conditions = [sought.maybe_equal(conditions)]
-        tested = (alone.over_both(one, alias) for one in terms)
-        return pair, [*conditions, *tested]
+        terms = [alone.over_both(one, alias) for one in terms]
+        conditions: list[exp.Expr] = [*terms]
+        if values:
+            equal = sought.equal(values, found)
+            where = self.query.args.get("where")
+            others = [*conjuncts(where.this)] if where is not None else []
+            is_open = written.kind in ("ANTI", sought.MAYBE)
+            conditions += (
+                sought.maybe_equal(equal, [*terms, *others]) if is_open else equal
+            )
+        if keys := written.args.get(syntax.KEYS):
+            self._refuse_no_keys(conditions, keys.expressions, pair)
+        return pair, conditions
+
+    def _refuse_no_keys(
+        self, nodes: Sequence[exp.Expr], keys: Sequence[exp.Expr], pair: Pair
+    ) -> None:
+        """Refuses to look for rows of a group by what it is not by."""
+        known = {self.written(one, pair) for one in keys}
+        for one in (it for node in nodes for it in node.find_all(exp.Column)):
+            is_left = pair.hands(one) == {spec.Hand.LEFT}
+            if is_left and self.written(one, pair) not in known:
+                told = f'rows looked for by "{one.sql()}", which is in no GROUP BY'
+                hint = "a query around the one with groups may look for them"
+                raise self.text.wrong(one, told, "one that is", hint)
 
     def try_rows(self, rows: Rows, tested: Sequence[exp.Expr]) -> None:
         """Keeps of which rows of a stream a cast fails, in front of what looks at them.
@@ -293,10 +317,6 @@ class Query:
         first.set("joins", None)
         pair, join, _ = self._in_a_row(first, joins, [], is_whole=False)
         return self._nested(join, pair)
-
-    def pair_of(self, left: exp.Expr, right: exp.Expr) -> Pair:
-        """Returns the rows of two tables as the sides of a join."""
-        return Pair(self.rows_of(left), self.rows_of(right))
 
     def schema_of(self, rows: Rows, hand: spec.Hand) -> Schema:
         """Returns the columns that the rows of a side have themselves."""
@@ -506,8 +526,10 @@ class Query:
         )
         clock = spec.Clock.EVENT if streams else spec.Clock.BATCH
         condition = Expression(" AND ".join(f"({one})" for one in soft) or "true")
+        # One partner tells that there are some.
+        keep = spec.Keep(1) if written.args.get(syntax.TOLD) else spec.Unlimited()
         join = spec.JoinSpec(left, right, kind, clock, tuple(hard), condition)
-        return self._filtered(join, pair, ())
+        return self._filtered(replace(join, picks=spec.Picks(keep)), pair, ())
 
     def _check_table(
         self, written: exp.Join, pair: Pair, kind: spec.Kind, *, has_equality: bool
@@ -710,7 +732,7 @@ class Query:
     def refuse_query(self, node: exp.Expr) -> None:
         """Refuses a query in an expression."""
         if query := node.find(exp.Query):
-            hint = "EXISTS and IN may be in WHERE, alone or beside AND; ON has no query"
+            hint = "EXISTS and IN may be in WHERE, SELECT, HAVING, ON of inner joins"
             raise not_yet(self.text.at(query), "a query in an expression", hint)
 
     def refuse_no_condition(self, text: str, scope: Scope, node: exp.Expr) -> None:

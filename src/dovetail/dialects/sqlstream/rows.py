@@ -83,9 +83,17 @@ class Pair:
         """Returns rows that meet nobody, on the left."""
         return cls(rows, replace(rows, columns=()), is_alone=True)
 
-    def without_right(self) -> Pair:
-        """Returns the sides of a join of which nobody sees the right rows."""
-        return replace(self, right=replace(self.right, columns=()))
+    def without_right(self, told: str = "") -> Pair:
+        """Returns the sides of a join of which nobody sees the right rows.
+
+        Under a name the left ones may tell whether there is any.
+        """
+        whole = replace(self, right=replace(self.right, columns=()))
+        if not told:
+            return whole
+        is_met = Shown(told, told, exp.Var(this="matched_right"))
+        left = replace(self.left, columns=(*self.left.columns, is_met))
+        return replace(whole, left=left)
 
     def timed(self, join: spec.JoinSpec) -> Pair:
         """Returns the sides of a join, which knows when its rows are.
