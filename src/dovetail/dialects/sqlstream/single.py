@@ -148,7 +148,7 @@ class Single:
     def _valued(self, nodes: Sequence[Node]) -> tuple[Columns, str]:
         """Returns what is selected over the rows of the last step, and their time."""
         written = self.query.query
-        if group := written.args.get("group"):
+        if group := values.group_of(self.query, self.pair):
             return self._grouped(group, nodes)
         if having := written.args.get("having"):
             raise self._wrong(having, "HAVING without GROUP BY", "WHERE")
