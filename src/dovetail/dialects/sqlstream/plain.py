@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dovetail import spec
-from dovetail.dialects.sqlstream import syntax
+from dovetail.dialects.sqlstream import outside, syntax
 from dovetail.dialects.sqlstream.parser import ROWTIME, Text, not_yet
 from dovetail.dialects.trees import conjuncts
 
@@ -85,6 +85,8 @@ def kind_of(written: exp.Join, text: Text) -> spec.Kind:
     if written.args.get(syntax.SOUGHT):
         kinds = {"SEMI": spec.Kind.LEFT_SEMI, "ANTI": spec.Kind.LEFT_ONLY}
         return kinds.get(written.kind, spec.Kind.LEFT_OUTER)
+    if written.kind == outside.VALUE:
+        return spec.Kind.LEFT_OUTER
     words = [written.method, written.side, written.kind, "JOIN"]
     # Each of these says by itself which rows come out, or which are partners.
     is_one = written.kind not in ("INNER", "CROSS") or not written.side
@@ -117,7 +119,5 @@ def refuse_unread(query: exp.Query, text: Text, *more: str) -> None:
 
 
 def _is_subquery(node: exp.Expr) -> bool:
-    """Tells whether a part is a query behind FROM or JOIN."""
-    behind = isinstance(node.parent, exp.From | exp.Join)
-    is_query = isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query)
-    return behind and is_query
+    """Tells whether a part is a query, which has parts of its own."""
+    return isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query)

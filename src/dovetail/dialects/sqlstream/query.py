@@ -27,7 +27,7 @@ from dovetail.dialects.sqlstream.functions import as_spark, clock_hint, refusal
 from dovetail.dialects.sqlstream.merged import Merging
 from dovetail.dialects.sqlstream.parser import ROWTIME, Filled, Text, folded, not_yet
 from dovetail.dialects.sqlstream.rows import Pair, Rows, Shown
-from dovetail.dialects.sqlstream.scalars import is_hidden
+from dovetail.dialects.sqlstream.scalars import is_behind, is_hidden
 from dovetail.dialects.sqlstream.windows import Windows
 from dovetail.dialects.trees import (
     conjuncts,
@@ -151,17 +151,19 @@ class Query:
         """
         left = self.rows_of(first)
         # What EXISTS and IN look at stands behind all that meets.
-        met = [one for one in joins if not one.args.get(syntax.SOUGHT)]
+        met = [one for one in joins if not is_behind(one)]
         is_inner = all(plain.kind_of(one, self.text) is spec.Kind.INNER for one in met)
         tested = [*rest, *(it for one in joins if (it := one.args.get("on")))]
         self.try_rows(left, tested)
         for number, written in enumerate(joins):
-            if number < len(met):
+            if not written.args.get(syntax.SOUGHT):
                 pair = Pair(left, self.rows_of(written.this))
                 self.try_rows(pair.right, tested)
                 conditions = [*self.conditions(written, pair)]
             else:
                 pair, conditions = self._sought(written, left)
+            if keys := written.args.get(syntax.KEYS):
+                self._refuse_no_keys(conditions, keys.expressions, pair)
             later, is_last = met[number + 1 :], number == len(joins) - 1
             # What WHERE tests of both sides is a condition of the first join that has
             # both; of an outer join it is none, since it drops rows behind it.
@@ -176,7 +178,7 @@ class Query:
             )
             join = self._joined(written, pair, conditions, is_last=ends)
             pair = pair.timed(join)
-            if number >= len(met):
+            if written.args.get(syntax.SOUGHT):
                 pair = pair.without_right(written.text(syntax.TOLD))
             if is_last:
                 return pair, join, rest
@@ -223,8 +225,6 @@ class Query:
             conditions += (
                 sought.maybe_equal(equal, [*terms, *others]) if is_open else equal
             )
-        if keys := written.args.get(syntax.KEYS):
-            self._refuse_no_keys(conditions, keys.expressions, pair)
         return pair, conditions
 
     def _refuse_no_keys(

@@ -15,8 +15,9 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from dovetail.dialects.sqlstream import outside
 from dovetail.dialects.sqlstream.sought import outer_queries
-from dovetail.dialects.sqlstream.syntax import SOUGHT, OnlyValue
+from dovetail.dialects.sqlstream.syntax import KEYS, SOUGHT, OnlyValue
 
 HIDDEN, _VALUE = "(SELECT ..) ", "(SELECT ..)"
 """How tables of such rows are called, before a number, and the column of the value."""
@@ -43,6 +44,11 @@ def with_values(query: exp.Select) -> None:
                 continue
             joins = reader.args.get("joins") or []
             table = f"{HIDDEN}{len(joins)}"
+            if outside.names_outside(node.this, query):
+                # Groups are by key alone, and EXISTS and IN look at nothing but rows.
+                if reader is query:
+                    _see_outside(node, query, table, is_of_group=is_of_group)
+                continue
             value: exp.Expr = exp.column(_VALUE, table=table, quoted=True)
             if is_of_group:
                 value = exp.FirstValue(this=value)
@@ -54,9 +60,31 @@ def with_values(query: exp.Select) -> None:
             row = exp.Select(expressions=[named], from_=exp.From(this=every))
             rows = exp.Subquery(this=row, alias=_named(table))
             # What EXISTS and IN look at stands behind all that has rows.
-            last = sum(not one.args.get(SOUGHT) for one in joins)
+            last = sum(not is_behind(one) for one in joins)
             joins.insert(last, exp.Join(this=rows, kind="CROSS"))
             reader.set("joins", joins)
+
+
+def _see_outside(
+    node: exp.Expr, query: exp.Select, table: str, *, is_of_group: bool
+) -> None:
+    """Makes a join of a query that sees the row outside, if groups have its value."""
+    found = outside.joined(node.this, query, table)
+    if found is None:
+        return
+    join, value = found
+    if is_of_group:
+        keys = [one.copy() for one in query.args["group"].expressions]
+        join.set(KEYS, exp.Tuple(expressions=keys))
+        for column in [*value.find_all(exp.Column)]:
+            column.replace(exp.FirstValue(this=column.copy()))
+    node.replace(exp.Paren(this=value))
+    query.append("joins", join)
+
+
+def is_behind(join: exp.Join) -> bool:
+    """Tells whether a join is ours, and stands behind all that the text has."""
+    return bool(join.args.get(SOUGHT)) or join.kind == outside.VALUE
 
 
 def is_grouped(query: exp.Select) -> bool:
