@@ -414,7 +414,9 @@ def test_tables_are_made_of_tables_beside_a_stream(sources, tmp_path):
         JOIN (SELECT id, COUNT(*) AS n FROM people GROUP BY id) AS p ON p.id = o.id
         WHERE o.amount < (SELECT MAX(id) + 5 FROM people)"""
     flow = dt.sql(text, sources)
-    assert "(SELECT ..)" in flow.explain()
+    told = flow.explain()
+    assert "(SELECT ..)" in told
+    assert "table  p: id, n\nmade   once, when the flow starts, of people" in told
     sink, how = dt.folder(str(tmp_path / "out")), {"trigger": {"availableNow": True}}
     queries = flow.write({"result": sink}, checkpoint=str(tmp_path / "state"), **how)
     for query in queries:

@@ -134,7 +134,8 @@ class Flow:
 
         Nothing runs, but Spark is asked all that it is asked at a start.
         """
-        told = []
+        tables = words.table_lines(self.program)
+        told = [words.paragraphs(tables)] if tables else []
         for query in self.queries:
             names = ", ".join(query.names)
             told_of = query.explained()

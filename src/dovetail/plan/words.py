@@ -428,6 +428,39 @@ def explained_program(program: spec.Program) -> str:
     return paragraphs(lines)
 
 
+def table_lines(program: spec.Program) -> list[Line]:
+    """Returns what the tables of a program are made of, before a row of a stream."""
+    lines: list[Line] = []
+    for one in program.tables:
+        alone = spec.Program((one,))
+        given = dict.fromkeys(it.input for it in spec.givens_of(alone))
+        done = filter(None, map(_in_a_word, spec.steps_of(alone)))
+        columns = ", ".join(one.step.schema.names)
+        made = f"once, when the flow starts, of {', '.join(given)}"
+        made = ": ".join(filter(None, (made, ", ".join(done))))
+        lines += [("table", f"{one.name}: {columns}"), ("made", made)]
+    return lines
+
+
+def _in_a_word(step: spec.Step) -> str:
+    """Returns what a step does to which rows there are; nothing if it does not."""
+    match step:
+        case spec.Filtered():
+            return "filtered"
+        case spec.Joined(join=spec.JoinSpec() as join):
+            return f"a join ({join.kind.value})"
+        case spec.Counted():
+            return "a row for each group" if step.by else "one row of all"
+        case spec.Ordered():
+            return "sorted"
+        case spec.Chosen():
+            return "the first of them"
+        case spec.Appended():
+            return "appended"
+        case _:
+            return ""
+
+
 def output_line(output: spec.Output) -> Line:
     """Returns the name of what comes out, and its columns."""
     return "output", f"{output.name}: {', '.join(output.step.schema.names)}"

@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from dovetail.dialects.sqlstream import steps
 from dovetail.dialects.sqlstream.functions import refusal
+from dovetail.dialects.sqlstream.outside import SEVERAL
 from dovetail.dialects.sqlstream.parser import ROWTIME, Text, not_yet
 from dovetail.dialects.sqlstream.syntax import ExpAvg, OnlyValue, called
 from dovetail.dialects.sqlstream.windows import Windows
@@ -42,9 +43,8 @@ _JOINED = (
     "IF(size({known}) = 0, NULL, "
     "array_join(transform({known}, item -> CAST(item AS STRING)), {sign}))"
 )
-_SEVERAL = "a query that stands for one value gives several rows"
 _ONLY = (
-    f"IF(coalesce(IF(size({{x}}) <= 1, true, NULL), raise_error('{_SEVERAL}')), {{own}}"
+    f"IF(coalesce(IF(size({{x}}) <= 1, true, NULL), raise_error('{SEVERAL}')), {{own}}"
     ", NULL)"
 )
 # Each value has its time beside it; the row itself is the last one.

@@ -23,7 +23,7 @@ from dovetail.dialects.sqlstream.functions import as_spark
 from dovetail.dialects.sqlstream.parser import ROWTIME
 from dovetail.dialects.sqlstream.plain import kind_of
 from dovetail.dialects.sqlstream.query import Query
-from dovetail.dialects.sqlstream.rows import Rows
+from dovetail.dialects.sqlstream.rows import Pair, Rows
 from dovetail.dialects.sqlstream.single import KnownStreams
 from dovetail.dialects.trees import sided
 from dovetail.expression import Expression, Scope, parse
@@ -38,7 +38,7 @@ def keeps_table(query: Query) -> bool:
     first = query.query.args.get("from_")
     if first is None or len(joins) != 1 or joins[0].args.get(syntax.SOUGHT):
         return False
-    pair = query.pair_of(first.this, joins[0].this)
+    pair = Pair(query.rows_of(first.this), query.rows_of(joins[0].this))
     kind = kind_of(joins[0], query.text)
     tables = {hand for hand in spec.HANDS if not pair.side(hand).is_stream}
     table = spec.Hand.RIGHT if pair.left.is_stream else spec.Hand.LEFT
@@ -70,7 +70,7 @@ class Hourly:
         self.query = query
         (self.written,) = query.query.args["joins"]
         first = query.query.args["from_"].this
-        self.pair = query.pair_of(first, self.written.this)
+        self.pair = Pair(query.rows_of(first), query.rows_of(self.written.this))
         (self.table,) = (
             hand for hand in spec.HANDS if not self.pair.side(hand).is_stream
         )

@@ -19,6 +19,7 @@ from sqlglot.tokenizer_core import Token
 from dovetail import spec
 from dovetail.dialects import trees
 from dovetail.dialects.grammar import Source
+from dovetail.dialects.sqlstream import truths
 from dovetail.dialects.sqlstream.casts import written_into
 from dovetail.dialects.sqlstream.scalars import with_values
 from dovetail.dialects.sqlstream.sought import as_joins, outer_queries
@@ -184,6 +185,11 @@ class Text(trees.SqlText):
             named = (one for one in inputs if one.lower() in declared.others)
             known = next(named, None)
         return known or ""
+
+    def joins_table(self, join: exp.Join, inputs: spec.Inputs) -> bool:
+        """Tells whether what stands behind JOIN looks at tables alone."""
+        query = exp.Select(from_=exp.From(this=join.this.copy()))
+        return self.reads_tables(Filled(query), inputs)
 
     def reads_tables(self, filled: Filled, inputs: spec.Inputs) -> bool:
         """Tells whether a query looks at tables alone, those of its views too."""
@@ -519,7 +525,8 @@ class Statements:
             if new is not one:
                 tree = new if one is tree else (one.replace(new), tree)[1]
         for query in [*tree.find_all(exp.Select)]:
-            as_joins(query)
+            as_joins(query, truths.of_inner_joins(query))
+            truths.with_truths(query)
         tree = plain(tree)
         for query in [*tree.find_all(exp.Select)]:
             with_values(query)

@@ -21,14 +21,13 @@ from typing import Protocol
 from sqlglot import exp
 
 from dovetail import spec
-from dovetail.dialects.sqlstream import casts, sought, steps, syntax
+from dovetail.dialects.sqlstream import casts, plain, sought, steps, syntax
 from dovetail.dialects.sqlstream.calls import of_function
 from dovetail.dialects.sqlstream.functions import as_spark, clock_hint, refusal
 from dovetail.dialects.sqlstream.merged import Merging
 from dovetail.dialects.sqlstream.parser import ROWTIME, Filled, Text, folded, not_yet
-from dovetail.dialects.sqlstream.plain import asking_time, is_plain, kind_of
 from dovetail.dialects.sqlstream.rows import Pair, Rows, Shown
-from dovetail.dialects.sqlstream.scalars import is_hidden
+from dovetail.dialects.sqlstream.scalars import is_behind, is_hidden
 from dovetail.dialects.sqlstream.windows import Windows
 from dovetail.dialects.trees import (
     conjuncts,
@@ -41,30 +40,11 @@ from dovetail.errors import DovetailError, UnsupportedError
 from dovetail.expression import Expression, Scope, parse
 from dovetail.schema import AtomicType, Schema
 
-_COUNTED = ("limit", "offset")
-_ENDLESS = ("all of them", "they come for ever; a query of tables alone may count")
-_OURS = (syntax.COMMA, syntax.SOUGHT)
-# What is read of each part; whatever else it has is refused, since it would be ignored.
-_READ: dict[type[exp.Expr], frozenset[str]] = {
-    exp.Select: frozenset({"expressions", "from_", "joins", "where", "windows"}),
-    exp.From: frozenset({"this"}),
-    exp.Table: frozenset({"this", "db", "catalog", "alias", "joins", syntax.WINDOW}),
-    exp.Subquery: frozenset({"this", "alias", syntax.WINDOW}),
-    exp.Join: frozenset({"this", "on", "using", "side", "kind", "method", *_OURS}),
-    exp.Group: frozenset({"expressions", syntax.STAGGER}),
-    exp.Order: frozenset({"expressions", syntax.WITHIN}),
-    exp.Ordered: frozenset({"this", "desc", "nulls_first"}),
-    exp.Distinct: frozenset({"expressions"}),
-    exp.Having: frozenset({"this"}),
-    exp.Window: frozenset({"this", "order", "partition_by", "spec", "alias", "over"}),
-    exp.WindowSpec: frozenset({"kind", "start", "start_side", "end", "end_side"}),
-}
 _LENGTHS = (
     "CAST((a - b) SECOND AS INTEGER) is a number of seconds, TSDIFF(b, a) one of "
     "milliseconds"
 )
 _MOMENTS = (AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ)
-_NAMES = {"from_": "FROM", "group": "GROUP BY", "order": "ORDER BY", "with_": "WITH"}
 
 
 class Known(Protocol):
@@ -107,10 +87,12 @@ class Query:
         """Tells whether the query joins."""
         return bool(self.query.args.get("joins"))
 
-    def join(self) -> spec.JoinSpec:
-        """Returns the join of the query."""
-        self.refuse_unread()
+    def join(self, *, is_stream: bool = False) -> spec.JoinSpec:
+        """Returns the join of the query, whose rows may be a stream of the text."""
+        plain.refuse_unread(self.query, self.text)
         pair, join, where = self._joins()
+        if is_stream and join.clock is spec.Clock.EVENT:
+            self.refuse_time_of_side(pair)
         listed = [*self.outputs(pair)]
         columns = tuple(
             (name, Expression(self.written(node, pair, can_ask_time=True)))
@@ -143,9 +125,17 @@ class Query:
             raise self.not_yet(self.query, "a query without a join")
         where = self.query.args.get("where")
         rest = [*conjuncts(where.this)] if where is not None else []
-        later = asking_time(self.query)
+        later = plain.asking_time(self.query)
         rest = [one for one in rest if one not in later]
-        return self._in_a_row(first.this, joins, rest)
+        # What EXISTS and IN tell can be tested behind all joins alone.
+        told = [
+            one
+            for one in rest
+            if any(is_hidden(it.name) for it in one.find_all(exp.Column))
+        ]
+        rest = [one for one in rest if one not in told]
+        pair, join, rest = self._in_a_row(first.this, joins, rest)
+        return pair, join, [*rest, *told]
 
     def _in_a_row(
         self,
@@ -161,18 +151,20 @@ class Query:
         """
         left = self.rows_of(first)
         # What EXISTS and IN look at stands behind all that meets.
-        met = [one for one in joins if not one.args.get(syntax.SOUGHT)]
-        is_inner = all(kind_of(one, self.text) is spec.Kind.INNER for one in met)
+        met = [one for one in joins if not is_behind(one)]
+        is_inner = all(plain.kind_of(one, self.text) is spec.Kind.INNER for one in met)
         tested = [*rest, *(it for one in joins if (it := one.args.get("on")))]
         self.try_rows(left, tested)
         for number, written in enumerate(joins):
-            if number < len(met):
+            if not written.args.get(syntax.SOUGHT):
                 pair = Pair(left, self.rows_of(written.this))
                 self.try_rows(pair.right, tested)
                 conditions = [*self.conditions(written, pair)]
             else:
                 pair, conditions = self._sought(written, left)
-            is_last = number == len(joins) - 1
+            if keys := written.args.get(syntax.KEYS):
+                self._refuse_no_keys(conditions, keys.expressions, pair)
+            later, is_last = met[number + 1 :], number == len(joins) - 1
             # What WHERE tests of both sides is a condition of the first join that has
             # both; of an outer join it is none, since it drops rows behind it.
             if is_inner and number < len(met):
@@ -180,9 +172,14 @@ class Query:
                 here = [one for one in rest if ends or pair.hands(one) is not None]
                 conditions += here
                 rest = [one for one in rest if one not in here]
-            join = self._joined(written, pair, conditions, is_last=is_last and is_whole)
-            if number >= len(met):
-                pair = pair.without_right()
+            # Rows of a stream that meet tables alone come out at once.
+            ends = is_whole and all(
+                self.text.joins_table(it, self.inputs) for it in later
+            )
+            join = self._joined(written, pair, conditions, is_last=ends)
+            pair = pair.timed(join)
+            if written.args.get(syntax.SOUGHT):
+                pair = pair.without_right(written.text(syntax.TOLD))
             if is_last:
                 return pair, join, rest
             left = self._nested(join, pair, number)
@@ -193,9 +190,10 @@ class Query:
         query, alias = written.this.this, written.this.alias
         values = written.args[syntax.SOUGHT].expressions
         filled, terms = Filled(query), list[exp.Expr]()
-        if is_plain(query) and query.args.get("from_") and not query.args.get("joins"):
+        is_single = query.args.get("from_") and not query.args.get("joins")
+        if is_single and plain.is_plain(query):
             inner = Query(self.known, filled, within=(*self.within, self.filled))
-            inner.refuse_unread()
+            plain.refuse_unread(query, self.text)
             rows = self.rows_of(query.args["from_"].this)
             where = query.args.get("where")
             terms = [*conjuncts(where.this)] if where is not None else []
@@ -217,11 +215,29 @@ class Query:
             raise self.text.wrong(written, told, expected)
         pair = Pair(left, rows.named_apart(alias))
         found = [alone.over_both(one, alias) for one in listed]
-        conditions = sought.equal(values, found) if values else []
-        if kind_of(written, self.text) is spec.Kind.LEFT_ONLY and conditions:
-            conditions = [sought.maybe_equal(conditions)]
-        tested = (alone.over_both(one, alias) for one in terms)
-        return pair, [*conditions, *tested]
+        terms = [alone.over_both(one, alias) for one in terms]
+        conditions: list[exp.Expr] = [*terms]
+        if values:
+            equal = sought.equal(values, found)
+            where = self.query.args.get("where")
+            others = [*conjuncts(where.this)] if where is not None else []
+            is_open = written.kind in ("ANTI", sought.MAYBE)
+            conditions += (
+                sought.maybe_equal(equal, [*terms, *others]) if is_open else equal
+            )
+        return pair, conditions
+
+    def _refuse_no_keys(
+        self, nodes: Sequence[exp.Expr], keys: Sequence[exp.Expr], pair: Pair
+    ) -> None:
+        """Refuses to look for rows of a group by what it is not by."""
+        known = {self.written(one, pair) for one in keys}
+        for one in (it for node in nodes for it in node.find_all(exp.Column)):
+            is_left = pair.hands(one) == {spec.Hand.LEFT}
+            if is_left and self.written(one, pair) not in known:
+                told = f'rows looked for by "{one.sql()}", which is in no GROUP BY'
+                hint = "a query around the one with groups may look for them"
+                raise self.text.wrong(one, told, "one that is", hint)
 
     def try_rows(self, rows: Rows, tested: Sequence[exp.Expr]) -> None:
         """Keeps of which rows of a stream a cast fails, in front of what looks at them.
@@ -251,23 +267,6 @@ class Query:
             sees=lambda part: pair.hands(part) is not None,
             scope=self.scope(pair),
         )
-
-    def refuse_unread(self, *more: str) -> None:
-        """Refuses what a query has beside its tables, conditions and columns.
-
-        Of `more` it is known what they mean. Subqueries are looked at as they are read.
-        """
-        for node in self.query.walk(prune=_is_subquery):
-            read = None if _is_subquery(node) else _READ.get(type(node))
-            known = {*(read or ()), *(more if node is self.query else ())}
-            for name, part in node.args.items() if read else ():
-                if part and name not in known:
-                    at = part if isinstance(part, exp.Expr) else node
-                    told = _NAMES.get(name, name.upper())
-                    if name in _COUNTED:
-                        told = f"{told} of rows of a stream"
-                        raise self.text.wrong(at, told, *_ENDLESS)
-                    raise self.not_yet(at, told)
 
     # What stands behind FROM and JOIN.
 
@@ -318,10 +317,6 @@ class Query:
         first.set("joins", None)
         pair, join, _ = self._in_a_row(first, joins, [], is_whole=False)
         return self._nested(join, pair)
-
-    def pair_of(self, left: exp.Expr, right: exp.Expr) -> Pair:
-        """Returns the rows of two tables as the sides of a join."""
-        return Pair(self.rows_of(left), self.rows_of(right))
 
     def schema_of(self, rows: Rows, hand: spec.Hand) -> Schema:
         """Returns the columns that the rows of a side have themselves."""
@@ -402,7 +397,7 @@ class Query:
             # Rows of tables are no stream of their own: they stay what they are.
             self.text.reads_tables(filled, self.inputs) and not inner.args.get("joins")
         )
-        if not is_inside or not is_plain(inner):
+        if not is_inside or not plain.is_plain(inner) or plain.gives_time(inner):
             name = self.known.derived(filled, alias, within)
             return self._of_input(name, alias)
         if inner.args.get("from_") is None:
@@ -410,7 +405,7 @@ class Query:
         query = Query(self.known, filled, within=within)
         if inner.args.get("joins"):
             return self._of_joins(query, alias)
-        query.refuse_unread()
+        plain.refuse_unread(inner, self.text)
         rows = query.rows_of(inner.args["from_"].this)
         if rows.written is not None:
             raise self.text.wrong(rows.written, "a window without a join", "none")
@@ -426,7 +421,7 @@ class Query:
 
     def _of_joins(self, query: Query, alias: str) -> Rows:
         """Returns the rows of a subquery that joins."""
-        join = query.join()
+        join = query.join(is_stream=True)
         for name, some in query.tries.items():
             self.tries.setdefault(name, []).extend(some)
         assert isinstance(join.select, spec.Columns)  # noqa: S101 - as it is made
@@ -484,7 +479,9 @@ class Query:
             yield from conjuncts(on)
         if written.method not in ("", "NATURAL"):
             raise self.not_yet(written, f"{written.method} JOIN")
-        equal = [*self.merged.equalities(written, pair, kind_of(written, self.text))]
+        equal = [
+            *self.merged.equalities(written, pair, plain.kind_of(written, self.text))
+        ]
         # Between tables after a comma WHERE has the condition.
         needs_one = not (written.kind == "CROSS" or written.args.get(syntax.COMMA))
         if needs_one and not equal and on is None:
@@ -509,7 +506,7 @@ class Query:
                 soft.append(self.condition(one, pair))
             else:
                 hard.append(equal)
-        kind = kind_of(written, self.text)
+        kind = plain.kind_of(written, self.text)
         for hand in spec.HANDS:
             for one in pair.side(hand).kept:
                 soft.append(own := self.own(one, hand, pair))
@@ -529,8 +526,10 @@ class Query:
         )
         clock = spec.Clock.EVENT if streams else spec.Clock.BATCH
         condition = Expression(" AND ".join(f"({one})" for one in soft) or "true")
+        # One partner tells that there are some.
+        keep = spec.Keep(1) if written.args.get(syntax.TOLD) else spec.Unlimited()
         join = spec.JoinSpec(left, right, kind, clock, tuple(hard), condition)
-        return self._filtered(join, pair, ())
+        return self._filtered(replace(join, picks=spec.Picks(keep)), pair, ())
 
     def _check_table(
         self, written: exp.Join, pair: Pair, kind: spec.Kind, *, has_equality: bool
@@ -720,10 +719,20 @@ class Query:
             hint = "TO_TIMESTAMP(x) is the moment of so many milliseconds"
             raise self.text.wrong(node, told, "a TIMESTAMP", hint)
 
+    def refuse_time_of_side(self, pair: Pair) -> None:
+        """Refuses the time of one side as a column that the time of rows is."""
+        for one in self.query.expressions:
+            is_time = isinstance(one, exp.Column) and one.name.upper() == ROWTIME
+            known = pair.named(one) if is_time and one.table else []
+            if not all(it.is_of_rows for _, it in known):
+                told = f'"{one.sql()}" as ROWTIME of rows that are at another time'
+                hint = f"{one.sql()} AS ROWTIME makes it theirs, in its order"
+                raise self.text.wrong(one, told, "ROWTIME, or another name", hint)
+
     def refuse_query(self, node: exp.Expr) -> None:
         """Refuses a query in an expression."""
         if query := node.find(exp.Query):
-            hint = "EXISTS and IN may be in WHERE, alone or beside AND; ON has no query"
+            hint = "EXISTS and IN may be in WHERE, SELECT, HAVING, ON of inner joins"
             raise not_yet(self.text.at(query), "a query in an expression", hint)
 
     def refuse_no_condition(self, text: str, scope: Scope, node: exp.Expr) -> None:
@@ -788,10 +797,3 @@ class Query:
     def not_yet(self, node: exp.Expr, what: str) -> UnsupportedError:
         """Returns the error for a part of the language that is not there yet."""
         return not_yet(self.text.at(node), what)
-
-
-def _is_subquery(node: exp.Expr) -> bool:
-    """Tells whether a part is a query behind FROM or JOIN."""
-    behind = isinstance(node.parent, exp.From | exp.Join)
-    is_query = isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query)
-    return behind and is_query

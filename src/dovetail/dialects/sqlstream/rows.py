@@ -17,6 +17,9 @@ from dovetail import spec
 from dovetail.dialects.sqlstream.parser import ROWTIME
 from dovetail.dialects.trees import free_name, replaced
 
+_OWN_TIMES = (spec.Range(), spec.Unstated(), spec.Inherited())
+"""Windows of rows that are there at their own time, or when their own rows are."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shown:
@@ -29,6 +32,13 @@ class Shown:
     name: str
     value: exp.Expr
     is_time: bool = False
+    is_of_side: bool = False
+    """Whether it is the time of one side, and joined rows may be at another one."""
+
+    @property
+    def is_of_rows(self) -> bool:
+        """Tells whether the rows are at this time, and so in the order of it."""
+        return self.is_time and not self.is_of_side
 
     @property
     def is_row_time(self) -> bool:
@@ -73,9 +83,38 @@ class Pair:
         """Returns rows that meet nobody, on the left."""
         return cls(rows, replace(rows, columns=()), is_alone=True)
 
-    def without_right(self) -> Pair:
-        """Returns the sides of a join of which nobody sees the right rows."""
-        return replace(self, right=replace(self.right, columns=()))
+    def without_right(self, told: str = "") -> Pair:
+        """Returns the sides of a join of which nobody sees the right rows.
+
+        Under a name the left ones may tell whether there is any.
+        """
+        whole = replace(self, right=replace(self.right, columns=()))
+        if not told:
+            return whole
+        is_met = Shown(told, told, exp.Var(this="matched_right"))
+        left = replace(self.left, columns=(*self.left.columns, is_met))
+        return replace(whole, left=left)
+
+    def timed(self, join: spec.JoinSpec) -> Pair:
+        """Returns the sides of a join, which knows when its rows are.
+
+        Those at whose time alone a row is there are at that of each pair, too. A row
+        that comes out alone has no time of the other side.
+        """
+        sides = []
+        for hand in spec.HANDS:
+            side, window = self.side(hand), join.side(hand).window
+            is_same = (
+                side.is_stream
+                and window in _OWN_TIMES
+                and not join.kind.preserves(hand.other)
+            )
+            columns = (
+                replace(one, is_of_side=one.is_of_side or not is_same)
+                for one in side.columns
+            )
+            sides.append(replace(side, columns=tuple(columns)))
+        return replace(self, left=sides[0], right=sides[1])
 
     def side(self, hand: spec.Hand) -> Rows:
         """Returns the rows on a hand."""

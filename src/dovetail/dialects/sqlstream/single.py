@@ -18,10 +18,9 @@ from typing import Protocol
 from sqlglot import exp
 
 from dovetail import spec
-from dovetail.dialects.sqlstream import casts, steps, syntax, values
+from dovetail.dialects.sqlstream import casts, plain, steps, syntax, values
 from dovetail.dialects.sqlstream.aggregates import WindowFunction, argument_of
 from dovetail.dialects.sqlstream.parser import ROWTIME, Text, not_yet
-from dovetail.dialects.sqlstream.plain import asking_time
 from dovetail.dialects.sqlstream.query import Query
 from dovetail.dialects.sqlstream.rows import Pair, Rows
 from dovetail.dialects.sqlstream.windows import (
@@ -80,7 +79,9 @@ class Single:
         first = written.args.get("from_")
         if first is None:
             raise self.query.not_yet(written, "a query without FROM")
-        self.query.refuse_unread("group", "having", "distinct", "order")
+        plain.refuse_unread(
+            written, self.query.text, "group", "having", "distinct", "order"
+        )
         where = written.args.get("where")
         terms = [*conjuncts(where.this)] if where is not None else []
         if self.query.is_join:
@@ -89,7 +90,7 @@ class Single:
             # Its columns keep the names of their tables: a group may be of any.
             self.step = self.streams.joined(rows.source.join, self.query.tries)
             # All else of WHERE the joins have tested.
-            terms = asking_time(written)
+            terms = plain.asking_time(written)
             source = spec.Named(self.streams.add("a join", self.step))
             rows = Rows(source, rows.columns, rows.is_stream, rows.window)
         else:
@@ -117,6 +118,7 @@ class Single:
         """Returns the stream of the query."""
         written = self.query.query
         selected = [*self.query.outputs(self.pair)]
+        self.query.refuse_time_of_side(self.pair)
         for _, one in selected:
             bins = one.find_all(exp.DateBin)
             if stretch := next(
@@ -146,7 +148,7 @@ class Single:
     def _valued(self, nodes: Sequence[Node]) -> tuple[Columns, str]:
         """Returns what is selected over the rows of the last step, and their time."""
         written = self.query.query
-        if group := written.args.get("group"):
+        if group := values.group_of(self.query, self.pair):
             return self._grouped(group, nodes)
         if having := written.args.get("having"):
             raise self._wrong(having, "HAVING without GROUP BY", "WHERE")
@@ -180,7 +182,7 @@ class Single:
             node = node.this
         if not isinstance(node, exp.Column):
             return False
-        return any(one.is_time for _, one in self.pair.named(node))
+        return any(one.is_of_rows for _, one in self.pair.named(node))
 
     def _stretch_of(self, node: exp.Expr) -> exp.Expr | None:
         """Returns the FLOOR or STEP of row time that is in a value, if any."""
@@ -189,6 +191,19 @@ class Single:
             if self._is_row_time(one.expression if is_step else one.this):
                 return one
         return None
+
+    def _refuse_time_of_side(self, nodes: Sequence[exp.Expr]) -> None:
+        """Refuses what goes by the time of one side of a join, which does not go on."""
+        for column in (it for one in nodes for it in one.find_all(exp.Column)):
+            found = self.pair.named(column)
+            if any(one.is_time and one.is_of_side for _, one in found):
+                name = column.sql()
+                told = f'an order of "{name}", in which joined rows are not'
+                hint = (
+                    f"a query of SELECT STREAM {name} AS ROWTIME, .. ORDER BY {name} "
+                    "WITHIN INTERVAL '1' HOUR may stand in front, and makes it theirs"
+                )
+                raise self._wrong(column, told, "ROWTIME, when joined rows are", hint)
 
     def _timed(
         self, columns: Columns, time: str, selected: Sequence[Node]
@@ -226,6 +241,7 @@ class Single:
         times = [(name, one) for name, one in selected if self._is_row_time(one)]
         own = {name for name, one in times if isinstance(one, exp.Column) and one.table}
         if not stretches and not times:
+            self._refuse_time_of_side([one for _, one in selected])
             told = "DISTINCT without a stretch of row time"
             hint = "SELECT STREAM DISTINCT FLOOR(s.ROWTIME TO HOUR), .."
             raise self._wrong(
@@ -262,6 +278,7 @@ class Single:
             return spec.NO_TIME
         stretch = self._stretch_of(node)
         if stretch is None:
+            self._refuse_time_of_side([node])
             hint = "ORDER BY ROWTIME, x sorts rows of equal times"
             told = "ORDER BY what does not go on with time"
             raise self._wrong(node, told, "first ROWTIME, or FLOOR or STEP of it", hint)
@@ -398,6 +415,7 @@ class Single:
         else:
             is_whole = bool(units) and ("WEEK" not in units or {*units} == {"WEEK"})
         if not is_whole:
+            self._refuse_time_of_side(group.expressions)
             hint = "GROUP BY x, STEP(ROWTIME BY INTERVAL '1' MINUTE)"
             told = f"GROUP BY with {len(times) or 'no'} stretches of row time"
             raise self._wrong(group, told, _AT_ITS_END, hint)
@@ -416,6 +434,10 @@ class Single:
         apart: dict[_Window, dict[int, tuple[exp.Expr, str]]] = {}
         for node in (it for _, one in nodes for it in one.find_all(exp.Window)):
             seen = self.query.windows.of_function(node)
+            order = self.query.windows.meant(node).args.get("order")
+            cut = (exp.TimestampTrunc, exp.DateBin)
+            stretches = (it for one in seen.parts for it in one.find_all(*cut))
+            self._refuse_time_of_side([*([order] if order else []), *stretches])
             texts = (self.query.written(one, self.pair) for one in seen.parts)
             by = tuple(self._added(_PART, text) for text in texts)
             function = self._with_usual(node.this), self._value(node.this)

@@ -8,20 +8,26 @@ A null on either side of NOT IN makes it unknown, and so no row comes out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from sqlglot import exp
 
 from dovetail.dialects.sqlstream.syntax import SOUGHT
 from dovetail.dialects.trees import conjuncts
 
+MAYBE = "MAYBE"
+"""The kind of a join that tells whether nobody knows that no row is equal."""
 
-def as_joins(query: exp.Select) -> None:
-    """Makes of what WHERE looks for in other queries joins behind all others."""
-    where = query.args.get("where")
-    terms = [*conjuncts(where.this)] if where is not None else []
+
+def as_joins(query: exp.Select, more: Iterable[exp.Expr] = ()) -> None:
+    """Makes of what WHERE looks for in other queries joins behind all others.
+
+    What must be true beside that becomes a part of it.
+    """
+    where, added = query.args.get("where"), [*more]
+    terms = [*(conjuncts(where.this) if where is not None else ()), *added]
     joins = {id(one): join for one in terms if (join := _as_join(one)) is not None}
-    if joins:
+    if joins or added:
         rest = [one for one in terms if id(one) not in joins]
         query.set("where", exp.Where(this=exp.and_(*rest)) if rest else None)
         query.set("joins", [*(query.args.get("joins") or ()), *joins.values()])
@@ -32,18 +38,28 @@ def _as_join(node: exp.Expr) -> exp.Join | None:
     inner, is_anti = node.unnest(), False
     while isinstance(inner, exp.Not):
         inner, is_anti = inner.this.unnest(), not is_anti
-    match inner:
-        case exp.Exists(this=exp.Query() as found):
-            values: list[exp.Expr] = []
-        case exp.In(this=value, args={"query": exp.Query() as found}):
-            values = value.expressions if isinstance(value, exp.Tuple) else [value]
-        case _:
-            return None
-    query = found.unnest()
+    if not is_sought(inner):
+        return None
+    return looking(inner, "ANTI" if is_anti else "SEMI")
+
+
+def is_sought(node: exp.Expr) -> bool:
+    """Tells whether a value says that a query has rows."""
+    found = node.this if isinstance(node, exp.Exists) else node.args.get("query")
+    return isinstance(node, exp.Exists | exp.In) and isinstance(found, exp.Query)
+
+
+def looking(node: exp.Expr, kind: str) -> exp.Join:
+    """Returns the join of a kind that looks for the rows of EXISTS or IN."""
+    query, values = node.this, list[exp.Expr]()
+    if isinstance(node, exp.In):
+        query, one = node.args["query"], node.this
+        values = one.expressions if isinstance(one, exp.Tuple) else [one]
+    query = query.unnest()
     if isinstance(query, exp.Select):
         # How often a row is there makes no difference.
         query.set("distinct", None)
-    join = exp.Join(this=exp.Subquery(this=query), kind="ANTI" if is_anti else "SEMI")
+    join = exp.Join(this=exp.Subquery(this=query), kind=kind)
     join.set(SOUGHT, exp.Tuple(expressions=values))
     return join
 
@@ -58,7 +74,7 @@ def outer_queries(query: exp.Select) -> Iterator[exp.Select]:
         join = outer.parent.parent if outer.parent is not None else None
 
 
-def equal(values: Sequence[exp.Expr], found: Sequence[exp.Expr]) -> list[exp.Expr]:
+def equal(values: Sequence[exp.Expr], found: Sequence[exp.Expr]) -> list[exp.EQ]:
     """Returns what makes a row the one that is looked for: all values are equal."""
     return [
         exp.EQ(this=one.copy(), expression=other.copy())
@@ -66,7 +82,35 @@ def equal(values: Sequence[exp.Expr], found: Sequence[exp.Expr]) -> list[exp.Exp
     ]
 
 
-def maybe_equal(conditions: Sequence[exp.Expr]) -> exp.Expr:
-    """Returns whether nobody knows that a row is another one than what is sought."""
-    known = exp.and_(*conditions)
-    return exp.Coalesce(this=known, expressions=[exp.true()])
+def maybe_equal(
+    conditions: Sequence[exp.EQ], terms: Iterable[exp.Expr]
+) -> list[exp.Expr]:
+    """Returns when nobody knows that a row is another one than what is sought.
+
+    Of rows for which some terms are true, and of others that come out in no case. An
+    equality of what is no null there is one still, by which rows are found.
+    """
+    known = {*_never_null(terms)}
+    sure, unsure = list[exp.Expr](), list[exp.Expr]()
+    for one in conditions:
+        both = (one.this, one.expression)
+        is_sure = all(isinstance(it, exp.Literal) or it in known for it in both)
+        (sure if is_sure else unsure).append(one)
+    if not unsure:
+        return [*sure]
+    either = exp.Coalesce(this=exp.and_(*unsure), expressions=[exp.true()])
+    return [*sure, either]
+
+
+def _never_null(terms: Iterable[exp.Expr]) -> Iterator[exp.Expr]:
+    """Yields what is no null in a row for which all terms are true."""
+    for one in terms:
+        match one.unnest():
+            case exp.Not(this=exp.Is() | exp.Paren() as inner):
+                match inner.unnest():
+                    case exp.Is(this=value, expression=exp.Null()):
+                        yield value.unnest()
+            case (
+                exp.EQ() | exp.NEQ() | exp.LT() | exp.LTE() | exp.GT() | exp.GTE() as it
+            ):
+                yield from (it.this.unnest(), it.expression.unnest())

@@ -16,6 +16,7 @@ from dovetail.dialects.steps import (
     Select,
     column_of,
     end_of,
+    listing,
     projected,
     unfolded,
 )
@@ -109,6 +110,7 @@ __all__ = [
     "column_of",
     "end_of",
     "first_of_each",
+    "listing",
     "only",
     "projected",
     "sorted_rows",

@@ -134,7 +134,7 @@ class Streams:
                 if keeps_table(whole):
                     made = self._hourly(filled, whole, within)
                 else:
-                    join = whole.join()
+                    join = whole.join(is_stream=True)
                     assert isinstance(join.select, spec.Columns)  # noqa: S101 - as made
                     if join.clock is not spec.Clock.EVENT:
                         told = "a join of tables among streams"

@@ -16,11 +16,10 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from dovetail import spec
-from dovetail.dialects.sqlstream import folding, steps, united, values
+from dovetail.dialects.sqlstream import folding, plain, steps, united, values
 from dovetail.dialects.sqlstream.aggregates import WindowFunction, argument_of
 from dovetail.dialects.sqlstream.overs import Overs
 from dovetail.dialects.sqlstream.parser import Filled, Text, not_yet
-from dovetail.dialects.sqlstream.plain import is_plain
 from dovetail.dialects.sqlstream.query import Query
 from dovetail.dialects.sqlstream.rows import Pair, Rows
 from dovetail.dialects.trees import conjuncts, free_name, sided
@@ -29,6 +28,18 @@ from dovetail.schema import Schema
 
 _SIDE, _SIDES = "side", ("is left", "is right")
 """The columns that say of which of two queries a row is."""
+_ROWS = "rows"
+# With ALL a row stands as often as it has no other one, or has one, on the right.
+_OFTEN = {
+    exp.Except: "greatest({left} - {right}, 0)",
+    exp.Intersect: "least({left}, {right})",
+}
+# Of rows in an order: those that are equal in it to the last one of so many, too.
+_TIED = (
+    "IF(size({rows}) <= {last}, slice({rows}, {first}, greatest(size({rows}) - {first} "
+    "+ 1, 0)), filter({rows}, (item, place) -> place + 1 >= {first} AND (place < {last}"
+    " OR ({equal}))))"
+)
 _ENDS = ("order", "limit", "offset")
 _ALL = 2**31 - 1
 """So many rows as there are, at most."""
@@ -49,7 +60,7 @@ class Tables:
     def result(self) -> spec.JoinSpec | spec.Program:
         """Returns what comes out: a join of inputs where it is no more than one."""
         results = self.text.results
-        if len(results) == 1 and is_plain(results[0].query):
+        if len(results) == 1 and plain.is_plain(results[0].query):
             query = Query(self, results[0])
             if query.is_join:
                 join = query.join()
@@ -152,8 +163,6 @@ class Tables:
             if query.args.get("distinct"):
                 whole = folding.counted(whole, names, ())
             return steps.Made(whole, names)
-        if not query.args.get("distinct"):
-            raise not_yet(self.text.at(query), f"{query.key.upper()} ALL")
         taken = {one.lower() for one in names}
         side, *sides = (free_name(one, taken) for one in (_SIDE, *_SIDES))
         columns = tuple((it, steps.column_of(it)) for it in names)
@@ -161,11 +170,24 @@ class Tables:
             steps.projected(source, (*columns, (side, Expression(f"{number}"))))
             for number, source in enumerate(sources)
         )
+        together = spec.Appended(tuple(marked))
+        if not query.args.get("distinct"):
+            listed = (side, f"ROWS_LIST({folding.quoted(side)})")
+            whole = folding.counted(together, names, [listed])
+            ours, theirs = (
+                f"filter({steps.column_of(side)}, item -> item = {number})"
+                for number in range(len(sources))
+            )
+            often = _OFTEN[type(query)]
+            count = often.format(left=f"size({ours})", right=f"size({theirs})")
+            values = [(it, steps.column_of(it).text) for it in names]
+            items = steps.listing(values, f"slice({ours}, 1, {count})")
+            return steps.Made(steps.unfolded(steps.projected(whole, items)), names)
         seen = [
             (it, f"ROWS_ANY({folding.quoted(side)} = {number})")
             for number, it in enumerate(sides)
         ]
-        found = folding.counted(spec.Appended(tuple(marked)), names, seen)
+        found = folding.counted(together, names, seen)
         left, right = map(steps.column_of, sides)
         no = "" if isinstance(query, exp.Intersect) else "NOT "
         both = spec.Filtered(found, Expression(f"{left} AND {no}{right}"))
@@ -188,7 +210,9 @@ class TableQuery:
         first = written.args.get("from_")
         if first is None:
             raise self.query.not_yet(written, "a query without FROM")
-        self.query.refuse_unread("group", "having", "distinct", *_ENDS)
+        plain.refuse_unread(
+            written, self.query.text, "group", "having", "distinct", *_ENDS
+        )
         terms: list[exp.Expr] = []
         if self.query.is_join:
             rows = self.query.joined()
@@ -224,7 +248,7 @@ class TableQuery:
             self.step = folding.counted(self.step, names, ())
         if keys:
             self.step = spec.Ordered(self.step, tuple(folding.by_columns(keys)))
-        self._choose()
+        self._choose([name for name, _ in keys])
         only = tuple((it, steps.column_of(it)) for it in names)
         return steps.Made(steps.projected(self.step, only), names)
 
@@ -232,7 +256,7 @@ class TableQuery:
         """Returns what is selected, and sorted by, over the rows of the last step."""
         text, written = self.tables.text, self.query.query
         having = written.args.get("having")
-        group = written.args.get("group")
+        group = values.group_of(self.query, self.pair)
         every = [*(node for _, node in nodes), *([having] if having else [])]
         for one in every:
             self.query.refuse_query(one)
@@ -317,20 +341,45 @@ class TableQuery:
         told = "ORDER BY of DISTINCT rows by what is not selected"
         raise self.tables.text.wrong(key, told, "a column that is")
 
-    def _choose(self) -> None:
-        """Takes the rows that LIMIT, OFFSET and FETCH let."""
-        args = self.query.query.args
+    def _choose(self, keys: Sequence[str]) -> None:
+        """Takes the rows that LIMIT, OFFSET and FETCH let, which some columns sort."""
+        args, has_ties = self.query.query.args, False
         limit, offset = args.get("limit"), args.get("offset")
         first, most = 0, _ALL
         if offset is not None:
             first = self._number(offset.expression, offset)
         if limit is not None:
-            options = limit.args.get("limit_options")
-            if options is not None and options.args.get("with_ties"):
-                raise self.query.not_yet(limit, "FETCH WITH TIES")
-            most = self._number(limit.args.get("count") or limit.expression, limit)
-        if first or most < _ALL:
+            options = (limit.args.get("limit_options") or exp.LimitOptions()).args
+            if options.get("percent"):
+                raise self.query.not_yet(limit, "FETCH of so many PERCENT")
+            has_ties = bool(options.get("with_ties"))
+            if has_ties and not keys:
+                told, expected = "WITH TIES of rows in no order", "ORDER BY in front"
+                raise self.tables.text.wrong(limit, told, expected)
+            count = limit.args.get("count") or limit.expression
+            # FETCH FIRST ROW is one.
+            most = self._number(count, limit) if count else 1
+        if has_ties and most:
+            self._choose_tied(keys, first, most)
+        elif first or most < _ALL:
             self.step = spec.Chosen(self.step, first + 1, most)
+
+    def _choose_tied(self, keys: Sequence[str], first: int, most: int) -> None:
+        """Takes so many rows, and those that the columns sort as the last of them."""
+        names = self.step.schema.names
+        columns = ", ".join(map(folding.quoted, names))
+        rows = (_ROWS, f"ROWS_LIST(struct({columns}))")
+        whole, every = folding.counted(self.step, (), [rows]), f"l.`{_ROWS}`"
+        last = f"element_at({every}, {first + most})"
+        equal = " AND ".join(
+            f"item.{one} <=> {last}.{one}" for one in map(folding.quoted, keys)
+        )
+        items = _TIED.format(
+            rows=every, first=first + 1, last=first + most, equal=equal
+        )
+        values = [(name, f"item.{folding.quoted(name)}") for name in names]
+        listed = steps.projected(whole, steps.listing(values, items))
+        self.step = steps.unfolded(listed)
 
     def _number(self, node: object, at: exp.Expr) -> int:
         """Returns a number of rows."""

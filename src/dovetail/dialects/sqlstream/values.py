@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from dovetail.dialects.sqlstream.query import Query
 from dovetail.dialects.sqlstream.rows import Pair
+from dovetail.dialects.sqlstream.syntax import STAGGER
 from dovetail.dialects.trees import free_name, own_column
 
 Node = tuple[str, exp.Expr]
@@ -28,16 +29,43 @@ def sort_keys(
             meant.setdefault(name.lower(), it)
         # ORDER BY 2 is the second column, ORDER BY x the selected one of that name.
         if isinstance(node, exp.Literal) and not node.is_string:
-            place = int(node.this) if node.is_int else 0
-            if not 0 < place <= len(selected):
-                told = f"ORDER BY the column {node.this} of {len(selected)}"
-                raise query.text.wrong(node, told, "the number of a column")
-            node = selected[place - 1][1]
+            node = _placed(node, selected, query, word="ORDER")
         elif isinstance(node, exp.Column) and not node.table:
             node = meant.get(node.name.lower(), node)
         ordered = one.copy()
         ordered.set("this", node.copy())
         yield free_name(f"{_KEY} {number}", taken), ordered
+
+
+def group_of(query: Query, pair: Pair) -> exp.Group | None:
+    """Returns what a query groups by; GROUP BY 2 is what it selects as the second."""
+    written: exp.Group | None = query.query.args.get("group")
+    if written is None or written.args.get(STAGGER):
+        return written
+    group, selected = written.copy(), [*query.outputs(pair)]
+    keys = [
+        one
+        if not isinstance(one, exp.Literal) or one.is_string
+        else _placed(one, selected, query, word="GROUP")
+        for one in group.expressions
+    ]
+    for one in keys:
+        if total := next(functions_in([one]), None):
+            told = f"{total.sql()} in GROUP BY, which it is a total of"
+            raise query.text.wrong(total, told, "values of each row")
+    group.set("expressions", keys)
+    return group
+
+
+def _placed(
+    node: exp.Literal, selected: Sequence[Node], query: Query, *, word: str
+) -> exp.Expr:
+    """Returns the selected value at a place that counts from 1."""
+    place = int(node.this) if node.is_int else 0
+    if not 0 < place <= len(selected):
+        told = f"{word} BY the column {node.this} of {len(selected)}"
+        raise query.text.wrong(node, told, "the number of a column")
+    return selected[place - 1][1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +93,7 @@ class OfGroups:
             return self.results[id(node)]
         if isinstance(node, exp.Column):
             named = self.pair.named(node)
-            if self.end and any(one.is_time for _, one in named):
+            if self.end and any(one.is_of_rows for _, one in named):
                 return exp.maybe_parse(self.end, dialect="spark")
             told = f'the column "{node.sql()}", which is in no GROUP BY'
             expected = "one that is, or a function of it"

@@ -1,0 +1,96 @@
+"""EXISTS and IN anywhere in a condition give what SQLite does, by chance."""
+
+import sqlite3
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from dovetail import spec
+from dovetail.conformance import local, oracle
+from dovetail.dialects import sqlstream
+from dovetail.schema import AtomicType, Column, Schema
+
+COLUMNS = {"id": AtomicType.INT, "k": AtomicType.STRING, "x": AtomicType.INT}
+SCHEMA = Schema(tuple(Column(*one) for one in COLUMNS.items()))
+INPUTS = {name: spec.Input(name, spec.InputKind.DATASET, SCHEMA) for name in "ST"}
+INNER = ("", " WHERE x > 2", " WHERE id IS NOT NULL AND k <> 'c'", " WHERE T.k = S.k")
+OUTER = ("", "S.id IS NOT NULL AND ", "S.k > 'a' AND ")
+
+
+def condition(chance, depth=2):
+    """A condition by chance, in which rows of T are looked for."""
+    if depth and chance.random() < 0.6:
+        sign = chance.choice((" AND ", " OR "))
+        parts = [condition(chance, depth - 1) for _ in range(2)]
+        return f"{chance.choice(('', 'NOT '))}({sign.join(parts)})"
+    where = chance.choice(INNER)
+    return chance.choice(
+        (
+            "S.x > 3",
+            f"S.id {chance.choice(('', 'NOT '))}IN (SELECT T.id FROM T{where})",
+            f"S.k {chance.choice(('', 'NOT '))}IN (SELECT k FROM T{where})",
+            f"(S.id, S.k) {chance.choice(('', 'NOT '))}IN (SELECT id, k FROM T{where})",
+            f"{chance.choice(('', 'NOT '))}EXISTS (SELECT 1 FROM T{where})",
+            "EXISTS (SELECT 1 FROM T WHERE T.x < S.x)",
+        )
+    )
+
+
+def some_rows(chance):
+    """Rows by chance, nulls among them."""
+    texts, numbers = ("a", "b", "c", None), (1, 2, 3, None)
+    return [
+        (chance.choice(numbers), chance.choice(texts), chance.randrange(6))
+        for _ in range(chance.randrange(6))
+    ]
+
+
+def of_sqlite(text, tables):
+    """What SQLite makes of a text."""
+    base = sqlite3.connect(":memory:")
+    for name, rows in tables.items():
+        base.execute(f"CREATE TABLE {name} (id INT, k TEXT, x INT)")
+        base.executemany(f"INSERT INTO {name} VALUES (?, ?, ?)", rows)
+    return sorted(map(repr, base.execute(text).fetchall()))
+
+
+def is_number(value):
+    """A truth as SQLite writes it."""
+    return int(value) if isinstance(value, bool) else value
+
+
+@pytest.mark.parametrize("number", range(80))
+def test_what_is_looked_for_is_found_as_in_sqlite(number):
+    chance = Random(number)
+    tables = {name: some_rows(chance) for name in "ST"}
+    where = chance.choice(OUTER) + condition(chance)
+    text = f"SELECT S.id, S.k, S.x, {condition(chance, 1)} AS v FROM S WHERE {where}"
+    given = {
+        name: tuple(dict(zip(COLUMNS, row, strict=True)) for row in rows)
+        for name, rows in tables.items()
+    }
+    inputs = {name: replace(it, rows=given[name]) for name, it in INPUTS.items()}
+    join = sqlstream.translate(text, INPUTS)
+    play = spec.Play(join, inputs, (spec.Finish(0),))
+    player = local if number % 10 == 0 else oracle
+    found = [tuple(map(is_number, one.row.values())) for one in player.play(play)]
+    assert sorted(map(repr, found)) == of_sqlite(text, tables), (text, given)
+
+
+KEYED = "S.id IS NOT NULL AND S.id NOT IN (SELECT id FROM T WHERE id IS NOT NULL)"
+
+
+@pytest.mark.parametrize(
+    ("where", "keys"),
+    [
+        (KEYED, 1),
+        (f"S.x = 2 AND {KEYED}", 1),
+        ("S.id > 2 AND S.id NOT IN (SELECT id FROM T WHERE 3 < id)", 1),
+        ("S.id IS NOT NULL AND S.id NOT IN (SELECT id FROM T)", 0),
+        ("S.id NOT IN (SELECT id FROM T WHERE id IS NOT NULL)", 0),
+    ],
+)
+def test_rows_are_looked_for_by_key_where_nothing_is_null(where, keys):
+    join = sqlstream.translate(f"SELECT id FROM S WHERE {where}", INPUTS)
+    assert len(join.hard) == keys
