@@ -75,6 +75,10 @@ def table_given(
             raise arguments.wrong("table", table, "a table, and no class", hint)
         case _:
             return _files(arguments.path("table", table, _EXAMPLE), declared)
+    # A class of the user's may say anything.
+    if not arguments.is_unsaid(found.columns, {}):
+        whose = f"{type(found).__name__}.columns"
+        arguments.texts(whose, found.columns, '{"id": "bigint"}')
     own = Schema.of(found.columns)
     if own.columns and declared.columns:
         hint = "a view of the table may show other types"
@@ -123,7 +127,7 @@ def lookup_given(
 ) -> tuple[spec.Input, Feed]:
     """Returns what is said of a lookup in a table with some columns, or refuses it."""
     given = arguments.columns("key", key, schema, 'key="id"')
-    if not given or len({name.lower() for name in given}) < len(given):
+    if not given:
         hint = 'write for example key="id", or key=["shop", "id"]'
         raise arguments.wrong("key", key, "columns, each once", hint)
     exact = partial(arguments.length, least=spec.INSTANT, is_exact=True)

@@ -26,6 +26,7 @@ from dovetail.errors import (
     SchemaError,
     SpecError,
     UnsupportedError,
+    placed,
 )
 
 _AT = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)$")
@@ -122,9 +123,8 @@ class Document:
             yield
         except EngineError as error:
             if error.place == NOWHERE and self.text:
-                error.place = self.place(
-                    self.path_of(error, where) or otherwise or where
-                )
+                path = self.path_of(error, where) or otherwise or where
+                raise placed(error, self.place(path)) from error
             raise
         except (SpecError, SchemaError, UnsupportedError) as error:
             # What has a place of its own is wrong in a text, not in this one.

@@ -47,7 +47,7 @@ from dovetail.bind.kafka import Topic, kafka, refuse_option
 from dovetail.bind.records import Encoding
 from dovetail.bind.replay import Pace, pace_of
 from dovetail.dialects.sql import SQL_DIALECTS, USUAL
-from dovetail.errors import DialectError, EngineError, SpecError
+from dovetail.errors import DialectError, EngineError, SpecError, placed
 from dovetail.spec import arguments, fields, reader
 
 WORDS = ("time", "lateness", "idle", "bounds", "order", "sequence")
@@ -615,8 +615,8 @@ def _topic(reading: _Reading, known: fields.Fields) -> Topic:
     except EngineError as error:
         # Of all that is said of a topic a registry alone is asked by now.
         own = known.where if known.has("registry") else f"{reading.document.name}.kafka"
-        error.place = reading.document.place(f"{own}.registry")
-        raise
+        place = reading.document.place(f"{own}.registry")
+        raise placed(error, place) from error
 
 
 def _topic_sink(reading: _Reading, known: fields.Fields) -> Topic:

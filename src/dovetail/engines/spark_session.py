@@ -23,6 +23,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.bind.failures import said
 from dovetail.errors import EngineError
+from dovetail.spec import arguments
 
 BRIEF = (
     # What the optimizing compiler and a collector's threads cost is not earned back.
@@ -108,12 +109,15 @@ _MANY = 1 << 16
 """Rows of a range that has one for each core there may be."""
 
 
+@arguments.public
 def local_session(**more: str) -> SparkSession:
     """Returns a Spark of this process for small things: tests, trying out, a demo.
 
     One that runs already is returned as it is. What more Spark is to be told counts
     where it is started.
     """
+    for name, one in more.items():
+        arguments.text(name, one, "a setting of Spark, as a text", f'{name}=".."')
     builder = SparkSession.builder.appName("dovetail")
     with _without_archive():
         return _started(builder.config(map={**_SETTINGS, **more}))
