@@ -540,6 +540,14 @@ TOGETHER = {
         lambda: table_given(Typed()),
         ('Typed.columns["k"]=the class int', "", "as a text"),
     ),
+    "a table that cannot be asked": (
+        lambda: table_given(dt.LookupTable(), {"k": "int"}),
+        ("table=a LookupTable", "", "can be asked", "fetch(self, keys)"),
+    ),
+    "a function that takes no keys": (
+        lambda: table_given(lambda *, keys: keys, {"k": "int"}),
+        ("table=the function", "", "a function of a list of keys"),
+    ),
     "select of rows": (lambda: orders().select, ('rows has no "select"', "", "join")),
 }
 

@@ -1,9 +1,12 @@
 """The session of the tests works, down to a Python worker that reads Arrow."""
 
 import os
+import subprocess
+import sys
 
 import pyarrow as pa
 import pyspark
+import pytest
 from pyspark.sql import SparkSession
 
 from dovetail.bind.tick import ticks
@@ -47,3 +50,16 @@ def test_workers_import_spark_compiled_and_from_its_folder(spark):
     }
     assert found == {here}
     assert "SPARK_HOME" not in os.environ
+
+
+@pytest.mark.parametrize("master", ["nosuch", "local[x]"])
+def test_what_keeps_spark_from_starting_is_told(master):
+    """It is another process that starts: this one has a session."""
+    program = "from dovetail.engines.spark_session import local_session as start\n"
+    program += f"start(**{{'spark.master': {master!r}}})"
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    told = ran.stderr.partition("EngineError: Spark does not start: ")[2]
+    assert told.startswith(("Master must either be", "Could not parse Master URL"))
+    assert "expected settings that it takes\nhint: a master is local[4]" in told

@@ -69,7 +69,8 @@ def table_given(
             found = table
         # A class can be called too: who gives one has forgotten to make the table.
         case _ if callable(table) and not isinstance(table, type):
-            found = Function(table)
+            asked = ("a function of a list of keys", "lambda keys: [{**keys[0]}]")
+            found = Function(arguments.function("table", table, takes=1, told=asked))
         case _ if isinstance(table, type):
             hint = f"call it: {table.__name__}(..)"
             raise arguments.wrong("table", table, "a table, and no class", hint)
@@ -92,6 +93,9 @@ def table_given(
             'columns={"id": "bigint", "name": "string"}',
             "only files and tables of PostgreSQL tell them by themselves",
         )
+    if type(found).fetch is LookupTable.fetch:
+        told, hint = "a table that can be asked", "write a fetch(self, keys) of it"
+        raise arguments.wrong("table", table, told, hint)
     return found, schema
 
 

@@ -68,7 +68,8 @@ class Document:
         text = text_of(path, FROM_HERE).replace("\r\n", "\n")
         try:
             data = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
+        # Brackets within brackets without end: Python's reader calls itself for each.
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
             told = str(error)
             lines = text.splitlines() or [""]
             line, column = len(lines), len(lines[-1]) + 1

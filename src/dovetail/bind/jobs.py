@@ -331,7 +331,7 @@ class _Reading:
             path = self.folder / value
             try:
                 data = json.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
-            except (OSError, ValueError) as error:
+            except (OSError, ValueError, RecursionError) as error:
                 found = f'the join "{value}" cannot be read: {error}'
                 expected = "a file in JSON that is there"
                 raise SpecError(found, expected, where=where) from error

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -148,6 +149,10 @@ def cores(spark: SparkSession) -> int:
     return int(last[0]) + 1
 
 
+_OF_SPARK = re.compile(r"org\.apache\.spark\.\w*Exception: (.+)")
+"""What has kept Spark from starting, in a line of Java's."""
+
+
 def _started(builder: SparkSession.Builder) -> SparkSession:
     """Returns the session that a builder gives, or says why it does not start."""
     # Workers must be this Python: the first python3 of PATH may have no pyarrow.
@@ -166,6 +171,11 @@ def _started(builder: SparkSession.Builder) -> SparkSession:
         except Exception as error:
             log.seek(0)
             lines = log.read().decode(errors="replace").strip().splitlines()
+            # What Spark itself says of a mistake is no want of Java.
+            if known := next(filter(None, map(_OF_SPARK.search, lines)), None):
+                told = f"Spark does not start: {known[1]}"
+                hint = "a master is local[4] for example, or the URL of a cluster"
+                raise EngineError(told, "settings that it takes", hint) from error
             raise EngineError(
                 f"Spark does not start: {lines[-1] if lines else error}",
                 "Java 17 or newer, in JAVA_HOME or on PATH",
