@@ -347,12 +347,14 @@ class Topic:
         # Of no rows Spark would ask the broker all the same.
         if is_empty:
             return
-        records = rows.select(*self._record(schema_of(rows)))
-        if self.upsert:
-            records = without_replaced(records)
-        writer = records.write.format("kafka")
+        writer = self.records(rows).write.format("kafka")
         writer = writer.option("kafka.bootstrap.servers", self.servers)
         writer.option("topic", self.topic).options(**self.options).save()
+
+    def records(self, rows: DataFrame) -> DataFrame:
+        """Returns the records of rows: of an upsert those that a batch leaves."""
+        records = rows.select(*self._record(schema_of(rows)))
+        return without_replaced(records) if self.upsert else records
 
     def _parts(self, found: Schema) -> tuple[Part, Part]:
         """Returns the value and the key of records, of rows with some columns."""
