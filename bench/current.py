@@ -7,6 +7,10 @@ the replaced ones, and the new ones, written into a folder a batch. The floor `a
 is `dt.folder`, which keeps the changes themselves. All but the floor must hold the same
 rows before anything is measured.
 
+`upsert` makes the records of `dt.kafka(.., upsert=True)`: of each key what a batch
+leaves, for which Spark shuffles. Its floor `records` makes one of each change. No
+broker takes them.
+
     scripts/bench current --rounds 16
     scripts/bench current --changes 50
     scripts/bench current --quick      little data: shows that it works, not how fast
@@ -90,10 +94,24 @@ class Rewrite:
 
 
 @dataclass(frozen=True, slots=True)
+class Records:
+    """What a topic gets of a batch; nobody takes it."""
+
+    topic: dt.Topic
+
+    def write(self, rows: DataFrame, batch: int, *, is_empty: bool) -> None:  # noqa: ARG002
+        """Makes the records."""
+        self.topic.records(rows).write.format("noop").mode("overwrite").save()
+
+
+Sink = Rewrite | Records | dt.Current | dt.Folder
+
+
+@dataclass(frozen=True, slots=True)
 class Leg:
     """One way to keep the result, and its batches so far."""
 
-    sink: Rewrite | dt.Current | dt.Folder
+    sink: Sink
     ground: Ground
     turns: count[int]
 
@@ -121,7 +139,7 @@ def checked(legs: dict[str, Leg]) -> int:
     for name, leg in legs.items():
         for _ in range(2):
             leg.run()
-        if not isinstance(leg.sink, dt.Folder):
+        if isinstance(leg.sink, Rewrite | dt.Current):
             [told] = leg.sink.read(leg.ground.spark).selectExpr(*CHECK).collect()
             found[name] = (told["rows"], str(told["sum"]))
     if len(set(found.values())) > 1:
@@ -143,11 +161,14 @@ def main() -> None:
     rows, few = (QUICK, FEW) if told.quick else (told.rows, told.changes)
     ground = Ground(local_session(**FOR_MANY_ROWS), rows, few)
     folder = tempfile.mkdtemp(prefix="dovetail-bench-")
-    sinks: dict[str, Rewrite | dt.Current | dt.Folder] = {
+    topic = {"servers": "nobody:1", "key": {"id": "bigint"}}
+    sinks: dict[str, Sink] = {
         "current": dt.current(f"{folder}/current"),
         "always": dt.current(f"{folder}/always", every=1),
         "rewrite": Rewrite(f"{folder}/rewrite"),
         "append": dt.folder(f"{folder}/append"),
+        "upsert": Records(dt.kafka("t", upsert=True, **topic)),
+        "records": Records(dt.kafka("t", **topic)),
     }
     legs = {name: Leg(sink, ground, count()) for name, sink in sinks.items()}
     held = checked(legs)

@@ -35,12 +35,17 @@ TYPES = {
 class Frame:
     """What is read of a DataFrame before anything runs."""
 
-    def __init__(self, ddl, *, streams=True):
+    def __init__(self, ddl, *, streams=True, session=None):
         fields = [field.split() for field in ddl.split(", ")]
         self.schema = StructType(
             [StructField(one, TYPES[two]()) for one, two in fields]
         )
         self.columns, self.isStreaming = self.schema.names, streams
+        self.sparkSession = session
+
+    def where(self, condition):  # noqa: ARG002 - nobody is there to ask
+        """Takes any condition: of what Spark alone knows nobody is there to ask."""
+        return self
 
 
 class Column:

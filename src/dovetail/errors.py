@@ -164,7 +164,17 @@ class UnsupportedError(DovetailError):
 class EngineError(DovetailError):
     """A run that cannot go on; `place` is where a text names what is in its way."""
 
-    place: Place = NOWHERE
+    def __init__(
+        self,
+        found: str,
+        expected: str = "",
+        hint: str = "",
+        *,
+        place: Place = NOWHERE,
+    ) -> None:
+        """Keeps the place beside the facts."""
+        super().__init__(found, expected, hint)
+        self.place = place
 
     def __str__(self) -> str:
         """Returns the sentence, behind its place where a text has one."""
@@ -185,6 +195,11 @@ class EngineError(DovetailError):
         if package == "pyspark":
             hint += ", or run where a platform brings its own"
         return cls(found, expected, hint)
+
+
+def placed(error: EngineError, place: Place) -> EngineError:
+    """Returns the same error with a place."""
+    return type(error)(error.found, error.expected, error.hint, place=place)
 
 
 _EXTRAS = {

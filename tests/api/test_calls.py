@@ -1,11 +1,16 @@
 """Wrong calls whose arguments could be right by themselves, each told in a sentence."""
 
 from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import dovetail as dt
+from dovetail.api.lookups import table_given
+from dovetail.schema import Schema
+from dovetail.spec import Given
 from tests.described import (
     CONDITION,
     LEFT,
@@ -25,6 +30,21 @@ from tests.described import (
     trades,
     write,
 )
+
+Listed, Typed = (
+    type(name, (dt.LookupTable,), {"columns": columns})
+    for name, columns in {"Listed": ["k"], "Typed": {"k": int}}.items()
+)
+
+
+def topic(**how):
+    """The rows of a topic, as far as they are known without Spark."""
+    found = dt.kafka("t", servers="b:1", columns={"k": "int"}, **how)
+    return found.scans(Given("t", found.columns(Schema(()))), streams=True)
+
+
+OVER = SimpleNamespace(_sc=SimpleNamespace(_jsc=None))
+
 
 # What is wrong though every argument by itself could be right.
 TOGETHER = {
@@ -399,6 +419,134 @@ TOGETHER = {
     "a function of Spark's groups": (
         lambda: join(where="sum(r.m) > 1"),
         ('the function "sum"', "", "docs/expressions.md", "stands here"),
+    ),
+    "seconds beyond all years": (
+        lambda: dt.seconds(1e300),
+        ("length=1e+300", "", "at most 10,000 years"),
+    ),
+    "windows without number": (
+        lambda: dt.hop("1000 days", every="1 microsecond"),
+        ('every="1 microsecond"', "", "at most 1,000,000 windows"),
+    ),
+    "a key twice": (
+        lambda: dt.table(LEFT, key=["k", "K"]),
+        ('key=["k", "K"]', "", "each column once"),
+    ),
+    "a latest key twice": (
+        lambda: orders().window(dt.latest("k", "k")),
+        ('key=("k", "k")', "", "each column once"),
+    ),
+    "per twice": (
+        lambda: orders().window(dt.rows(3), per=["k", "k"]),
+        ('per=["k", "k"]', "", "each column once"),
+    ),
+    "on twice": (
+        lambda: join(on=["k", ("K", "k")]),
+        ('on=["k", ("K", "k")]', "", "once"),
+    ),
+    "names one by one": (
+        lambda: join(on=(one for one in "k")),
+        ("on=a generator", "", "the name of a column"),
+    ),
+    "an object as a value": (
+        lambda: join(how="left").fill(right=object()),
+        ("right=a object", "", '"null", "blank"'),
+    ),
+    "partitions without number": (
+        lambda: write(partitions=10**12),
+        ("partitions=1000000000000", "", "10,000 at most"),
+    ),
+    "fill of an inner join": (
+        lambda: join().fill(right="blank"),
+        ('right="blank"', "", "a right row may be absent", 'how="left"'),
+    ),
+    "fill of the other side": (
+        lambda: join(how="left").fill(left={"n": 1}),
+        ('left={"n": 1}', "", "a left row may be absent", 'how="right"'),
+    ),
+    "null rows of an inner join": (
+        lambda: join().emit(null_rows="eager"),
+        ('null_rows="eager"', "", "rows that met nobody"),
+    ),
+    "late table rows without a table": (
+        lambda: join(how="left").emit(late_table_rows="ever"),
+        ('late_table_rows="ever"', "", "a table on either side", "dt.table("),
+    ),
+    "order of a batch without times": (
+        lambda: still().emit(order="row_time"),
+        ('order="row_time"', "", "a time on either side", "dt.dataset("),
+    ),
+    "a topic as a data set": (
+        lambda: dt.dataset(dt.kafka("t", servers="b:1", columns={"k": "int"})),
+        ("frame=Topic(topic=", "", "a DataFrame"),
+    ),
+    "streams as frames of a join as data": (
+        lambda: data_join(frames={"a": STILL, "b": RIGHT}),
+        ('frames["b"]=a DataFrame', "", "no stream", "dt.stream("),
+    ),
+    "rows of a session that is over": (
+        lambda: dt.stream(Frame("k int, at timestamp", session=OVER), time="at"),
+        ("has been stopped", "", "at work", "read the rows anew"),
+    ),
+    "a set alone": (
+        lambda: dt.dataset(STILL).together(on="k", select={"k": "l.k"}),
+        ("no others", "", "another set"),
+    ),
+    "more sets than there are": (
+        lambda: together(how="some", least=3, most=3),
+        ("least=3", "", "2 at most"),
+    ),
+    "a source without a name": (
+        lambda: dt.sql("SELECT STREAM k FROM a", {1: orders()}),
+        ("a name in sources=1", "", "a text"),
+    ),
+    "a broker without a port": (
+        lambda: dt.kafka("t", servers="localhost"),
+        ('servers="localhost"', "", "addresses with ports"),
+    ),
+    "a broker between two commas": (
+        lambda: dt.kafka("t", servers="a:1,,b:2"),
+        ('servers="a:1,,b:2"', "", "addresses with ports"),
+    ),
+    "a start beside its option": (
+        lambda: topic(start="earliest", options={"startingOffsets": "latest"}),
+        ('start="earliest"', "startingOffsets", "one of them", "leave start out"),
+    ),
+    "two starts": (
+        lambda: topic(options={"startingOffsets": "latest", "startingTimestamp": "5"}),
+        ('"startingOffsets" and "startingTimestamp"', "", "one of them"),
+    ),
+    "replay by two columns": (
+        lambda: dt.replay(STILL, time=["at", "n"]),
+        ('time=["at", "n"]', "", "the name of a column"),
+    ),
+    "replay without end": (
+        lambda: dt.replay(STILL, time="at", pace=Decimal("1e999")),
+        ("pace=Decimal('1E+999')", "", "a number above 0"),
+    ),
+    "a session of a place": (
+        lambda: dt.local_session("local"),
+        ('takes "local" by no place', "", "at most 0"),
+    ),
+    "a session of a number": (
+        lambda: dt.local_session(**{"spark.driver.memory": 5}),
+        ("spark.driver.memory=5", "", "a setting of Spark"),
+    ),
+    "columns of a table that are a list": (
+        lambda: table_given(Listed()),
+        ('Listed.columns=["k"]', "", "a dict of names"),
+    ),
+    "columns of a table that are classes": (
+        lambda: table_given(Typed()),
+        ('Typed.columns["k"]=the class int', "", "as a text"),
+    ),
+    "a table that cannot be asked": (
+        lambda: table_given(dt.LookupTable(), {"k": "int"}),
+        ("table=a LookupTable", "", "can be asked", "fetch(self, keys)"),
+    ),
+    "a function that takes no keys": (
+        lambda: table_given(lambda *, keys: keys, {"k": "int"}),
+        ("table=the function", "", "a function of a list of keys"),
     ),
     "select of rows": (lambda: orders().select, ('rows has no "select"', "", "join")),
 }

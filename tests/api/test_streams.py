@@ -226,13 +226,18 @@ def test_the_plan_says_how_rows_come_out():
     assert "the order of row time" in words_of(joined.emit(order="row_time"))
 
 
+def beside_a_table():
+    hour, table = dt.stream(LEFT, time="at"), dt.table(RIGHT, key="k", time="At")
+    return hour.window(TEN).join(table, on="k", how="left", suffixes=("", "_r"))
+
+
 def test_what_is_not_said_stays_as_it_was():
     picked = join(keep=2).pick(limit=3).pick(skip_when="r.m = 0").request.picks
     assert picked.limit == spec.Limit(3, spec.OnExceed.FAIL)
     assert picked.keep == spec.Keep(2)
     filled = join(how="full").fill(left="blank").fill(right="blank").request
     assert filled.absent_left == filled.absent_right == spec.BlankRow()
-    told = join(how="left").emit(order="row_time").emit(late_table_rows="ever")
+    told = beside_a_table().emit(order="row_time").emit(late_table_rows="ever")
     assert told.settings == spec.Settings(
         late_table_rows=EVER, order=spec.Order.ROW_TIME
     )
@@ -275,7 +280,7 @@ def test_what_stands_for_an_absent_row():
     ],
 )
 def test_when_rows_come_out_is_said_of_the_join(words, meant):
-    assert join(how="left").emit(**words).settings == meant
+    assert beside_a_table().emit(**words).settings == meant
 
 
 # --- a table beside a stream ---------------------------------------------------------

@@ -336,7 +336,8 @@ def test_a_field_that_means_another_number_in_an_older_schema_is_told(old, new, 
         for one in (old, new):
             number = make_known(url, "t-value", SCALED % one)
         columns = {"all": "array<struct<it:string>>"}
-        topic = dt.kafka("t", servers="b", format="avro", registry=url, columns=columns)
+        how = {"servers": "b:1", "format": "avro", "registry": url}
+        topic = dt.kafka("t", columns=columns, **how)
     if not told:
         topic.columns(Schema(()))
         return
@@ -348,7 +349,7 @@ def test_a_field_that_means_another_number_in_an_older_schema_is_told(old, new, 
 
 def test_rows_whose_types_avro_has_not_are_told_before_any_is_registered():
     with registry() as (url, subjects, _):
-        topic = dt.kafka("t", servers="b", format="avro", registry=url, register=True)
+        topic = dt.kafka("t", servers="b:1", format="avro", registry=url, register=True)
         with pytest.raises(SchemaError, match="for which Avro has none"):
             refuse_unlike(topic, Schema.of({"id": "int", "odd": "map<int,int>"}))
         refuse_unlike(topic, Schema.of({"id": "int"}))

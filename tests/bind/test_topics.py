@@ -13,17 +13,17 @@ WORDS = {
     "columns": {"x": "int", "at": "timestamp"},
 }
 TOPICS = [
-    dt.kafka("a", servers="b"),
+    dt.kafka("a", servers="b:1"),
     dt.kafka("a", **WORDS, key={"id": "bigint"}, start="latest", misfits="null"),
     dt.kafka("a", **WORDS, key={"id": "bigint", "shop": "string"}, upsert=True),
     dt.kafka(
-        "a", servers="b", columns={"x": "int"}, format="int", meta={"p": "offset"}
+        "a", servers="b:1", columns={"x": "int"}, format="int", meta={"p": "offset"}
     ),
     dt.kafka(
         "a", **WORDS, key={"id": "bigint", "start": "timestamp"}, key_format="twlong"
     ),
-    dt.kafka("a", servers="b", columns={"x": "int"}, format="avro", avro='"int"'),
-    dt.kafka("a", servers="b", options={"maxOffsetsPerTrigger": "10"}),
+    dt.kafka("a", servers="b:1", columns={"x": "int"}, format="avro", avro='"int"'),
+    dt.kafka("a", servers="b:1", options={"maxOffsetsPerTrigger": "10"}),
     dt.kafka("a", **WORDS, epoch="milliseconds"),
 ]
 
@@ -35,7 +35,7 @@ def test_a_topic_is_made_again_by_its_call(topic):
 
 def test_a_secret_of_a_topic_stands_in_the_environment():
     options = {"kafka.sasl.jaas.config": "hunter2", "kafka.ssl.key.password": "hunter2"}
-    call = dt.kafka("a", servers="b", options=options).call
+    call = dt.kafka("a", servers="b:1", options=options).call
     assert "hunter2" not in call
     assert "os.environ['KAFKA_SSL_KEY_PASSWORD']" in call
 
@@ -60,13 +60,13 @@ def test_a_secret_of_a_topic_stands_in_the_environment():
 )
 def test_a_key_without_room_for_its_window_is_refused(name, key, expected):
     with pytest.raises(dt.DovetailError) as caught:
-        dt.kafka("a", servers="b", key=key, key_format=name)
+        dt.kafka("a", servers="b:1", key=key, key_format=name)
     assert expected in caught.value.expected
 
 
 def test_a_value_has_no_window():
     with pytest.raises(SpecError, match="twlong"):
-        dt.kafka("a", servers="b", columns={"x": "bigint"}, format="twlong")
+        dt.kafka("a", servers="b:1", columns={"x": "bigint"}, format="twlong")
 
 
 PLAIN = {"columns": {"a": "int", "b": "int"}}
@@ -88,7 +88,7 @@ PLAIN = {"columns": {"a": "int", "b": "int"}}
 )
 def test_a_word_of_a_topic_that_is_of_no_use_is_refused(how, told):
     with pytest.raises(SpecError, match=told):
-        dt.kafka("t", servers="b", **how)
+        dt.kafka("t", servers="b:1", **how)
 
 
 AVRO = """{"type": "record", "name": "R", "fields": [
@@ -117,15 +117,14 @@ AVRO = """{"type": "record", "name": "R", "fields": [
     ],
 )
 def test_a_column_that_is_another_one_in_avro_is_refused(columns, told):
-    how = {"servers": "b", "format": "avro", "avro": AVRO}
+    how = {"servers": "b:1", "format": "avro", "avro": AVRO}
     with pytest.raises(SchemaError) as caught:
         dt.kafka("t", columns=columns, **how).columns(Schema(()))
     assert told in str(caught.value)
     key = {"key": {**columns, "from": "bigint"}, "key_format": "twavro"}
+    topic = dt.kafka("t", servers="b:1", key_avro=AVRO, columns={"x": "int"}, **key)
     with pytest.raises(SchemaError, match="the key of the topic"):
-        dt.kafka("t", servers="b", key_avro=AVRO, columns={"x": "int"}, **key).columns(
-            Schema(())
-        )
+        topic.columns(Schema(()))
 
 
 def test_a_schema_is_looked_at_once_for_all_columns_and_batches():
@@ -151,7 +150,7 @@ ODD = [
 
 @pytest.mark.parametrize(("schema", "told"), ODD, ids=lambda it: it[-9:])
 def test_a_schema_of_avro_that_no_row_is_read_in_is_refused(schema, told):
-    topic = {"servers": "b", "format": "avro", "columns": {"id": "bigint"}}
+    topic = {"servers": "b:1", "format": "avro", "columns": {"id": "bigint"}}
     with pytest.raises(SchemaError) as caught:
         dt.kafka("t", avro=schema, **topic)
     assert f'the value of the topic "t": a schema of Avro with {told}' in str(
@@ -160,7 +159,7 @@ def test_a_schema_of_avro_that_no_row_is_read_in_is_refused(schema, told):
     assert caught.value.hint == 'format="bytes" takes the records as they are'
     with pytest.raises(SchemaError, match='the key of the topic "t": a schema of Avro'):
         dt.kafka(
-            "t", servers="b", key={"id": "int"}, key_format="avro", key_avro=schema
+            "t", servers="b:1", key={"id": "int"}, key_format="avro", key_avro=schema
         )
 
 
@@ -169,14 +168,14 @@ def test_a_type_may_be_met_again_behind_the_record_that_has_it():
     again = '{"type": "record", "name": "a.Pair", "fields": [{"name": "id", "type": '
     again += f'{pair}}}, {{"name": "other", "type": ["null", "Tree", "a.Tree"]}}]}}'
     columns = {"id": "struct<id:bigint>"}
-    dt.kafka("t", servers="b", format="avro", avro=again, columns=columns)
+    dt.kafka("t", servers="b:1", format="avro", avro=again, columns=columns)
 
 
 def test_a_record_that_is_one_of_several_is_refused():
     """Spark has columns for them, and reads none."""
     second = '{"type": "record", "name": "S", "fields": []}'
     several = f'["null", {AVRO}, {second}]'
-    how = {"servers": "b", "format": "avro", "avro": several}
+    how = {"servers": "b:1", "format": "avro", "avro": several}
     with pytest.raises(SchemaError, match="of 2 types, of which one is a record"):
         dt.kafka("t", columns={"a": "int"}, **how).columns(Schema(()))
 
@@ -190,7 +189,7 @@ def test_a_column_that_is_wider_or_has_other_names_first_is_none():
         "other": "struct<B:string,a:bigint>",
         "any": "struct<member0:int>",
     }
-    topic = dt.kafka("t", servers="b", format="avro", avro=AVRO, columns=columns)
+    topic = dt.kafka("t", servers="b:1", format="avro", avro=AVRO, columns=columns)
     assert topic.columns(Schema(())) == Schema.of(columns)
 
 
@@ -199,4 +198,4 @@ def test_a_column_that_is_wider_or_has_other_names_first_is_none():
 )
 def test_a_column_of_spark_is_no_word_of_a_topic(word):
     with pytest.raises(SpecError, match=f"{word}="):
-        dt.kafka("t", servers="b", **{word: CONDITION})
+        dt.kafka("t", servers="b:1", **{word: CONDITION})

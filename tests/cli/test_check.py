@@ -110,12 +110,16 @@ def test_a_broken_case_fails_by_itself(check, cases, says):
     assert found.exit_code == 1
 
 
-def test_a_broken_file_is_told_in_a_sentence(check):
-    found = check("{")
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("{", "is no JSON"), ("[" * 9999, "is no JSON"), ("[]", "has no case")],
+)
+def test_a_broken_file_is_told_in_a_sentence(check, text, says):
+    found = check(text)
     assert found.exit_code == 2
     assert found.stdout == ""
     assert found.stderr.startswith("dovetail check: ")
-    assert "is no JSON" in found.stderr
+    assert says in found.stderr
     assert "Traceback" not in found.stderr
 
 

@@ -1,6 +1,7 @@
 """What is wrong in a job is told before Spark starts, in the line that says it."""
 
 import socket
+import threading
 from dataclasses import replace
 
 import pyarrow as pa
@@ -358,6 +359,30 @@ def test_a_broker_that_is_down_is_told_before_spark_waits_for_it(explained, tmp_
         port = server.getsockname()[1]
         (tmp_path / "job.toml").write_text(text.replace(':1"', f':1,127.0.0.1:{port}"'))
         refuse_silent(read_job(tmp_path / "job.toml"), seconds=0)
+
+
+def test_all_brokers_are_waited_for_at_once(explained, tmp_path, monkeypatch):
+    """Each is asked while the others are, and has the time that there is."""
+    explained(SQL.replace("o.item", "o.itm"))  # writes the files
+    several = ",".join(f"10.0.0.{number}:9092" for number in range(8))
+    text = SQL.replace(ORDERS, f'kafka = "t"\nservers = "{several}"\n')
+    text = text.replace(FOLDER, 'kafka = "u"\nservers = "10.0.1.1:9092"\n')
+    (tmp_path / "job.toml").write_text(text)
+    job = read_job(tmp_path / "job.toml")
+    asked, all_asked, meet = [], set(), threading.Barrier(9, timeout=20)
+
+    def answers(address):
+        asked.append(address)
+        if len(asked) <= 9:
+            meet.wait()  # none goes on before all have been asked
+        # One comes up with the first look, the other with the second.
+        up = address in all_asked and address == "10.0.1.1:9092"
+        all_asked.add(address)
+        return up or address == "10.0.0.3:9092"
+
+    monkeypatch.setattr("dovetail.api.places.answers", answers)
+    refuse_silent(job, job.sinks)
+    assert len(asked) == 10
 
 
 def test_a_broker_of_a_sink_is_tried_where_a_run_has_ended(explained, tmp_path):

@@ -1,5 +1,9 @@
 """What a shell gets wrong is told in a sentence with a hint, and has a status."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from typer.testing import CliRunner
 
@@ -53,11 +57,29 @@ def test_wrong_words_are_told_in_a_sentence(words):
 def test_an_output_that_cannot_be_written_is_told(here):
     (here / "people.csv").write_text("id,name\n1,Ren\n")
     (here / "taken").write_text("a file")
-    words = "run people.ecl --files . --engine local --output taken/deeper"
-    found = CliRunner().invoke(app, words.split())
-    assert found.exit_code == 1
-    assert "cannot be written" in found.stderr
-    assert "hint: --output takes another folder" in found.stderr
+    words = "run people.ecl --files . --engine local --output"
+    places = {"/proc/nope": (1, "cannot be written"), "taken/deeper": (2, '/taken" is')}
+    for place, (code, told) in places.items():
+        found = CliRunner().invoke(app, [*words.split(), place])
+        assert found.exit_code == code
+        assert told in found.stderr
+        assert "hint: --output takes another folder" in found.stderr
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("words", ["--help", "new spl-join"])
+def test_a_full_disk_is_told_in_a_sentence(words):
+    program = "from dovetail.cli import main; main()"
+    with Path("/dev/full").open("w") as full:
+        ran = subprocess.run(
+            [sys.executable, "-c", program, *words.split()],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert ran.returncode == 1
+    told = "dovetail: what is printed has no place: No space left on device\n"
+    assert ran.stderr.decode() == told
 
 
 def test_the_version_is_that_of_the_package():

@@ -33,7 +33,7 @@ def record(**fields):
 
 def sent(spark, sql, avro, **how):
     """The bytes of rows as Avro, as they would go out."""
-    topic = dt.kafka("t", servers="b", format="avro", avro=avro, **how)
+    topic = dt.kafka("t", servers="b:1", format="avro", avro=avro, **how)
     rows = spark.sql(sql)
     made = dict(topic.bytes_of(schema_of(rows)))
     return [bytes(row[0]) for row in rows.selectExpr(made["value"]).collect()]

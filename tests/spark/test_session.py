@@ -1,9 +1,12 @@
 """The session of the tests works, down to a Python worker that reads Arrow."""
 
 import os
+import subprocess
+import sys
 
 import pyarrow as pa
 import pyspark
+import pytest
 from pyspark.sql import SparkSession
 
 from dovetail.bind.tick import ticks
@@ -53,3 +56,16 @@ def test_java_keeps_the_memory_that_a_batch_gives_back(spark):
     java = spark.sparkContext._jvm.System  # noqa: SLF001
     assert java.getenv("MALLOC_ARENA_MAX") == "1"
     assert "MALLOC_ARENA_MAX" not in os.environ
+
+
+@pytest.mark.parametrize("master", ["nosuch", "local[x]"])
+def test_what_keeps_spark_from_starting_is_told(master):
+    """It is another process that starts: this one has a session."""
+    program = "from dovetail.engines.spark_session import local_session as start\n"
+    program += f"start(**{{'spark.master': {master!r}}})"
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    told = ran.stderr.partition("EngineError: Spark does not start: ")[2]
+    assert told.startswith(("Master must either be", "Could not parse Master URL"))
+    assert "expected settings that it takes\nhint: a master is local[4]" in told

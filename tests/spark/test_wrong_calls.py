@@ -7,6 +7,7 @@ from pyspark.errors import AnalysisException
 from pyspark.logger import PySparkLogger
 
 import dovetail as dt
+from dovetail.bind.sinks import folders_of
 
 
 @pytest.fixture(scope="module")
@@ -91,9 +92,8 @@ def test_what_spark_refuses_is_told_once(sides, logged):
     data = {**spec, **named, "select": {"x": "nofun(l.n)"}}
     with pytest.raises(dt.SpecError, match="nofun"):
         _ = left.join(right, on="id", select={"x": "nofun(l.n)"}).matched
-    ordered = dt.stream(sides[0], order="nofun(n)")
-    with pytest.raises(dt.SpecError, match="refuses the order of rows, CAST"):
-        _ = ordered.join(right, on="id").matched
+    with pytest.raises(dt.SpecError, match="refuses the order of rows, nofun"):
+        dt.stream(sides[0], order="nofun(n)")
     with pytest.raises(dt.SpecError, match="Spark refuses an expression of the join"):
         dt.join(data, {"a": sides[0], "b": sides[1]})
     assert not logged
@@ -143,3 +143,119 @@ def test_a_column_that_no_join_takes_is_named(spark):
         dt.dataset(frame)
     with pytest.raises(dt.SchemaError, match="a column without a name"):
         dt.dataset(spark.range(1).withColumnRenamed("id", ""))
+
+
+@pytest.fixture
+def lying(spark, tmp_path):
+    """Two folders of rows, as streams."""
+    rows = spark.sql("select 1 k, timestamp'2026-01-01' at, 5 n")
+    found = []
+    for name in ("one", "other"):
+        rows.write.parquet(str(tmp_path / name))
+        source = spark.readStream.schema(rows.schema).parquet(str(tmp_path / name))
+        found.append(source)
+    return found
+
+
+def met(lying, **facts):
+    one, other = (dt.stream(it, time="at", **facts) for it in lying)
+    hour = dt.range("1 hour")
+    return one.window(hour).join(other.window(hour), on="k", select={"k": "l.k"})
+
+
+@pytest.mark.parametrize(
+    "order", ["nofun(n)", "sum(n)", "row_number() OVER (ORDER BY n)"]
+)
+def test_an_order_that_spark_refuses_is_told_whoever_looks_at_it(lying, order):
+    with pytest.raises(
+        dt.SpecError, match=r"(?s)refuses the order of rows.*hint: "
+    ) as told:
+        met(lying, order=order)
+    assert order in told.value.found
+    with pytest.raises(dt.SpecError, match="refuses the order of rows"):
+        dt.table(lying[0], key="k", order=order)
+
+
+def test_a_window_that_spark_refuses_is_told(lying):
+    one, other = (dt.stream(it, time="at") for it in lying)
+    span = one.window(dt.between("max(at)", "at"))
+    joined = span.join(
+        other.window(dt.between("at", "at")), on="k", select={"k": "l.k"}
+    )
+    told = r"(?s)Spark refuses what is computed of the rows of the left side.*hint: "
+    with pytest.raises(dt.SpecError, match=told):
+        joined.explain()
+
+
+@pytest.mark.parametrize("where", ["one", "one/deep", "other"])
+@pytest.mark.parametrize("is_sink", [True, False])
+def test_nothing_is_written_into_what_is_read(lying, tmp_path, where, is_sink):
+    place, free = tmp_path / where, tmp_path / "free"
+    sink, checkpoint = (place, free) if is_sink else (free, place)
+    before = sorted(tmp_path.rglob("*"))
+    how = {"checkpoint": checkpoint, "trigger": {"availableNow": True}}
+    with pytest.raises(
+        dt.SpecError, match=r"from which rows come|, and rows come from"
+    ):
+        met(lying).write(matched=dt.folder(sink), **how)
+    flow = dt.sql("SELECT STREAM k, n FROM a", {"a": replace_time(lying[0])})
+    if where != "other":
+        with pytest.raises(dt.SpecError, match="rows come"):
+            flow.write({"result": dt.folder(sink)}, **how)
+        sets = dt.stream(lying[1]), dt.stream(lying[0])
+        together = dt.Rows.together(*sets, on="k", select={"k": "l.k"})
+        with pytest.raises(dt.SpecError, match="rows come"):
+            together.write(matched=dt.folder(sink), **how)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def replace_time(frame):
+    return dt.stream(frame.withColumnRenamed("at", "ROWTIME"), time="ROWTIME")
+
+
+def test_folders_of_all_that_is_read_are_known(spark, lying, tmp_path):
+    still = spark.read.parquet(str(tmp_path / "other"))
+    both = lying[0].join(still.select("k"), "k")
+    named = {it.removeprefix("file:") for it in folders_of(both.select("k"))}
+    assert named == {str(tmp_path / "one"), str(tmp_path / "other")}
+    assert not [*folders_of(spark.range(1))]
+    assert not [*folders_of(spark.readStream.format("rate").load())]
+
+
+def test_a_query_that_does_not_start_says_what_it_needs(lying, tmp_path):
+    now, name = {"availableNow": True}, {"name": "one_name"}
+    how = {"matched": dt.folder(tmp_path / "a"), "checkpoint": tmp_path / "b"}
+    other = {"matched": dt.folder(tmp_path / "c"), "checkpoint": tmp_path / "d"}
+    query = met(lying).write(**how, **name)
+    try:
+        with pytest.raises(dt.EngineError, match="a name that no running query has"):
+            met(lying).write(**other, **name)
+    finally:
+        query.stop()
+    lying[0] = lying[0].orderBy("k")
+    with pytest.raises(dt.EngineError, match="expected streams of rows") as refused:
+        met(lying).write(**other, trigger=now)
+    assert "Sorting is not supported" in refused.value.found
+
+
+@pytest.mark.parametrize("name", ["one", "none", "a_file"])
+@pytest.mark.usefixtures("lying")
+def test_a_result_is_read_where_there_is_one(spark, tmp_path, name):
+    (tmp_path / "a_file").write_text("x")
+    with pytest.raises(dt.EngineError, match=r"(?s)has no result.*hint: dt.folder"):
+        dt.current(tmp_path / name).read(spark)
+    with pytest.raises(dt.SpecError, match='spark="local"; expected a session'):
+        dt.current(tmp_path / name).read("local")
+
+
+def test_a_topic_without_a_connector_is_told():
+    class Lacking:
+        def __getattr__(self, _):
+            return self
+
+        def format(self, _):
+            raise AnalysisException("Failed to find data source: kafka.")
+
+    topic = dt.kafka("t", servers="b:1", columns={"k": "int"})
+    with pytest.raises(dt.SpecError, match=r"(?s)Failed to find.*hint: docs/kafka.md"):
+        topic.frame(Lacking())

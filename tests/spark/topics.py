@@ -22,7 +22,7 @@ def read(spark, topic):
 
 def coming(spark, *values, **how):
     """The rows of a topic whose records have some bytes as values; it has no broker."""
-    topic = dt.kafka("t", servers="b", **how)
+    topic = dt.kafka("t", servers="b:1", **how)
     given = Given("t", topic.columns(Schema(())))
     (scan,) = topic.scans(given, streams=True)
     kinds = "key binary, value binary, topic string, partition int, offset bigint"

@@ -41,6 +41,9 @@ EVERY = spec.Unlimited()
 # A length of time that is the same on every date.
 _exact = partial(arguments.length, least=spec.NO_TIME, is_exact=True)
 _EXAMPLE = 'dt.asof("l.placed", "r.quoted")'
+_MOST_YEARS = 10_000
+_MOST_WINDOWS = 1_000_000
+"""In so many windows a row may be: it meets others in each of them."""
 
 
 @arguments.public
@@ -76,9 +79,10 @@ def seconds(length: arguments.Length | float) -> spec.Window:
     expected, example = "a number of seconds, or a length of time", "dt.seconds(10)"
     # In whole microseconds, which is what clocks and Spark's timestamps have.
     found = arguments.number("length", length, expected, example) * spec.SECOND
-    if found < 0 or found % 1:
-        hint = f"write for example {example}"
-        raise arguments.wrong("length", length, "whole microseconds, 0 or more", hint)
+    # Of a number with too many digits no remainder can be taken.
+    if not 0 <= found <= _MOST_YEARS * 366 * 86_400 * spec.SECOND or found % 1:
+        told = f"whole microseconds, 0 or more, and at most {_MOST_YEARS:,} years"
+        raise arguments.wrong("length", length, told, f"write for example {example}")
     return spec.Seconds(spec.Span(0, int(found)))
 
 
@@ -142,7 +146,12 @@ def hop(
         return spec.HopUnit(length)
     if arguments.is_unsaid(every):
         return spec.HopSize(length, length)
-    return spec.HopSize(length, _exact("every", every, least=spec.INSTANT))
+    often = _exact("every", every, least=spec.INSTANT)
+    if length.microseconds > _MOST_WINDOWS * often.microseconds:
+        expected = f"a row in at most {_MOST_WINDOWS:,} windows of {length.in_words()}"
+        hint = 'write for example dt.hop("1 hour", every="5 minutes")'
+        raise arguments.wrong("every", every, expected, hint)
+    return spec.HopSize(length, often)
 
 
 @arguments.public
@@ -368,6 +377,24 @@ def settings_of(
     if not arguments.is_unsaid(words["order"]):
         said["order"] = arguments.choice("order", words["order"], spec.Order)
     return replace(settings, **said)
+
+
+_IDLE = {
+    "left": ("a join in which a left row may be absent", 'how="right" or "full"'),
+    "right": ("a join in which a right row may be absent", 'how="left" or "full"'),
+    "null_rows": ("a join with rows that met nobody", 'how="left", "right" or "full"'),
+    "late_table_rows": ("a table on either side", 'dt.table(frame, key="id")'),
+    "order": ("a time on either side", 'dt.dataset(frame, time="at")'),
+}
+"""What would do nothing: where it does something, and how that is written."""
+
+
+def refuse_idle(is_known: Mapping[str, bool], **said: object) -> None:
+    """Refuses words about what a join does not have: nobody would look at them."""
+    for name, one in said.items():
+        if not (arguments.is_unsaid(one) or is_known[name]):
+            expected, example = _IDLE[name]
+            raise arguments.wrong(name, one, expected, f"write for example {example}")
 
 
 def _optional(

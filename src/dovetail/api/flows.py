@@ -25,7 +25,7 @@ from dovetail.api.joined import (
     streaming_of,
 )
 from dovetail.bind.files.tuple_sinks import AnyFile
-from dovetail.bind.sinks import Sink, refuse_shared
+from dovetail.bind.sinks import Sink, refuse_in_sources
 from dovetail.engines.spark.rules import pinned, plain_rules
 from dovetail.engines.spark_stream import query as running
 from dovetail.engines.spark_stream.flows import FlowQuery, ProgramRows
@@ -176,10 +176,9 @@ class Flow:
         how = start_given(
             checkpoint, trigger, name, finish=finish, partitions=partitions
         )
-        given: Mapping[object, object] = {}
         # A text whose sinks are all its own needs none.
-        if sinks != {} or {*self.files(())} != {*self.outputs}:
-            given = arguments.mapping("sinks", sinks, _EXAMPLE)
+        needs = sinks != {} or {*self.files(())} != {*self.outputs}
+        given = arguments.mapping("sinks", sinks, _EXAMPLE) if needs else _NO_SINKS
         late = self._late(given)
         for stream in {*given} - {late}:
             self._query(str(stream))
@@ -189,10 +188,11 @@ class Flow:
                 found = f'the stream "{stream}" has no sink: its rows would be lost'
                 hint = f'{{"{stream}": dt.folder(path)}} keeps them'
                 raise SpecError(found, f'a sink for "{stream}"', hint)
-        known: dict[str, Sink] = dict(own)
-        known |= {str(it): sink_given(str(it), one) for it, one in given.items()}
-        # Asked of all at once: the queries know nothing of each other's sinks.
-        refuse_shared(known.values(), how.checkpoint)
+        said = {str(it): sink_given(str(it), one) for it, one in given.items()}
+        known: Mapping[str, Sink] = {**own, **said}
+        # The queries know nothing of each other's sinks.
+        frames = (one.frame for one in self.sources.values())
+        refuse_in_sources(known.values(), how.checkpoint, frames)
         refuse_partitions(self.queries, how.partitions)
         if told := self.program.anew:
             for names in self.together:

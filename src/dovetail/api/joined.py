@@ -15,12 +15,13 @@ from pyspark.sql.streaming.query import StreamingQuery
 from dovetail import spec
 from dovetail.api import choices, samples, terms
 from dovetail.api.alone import started_alone
-from dovetail.bind.sinks import Calling, Sink, refuse_shared
+from dovetail.bind.failures import refuse_stopped
+from dovetail.bind.sinks import Calling, Sink, refuse_in_sources
 from dovetail.engines.kernel_settings import reads_all, stream_settings
 from dovetail.engines.spark_batch.arrivals import Arrivals
 from dovetail.engines.spark_batch.join import join_batch, sample
 from dovetail.engines.spark_batch.refusals import words_of_spark
-from dovetail.engines.spark_stream.dataflow import Frames
+from dovetail.engines.spark_stream.dataflow import Frames, leaves
 from dovetail.engines.spark_stream.outlets import AnyOutlet
 from dovetail.engines.spark_stream.query import NOW, Start, Streaming, start
 from dovetail.errors import SpecError, UnsupportedError
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
     from dovetail.draw import Picture
 
 _FRAME = "the rows are a DataFrame: joined.matched"
-_EXAMPLE = 'skip_when="r.amount = 0"'
+_MOST_PARTITIONS = 10_000
+"""Each is a task in every batch, and has several buckets that the driver names."""
 SinkLike = Sink | Callable[[DataFrame, int], None]
 
 
@@ -171,6 +173,13 @@ class Joined:
             absent_left=choices.absent_of("left", left, request.absent_left),
             absent_right=choices.absent_of("right", right, request.absent_right),
         )
+        # A row of its own that a limit gives has no partner, whatever the kind.
+        is_limited = request.picks.limit != choices.EVERY
+        may_lack = {
+            hand.value: is_limited or request.kind.preserves(hand.other)
+            for hand in spec.HANDS
+        }
+        choices.refuse_idle(may_lack, left=left, right=right)
         return self._checked(request=filled)
 
     @arguments.public
@@ -195,6 +204,15 @@ class Joined:
             null_rows=null_rows,
             late_table_rows=late_table_rows,
             order=order,
+        )
+        sources, kind = self._sources.values(), self.request.kind
+        is_known = {
+            "null_rows": any(map(kind.preserves, spec.HANDS)),
+            "late_table_rows": any(it.kind is spec.InputKind.TABLE for it in sources),
+            "order": self.is_streaming or any(it.is_timed for it in sources),
+        }
+        choices.refuse_idle(
+            is_known, null_rows=null_rows, late_table_rows=late_table_rows, order=order
         )
         return self._checked(settings=settings)
 
@@ -313,6 +331,7 @@ class Joined:
                 "sample rows",
                 f"picture({hand.value}=[{{...}}]) draws the rows that you choose",
             )
+        refuse_stopped(frame)
         # One more than is drawn tells whether there are too many.
         schema = self.inputs[hand.value].schema
         rows = sample(frame, schema, samples.MOST_COLLECTED + 1)
@@ -349,6 +368,7 @@ class Joined:
             arrivals = {}
             for hand, frame in self.frames.items():
                 assert isinstance(frame, DataFrame)  # noqa: S101 - no batch has joins
+                refuse_stopped(frame)
                 # Rows count in the order of the frame, unless another one is given.
                 feed = self.feeds[hand]
                 order = feed.place if feed.number else ""
@@ -391,6 +411,7 @@ def plan_of(joined: Joined) -> StreamPlan:
 def streaming_of(joined: Joined) -> Streaming:
     """Returns the plan with its frames, as the streaming engine takes it."""
     left, right = (joined.frames[hand] for hand in spec.HANDS)
+    refuse_stopped(next(leaves((left, right))))
     return Streaming(plan_of(joined), (left, right))
 
 
@@ -398,7 +419,7 @@ def started(
     streaming: Streaming, sinks: Mapping[AnyOutlet, Sink], how: Start
 ) -> StreamingQuery:
     """Returns the running query that alone writes on its checkpoint."""
-    refuse_shared(sinks.values(), how.checkpoint)
+    refuse_in_sources(sinks.values(), how.checkpoint, leaves(streaming.frames))
     (query,) = started_alone(
         streaming.spark, how.checkpoint, lambda: (start(streaming, sinks, how),)
     )
@@ -448,6 +469,9 @@ def start_given(
     wanted = 0
     if partitions is not None:
         wanted = arguments.whole("partitions", partitions, "partitions=8", least=1)
+        if wanted > _MOST_PARTITIONS:
+            expected = f"{_MOST_PARTITIONS:,} at most"
+            raise arguments.wrong("partitions", partitions, expected, "one a core")
     return Start(folder, how, title, finish, wanted)
 
 

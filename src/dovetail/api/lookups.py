@@ -69,12 +69,17 @@ def table_given(
             found = table
         # A class can be called too: who gives one has forgotten to make the table.
         case _ if callable(table) and not isinstance(table, type):
-            found = Function(table)
+            asked = ("a function of a list of keys", "lambda keys: [{**keys[0]}]")
+            found = Function(arguments.function("table", table, takes=1, told=asked))
         case _ if isinstance(table, type):
             hint = f"call it: {table.__name__}(..)"
             raise arguments.wrong("table", table, "a table, and no class", hint)
         case _:
             return _files(arguments.path("table", table, _EXAMPLE), declared)
+    # A class of the user's may say anything.
+    if not arguments.is_unsaid(found.columns, {}):
+        whose = f"{type(found).__name__}.columns"
+        arguments.texts(whose, found.columns, '{"id": "bigint"}')
     own = Schema.of(found.columns)
     if own.columns and declared.columns:
         hint = "a view of the table may show other types"
@@ -88,6 +93,9 @@ def table_given(
             'columns={"id": "bigint", "name": "string"}',
             "only files and tables of PostgreSQL tell them by themselves",
         )
+    if type(found).fetch is LookupTable.fetch:
+        told, hint = "a table that can be asked", "write a fetch(self, keys) of it"
+        raise arguments.wrong("table", table, told, hint)
     return found, schema
 
 
@@ -123,7 +131,7 @@ def lookup_given(
 ) -> tuple[spec.Input, Feed]:
     """Returns what is said of a lookup in a table with some columns, or refuses it."""
     given = arguments.columns("key", key, schema, 'key="id"')
-    if not given or len({name.lower() for name in given}) < len(given):
+    if not given:
         hint = 'write for example key="id", or key=["shop", "id"]'
         raise arguments.wrong("key", key, "columns, each once", hint)
     exact = partial(arguments.length, least=spec.INSTANT, is_exact=True)

@@ -13,6 +13,7 @@ from html import escape
 
 from pyspark.sql import DataFrame
 
+from dovetail.bind import failures
 from dovetail.bind.files.frames import misfits_told
 from dovetail.engines.spark_batch.stops import limits_told
 from dovetail.engines.tables import plain_rows
@@ -63,7 +64,7 @@ def failures_told() -> Iterator[None]:
             raise
         said = str(error)
         known = _NAMED.search(said)
-        fact = known[0] if known else said.partition("\n")[0]
+        fact = known[0] if known else failures.cause(error)
         hint = ""
         if _BROADCAST.search(said):
             hint = "SMART in place of LOOKUP lets Spark shuffle a large right side"

@@ -13,6 +13,7 @@ import re
 import socket
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from concurrent import futures
 from contextlib import contextmanager
 
 from pyspark.sql.utils import is_remote
@@ -20,7 +21,7 @@ from pyspark.sql.utils import is_remote
 from dovetail import schema
 from dovetail.bind import jobs, origins, sinks
 from dovetail.bind.kafka import Topic, refuse_unlike
-from dovetail.errors import NOWHERE, EngineError, SpecError
+from dovetail.errors import NOWHERE, EngineError, SpecError, placed
 
 _NESTED = (schema.ArrayType, schema.MapType, schema.StructType)
 
@@ -111,7 +112,8 @@ def told_in_job(job: jobs.Job, named: Mapping[str, sinks.Sink]) -> Iterator[None
                     raise silent from error
             mine = [it for it in job.sinks if named[it].place in error.found]
             for name in mine[:1]:
-                error.place = job.document.place(job.at("sinks", name))
+                place = job.document.place(job.at("sinks", name))
+                raise placed(error, place) from error
         raise
 
 
@@ -130,22 +132,36 @@ def refuse_silent(
     places: list[tuple[str, object]]
     places = [(it.where, it.origin) for it in job.inputs.values()]
     places += [(job.at("sinks", name), job.sinks[name]) for name in named]
+    silent = [(where, one) for where, one in places if isinstance(one, Topic)]
     end = time.monotonic() + seconds
-    for where, one in places:
-        if not isinstance(one, Topic):
-            continue
-        while not any(map(answers, one.servers.split(","))):
-            if time.monotonic() >= end:
-                paths = f"{where}.servers", job.at("kafka", "servers"), where
-                known = (it for it in paths if it in job.document.places)
-                error = EngineError(
-                    f"nothing answers at {one.servers}, of the topic {one.topic}",
-                    "a broker of Kafka",
-                    "is it up, and does this machine reach it?",
-                )
-                error.place = job.document.place(next(known, where))
-                raise error
-            time.sleep(_PAUSE)
+    while silent := _still_silent(silent):
+        if time.monotonic() >= end:
+            where, one = silent[0]
+            paths = f"{where}.servers", job.at("kafka", "servers"), where
+            known = (it for it in paths if it in job.document.places)
+            raise EngineError(
+                f"nothing answers at {one.servers}, of the topic {one.topic}",
+                "a broker of Kafka",
+                "is it up, and does this machine reach it?",
+                place=job.document.place(next(known, where)),
+            )
+        time.sleep(_PAUSE)
+
+
+def _still_silent(topics: Iterable[tuple[str, Topic]]) -> list[tuple[str, Topic]]:
+    """Returns those topics none of whose brokers answers; all are asked at once."""
+    asked = [*topics]
+    every = {it for _, one in asked for it in one.servers.split(",")}
+    # Behind a wall nobody says no: each address would take its seconds in turn.
+    with futures.ThreadPoolExecutor(len(every) or 1) as pool:
+        up = {
+            it
+            for it, is_up in zip(every, pool.map(answers, every), strict=True)
+            if is_up
+        }
+    return [
+        (where, one) for where, one in asked if up.isdisjoint(one.servers.split(","))
+    ]
 
 
 _PAUSE = 0.2

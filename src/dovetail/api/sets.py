@@ -12,6 +12,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from dovetail import spec
 from dovetail.api import joined, terms
+from dovetail.bind import failures
 from dovetail.bind.schemas import refuse_unpacked
 from dovetail.engines import kernel_settings
 from dovetail.engines.spark.rules import plain_rules
@@ -169,6 +170,7 @@ class Together:
         """Returns the frame of a set."""
         frame = self.rows[name].frame
         assert isinstance(frame, DataFrame)  # noqa: S101 - rows of joins are refused
+        failures.refuse_stopped(frame)
         return frame
 
     def _placed(self, name: str) -> DataFrame:
@@ -181,8 +183,16 @@ def joined_sets(
     rows: Sequence[Rows], kind: str, told: Mapping[str, object]
 ) -> Together:
     """Returns the join of sets, of a kind and on terms as a user gives them."""
+    if len(rows) == 1:
+        hint = 'write for example a.together(b, on="id", select={"id": "l.id"})'
+        raise SpecError("rows together with no others", "another set", hint)
     given = {f"set {number}": one for number, one in enumerate(rows, start=1)}
     _refuse_unfit(given)
+    for word in ("least", "most"):
+        so_many = arguments.whole(word, told[word], f"{word}=2")
+        if so_many > len(given):
+            hint = f"there are {len(given)} sets: with the rows it is called on"
+            raise arguments.wrong(word, so_many, f"{len(given)} at most", hint)
     inputs = {name: replace(one.source, name=name) for name, one in given.items()}
     shown = arguments.texts("select", told["select"], '{"id": "l.id"}')
     where, having, skip_when = (

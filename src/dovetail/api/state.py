@@ -20,6 +20,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from dovetail.bind import failures
 from dovetail.engines.spark.sizes import shown_size
 from dovetail.engines.spark_session import local_session
 from dovetail.engines.spark_stream import inspection
@@ -95,6 +96,7 @@ def state(
         one if isinstance(one, bytes) else text
         for one, text in zip(values, texts, strict=True)
     ]
+    failures.refuse_stopped(spark)
     session = spark or SparkSession.getActiveSession() or local_session()
     known, joins = inspection.kept_by_joins(session, path, told)
     # A batch that is not through has left nothing behind: the one before it has.

@@ -15,6 +15,7 @@ from dovetail.api.flows import Flow, JoinedQuery, flow_of
 from dovetail.api.joined import Joined, met_once, streaming_of
 from dovetail.api.outputs import Outputs
 from dovetail.api.sets import Together
+from dovetail.bind.failures import refused_by_spark
 from dovetail.bind.files import tuples
 from dovetail.bind.files.tuple_sinks import text_sinks
 from dovetail.bind.kafka import Topic
@@ -388,7 +389,20 @@ def stream(
         order=order,
         sequence=sequence,
     )
+    _refuse_unreadable(rows, order or sequence)
     return Rows(rows, source, inputs.with_riders(feed, riders))
+
+
+def _refuse_unreadable(rows: DataFrame, order: str) -> None:
+    """Refuses an order that Spark refuses, whether or not a join will ask for it."""
+    if order and not spec.plain_column(Expression(order)):
+        with refused_by_spark(
+            f"Spark refuses the order of rows, {order}",
+            "SQL over columns that is a whole number, of each row by itself",
+            'order="offset" for example is the column of a number',
+        ):
+            # A condition takes no sums and no windows.
+            rows.where(f"({order}) IS NOT NULL")
 
 
 def _given(
@@ -426,6 +440,7 @@ def table(
         refresh=refresh,
     )
     kept = spec.Latest(source.key)
+    _refuse_unreadable(rows, order)
     return Rows(rows, source, inputs.with_deletes(feed, riders), kept=kept)
 
 
@@ -438,7 +453,9 @@ def dataset(
     Beside a stream they are copied at the first start; with `refresh` a later start
     copies them anew, so long after the last copy or more.
     """
-    rows, schema, _ = _given("frame", frame)
+    # A topic keeps coming: it is a stream, or a table.
+    rows = pinned(frame_given("frame", frame))
+    schema = schema_of(rows)
     given = inputs.dataset_given(
         schema, streams=rows.isStreaming, time=time, refresh=refresh
     )
@@ -513,6 +530,7 @@ def _refuse_sources(
     """Refuses what are no rows by their names, of one kind alone, for a text."""
     arguments.mapping("sources", sources, example)
     for name, rows in sources.items():
+        arguments.text("a name in sources", name, "a text", example)
         label = f"sources[{arguments.told(name)}]"
         if not isinstance(rows, Rows) or isinstance(rows.frame, tuple):
             raise arguments.wrong(label, rows, "rows of dt.stream", example)

@@ -98,6 +98,10 @@ def keys_of(on: object, kind: spec.Kind, schemas: Schemas) -> tuple[Key, ...]:
         for hand, name in zip(spec.HANDS, _pair(key), strict=True):
             if name not in schemas[hand]:
                 raise _no_key(on, hand, name, schemas)
+    plain = [(one.lower(), two.lower()) for one, two in map(_pair, keys)]
+    if len({*plain}) < len(plain):
+        hint = "a name in capitals is the same one"
+        raise arguments.wrong("on", on, "each column, or pair of them, once", hint)
     if keys:
         _refuse_cross("on", on, kind)
     return tuple(keys)

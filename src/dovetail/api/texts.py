@@ -21,7 +21,7 @@ from dovetail.api.sources import (
     source_of,
 )
 from dovetail.api.streams import Rows, joined_by
-from dovetail.bind.schemas import frame_given
+from dovetail.bind.schemas import still_frame_given
 from dovetail.dialects.ecl import NO_MODULES, Modules, translate
 from dovetail.engines import spark_program
 from dovetail.engines.spark_index.shelf import Shelf, readings_told
@@ -78,8 +78,9 @@ def join(
     arguments.mapping("spec", spec, '{"type": "inner", ..}')
     arguments.mapping("frames", frames, '{"a": frame, "b": other}')
     rows = {name: one for name, one in frames.items() if isinstance(one, Rows)}
+    hint = "dt.stream(frame) gives rows of a stream, for each name"
     plain = {
-        name: frame_given(f"frames[{arguments.told(name)}]", one)
+        name: still_frame_given(f"frames[{arguments.told(name)}]", one, hint)
         for name, one in frames.items()
         if name not in rows
     }

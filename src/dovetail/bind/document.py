@@ -26,6 +26,7 @@ from dovetail.errors import (
     SchemaError,
     SpecError,
     UnsupportedError,
+    placed,
 )
 
 _AT = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)$")
@@ -67,7 +68,8 @@ class Document:
         text = text_of(path, FROM_HERE).replace("\r\n", "\n")
         try:
             data = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
+        # Brackets within brackets without end: Python's reader calls itself for each.
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
             told = str(error)
             lines = text.splitlines() or [""]
             line, column = len(lines), len(lines[-1]) + 1
@@ -122,9 +124,8 @@ class Document:
             yield
         except EngineError as error:
             if error.place == NOWHERE and self.text:
-                error.place = self.place(
-                    self.path_of(error, where) or otherwise or where
-                )
+                path = self.path_of(error, where) or otherwise or where
+                raise placed(error, self.place(path)) from error
             raise
         except (SpecError, SchemaError, UnsupportedError) as error:
             # What has a place of its own is wrong in a text, not in this one.

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from logging import LogRecord
 
-from pyspark.errors import PySparkException
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.logger import PySparkLogger
 
-from dovetail.errors import DovetailError, EngineError, LimitError
+from dovetail.errors import DovetailError, EngineError, LimitError, SpecError
 
 # A message goes on until a line of a stack, of another error, or an empty one.
 _RAISED = re.compile(
@@ -94,6 +94,30 @@ def on_trial() -> Iterator[None]:
             log.removeFilter(is_of_others)
 
 
+@contextmanager
+def refused_by_spark(found: str, expected: str, hint: str = "") -> Iterator[None]:
+    """Raises what Spark refuses inside as a sentence that begins so."""
+    try:
+        with on_trial():
+            yield
+    except AnalysisException as error:
+        raise SpecError(f"{found}: {said(error)}", expected, hint) from error
+
+
+def refuse_stopped(given: object) -> None:
+    """Refuses a session, or rows of one, that has been stopped.
+
+    A client of Connect does not know.
+    """
+    context = getattr(getattr(given, "sparkSession", given), "_sc", None)
+    if context is not None and context._jsc is None:  # noqa: SLF001 - no other word
+        raise EngineError(
+            "the session of Spark has been stopped",
+            "one that is at work",
+            "a new session has to read the rows anew: its DataFrames are others",
+        )
+
+
 def is_passing(error: BaseException) -> bool:
     """Tells whether a query has broken on something that need not come again."""
     return _PASSING in str(error)
@@ -159,8 +183,8 @@ def _sentence(text: str, kind: str) -> EngineError:
         return EngineError(
             f"the checkpoint is of a query that reads {was} sources, and now {now}",
             "the text and the sinks with which the checkpoint was begun",
-            "casts in ON or WHERE of a join are read once more where a sink of late "
-            "rows is there: start with a new folder",
+            "start with a new folder; of a text, casts in ON or WHERE of a join are "
+            "read once more where a sink of late rows is there",
         )
     if known := [it for word, it in _KNOWN.items() if word in text]:
         found, *helps = known[0]

@@ -47,7 +47,7 @@ from dovetail.bind.kafka import Topic, kafka, refuse_option
 from dovetail.bind.records import Encoding
 from dovetail.bind.replay import Pace, pace_of
 from dovetail.dialects.sql import SQL_DIALECTS, USUAL
-from dovetail.errors import DialectError, EngineError, SpecError
+from dovetail.errors import DialectError, EngineError, SpecError, placed
 from dovetail.spec import arguments, fields, reader
 
 WORDS = ("time", "lateness", "idle", "bounds", "order", "sequence")
@@ -331,7 +331,7 @@ class _Reading:
             path = self.folder / value
             try:
                 data = json.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
-            except (OSError, ValueError) as error:
+            except (OSError, ValueError, RecursionError) as error:
                 found = f'the join "{value}" cannot be read: {error}'
                 expected = "a file in JSON that is there"
                 raise SpecError(found, expected, where=where) from error
@@ -615,8 +615,8 @@ def _topic(reading: _Reading, known: fields.Fields) -> Topic:
     except EngineError as error:
         # Of all that is said of a topic a registry alone is asked by now.
         own = known.where if known.has("registry") else f"{reading.document.name}.kafka"
-        error.place = reading.document.place(f"{own}.registry")
-        raise
+        place = reading.document.place(f"{own}.registry")
+        raise placed(error, place) from error
 
 
 def _topic_sink(reading: _Reading, known: fields.Fields) -> Topic:

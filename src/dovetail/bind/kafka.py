@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
+from dovetail.bind.failures import refused_by_spark
 from dovetail.bind.files.frames import Scan, said
 from dovetail.bind.records import (
     EPOCHS,
@@ -86,6 +87,8 @@ _VALUES = {
 _OF_STREAMS = ("maxOffsetsPerTrigger", "minOffsetsPerTrigger", "maxTriggerDelay")
 _OF_BATCHES = ("endingOffsets", "endingTimestamp", "endingOffsetsByTimestamp")
 """What is of topics that keep coming alone, and what of those that are read once."""
+_SAYS_WHERE = re.compile("(?i)(starting|ending)(Offsets|OffsetsByTimestamp|Timestamp)")
+"""Options of which one says where a topic begins, or ends."""
 _WRITTEN = ("partition", "headers")
 """What a sink can say of its records."""
 _TOLD = 3
@@ -222,14 +225,14 @@ class Topic:
         self._refuse_options(where, streams=streams)
         if streams:
             # Only of a first start: later the checkpoint says from where.
-            options["startingOffsets"] = self.start
+            options["startingOffsets"] = self.start or _START
             found += [
                 f"CAST(partition AS BIGINT) AS {quoted(PARTITION)}",
                 f"offset AS {quoted(OFFSET)}",
                 f"value IS NULL AS {quoted(DELETED)}",
             ]
         else:
-            if self.start != _START:
+            if self.start not in ("", _START):
                 odd = f'start="{self.start}" of {where}, which is read once'
                 raise SpecError(odd, f'"{_START}", or none: all that is there is read')
             # Who reads once all that is there has no use for what is gone.
@@ -242,6 +245,12 @@ class Topic:
 
     def _refuse_options(self, where: str, *, streams: bool) -> None:
         """Refuses options of another way to read the topic, or of one start twice."""
+        for begin in ("starting", "ending"):
+            names = [it for it in self.options if _SAYS_WHERE.fullmatch(it)]
+            some = [it for it in names if it.lower().startswith(begin)]
+            if len(some) > 1:
+                told = f'the options "{some[0]}" and "{some[1]}" of {where}'
+                raise SpecError(told, "one of them", "Spark would pass one over")
         others = _OF_BATCHES if streams else _OF_STREAMS
         odd = {it.lower() for it in others}
         how = "which keeps coming" if streams else "which is read once"
@@ -253,17 +262,23 @@ class Topic:
                     f"none of {', '.join(others)}",
                     f"they are of topics that {of}",
                 )
-            if name.lower().startswith("starting") and self.start != _START:
+            if name.lower().startswith("starting") and self.start:
                 raise SpecError(
                     f'start="{self.start}" of {where} beside the option "{name}"',
                     "one of them",
+                    f'"{_START}" is as usual: leave start out',
                 )
 
     def frame(self, spark: SparkSession) -> DataFrame:
         """Returns the rows as a stream, with what goes along."""
         given = Given(self.topic, self.columns(Schema(())))
         (scan,) = self.scans(given, streams=True)
-        return scan.frame(spark, streams=True)
+        with refused_by_spark(
+            f"Spark does not read {self.place}",
+            "a session with its connector, and options as that takes them",
+            "docs/kafka.md tells how a session gets it, in Python as in jobs",
+        ):
+            return scan.frame(spark, streams=True)
 
     @property
     def call(self) -> str:
@@ -282,7 +297,7 @@ class Topic:
             "upsert": self.upsert,
             "register": self.register,
         }
-        usual = {"format": Encoding.JSON.value, "start": _START, "misfits": FAIL}
+        usual = {"format": Encoding.JSON.value, "misfits": FAIL}
         usual["key_format"] = usual_format(self.key.schema).value
         told = [
             f"{name}={value!r}"
@@ -332,12 +347,14 @@ class Topic:
         # Of no rows Spark would ask the broker all the same.
         if is_empty:
             return
-        records = rows.select(*self._record(schema_of(rows)))
-        if self.upsert:
-            records = without_replaced(records)
-        writer = records.write.format("kafka")
+        writer = self.records(rows).write.format("kafka")
         writer = writer.option("kafka.bootstrap.servers", self.servers)
         writer.option("topic", self.topic).options(**self.options).save()
+
+    def records(self, rows: DataFrame) -> DataFrame:
+        """Returns the records of rows: of an upsert those that a batch leaves."""
+        records = rows.select(*self._record(schema_of(rows)))
+        return without_replaced(records) if self.upsert else records
 
     def _parts(self, found: Schema) -> tuple[Part, Part]:
         """Returns the value and the key of records, of rows with some columns."""
@@ -462,7 +479,7 @@ def kafka(  # noqa: PLR0913 - each is a free choice, by its name
     key: Mapping[str, str] = _NOTHING,
     key_format: str = "",
     meta: Mapping[str, str] = _NOTHING,
-    start: str = _START,
+    start: str = "",
     misfits: str = FAIL,
     upsert: bool = False,
     avro: str = "",
@@ -480,7 +497,7 @@ def kafka(  # noqa: PLR0913 - each is a free choice, by its name
     `key_format` says another: "twlong" and its like are those of keys with a window, as
     Kafka Streams writes them, whose start is the last column, of "swlong" its start and
     its end. `meta`: columns for what Kafka says of a record, as
-    {"at": "timestamp"}. `start`: "earliest" or "latest", where no checkpoint says more.
+    {"at": "timestamp"}. `start`: "earliest", as usual, or "latest", for a first start.
     `misfits="null"`: what does not fit is null, and does not end the query.
     `upsert`: of a join of tables that change, deletes go out as tombstones.
     `registry`: the address of a registry of schemas, in place of `avro` and `key_avro`;
@@ -488,14 +505,14 @@ def kafka(  # noqa: PLR0913 - each is a free choice, by its name
     `epoch`: timestamps in JSON are numbers since 1970, of "milliseconds" for example.
     """
     arguments.text("topic", topic, "the name of a topic", 'dt.kafka("orders", ..)')
-    arguments.text("servers", servers, "a broker", 'servers="localhost:9092"')
+    _refuse_no_address(servers)
     keys = Schema.of(_texts("key", key, '{"id": "bigint"}'))
     unsaid = arguments.is_unsaid(key_format)
     named = usual_format(keys).value if unsaid else key_format
     window, written = KEY_FORMATS[arguments.word("key_format", named, KEY_FORMATS)]
     value = Schema.of(_texts("columns", columns, '{"id": "bigint"}'))
     _refuse_no_json(avro=avro, key_avro=key_avro)
-    unit = "" if arguments.is_unsaid(epoch) else arguments.word("epoch", epoch, EPOCHS)
+    unit = arguments.word_said("epoch", epoch, EPOCHS)
     how = arguments.choice("format", format, Encoding)
     may = arguments.truth("register", register)
     parts = (
@@ -510,13 +527,22 @@ def kafka(  # noqa: PLR0913 - each is a free choice, by its name
         servers,
         *parts,
         _texts("meta", meta, '{"at": "timestamp"}'),
-        arguments.word("start", start, (_START, "latest")),
+        arguments.word_said("start", start, (_START, "latest")),
         arguments.word("misfits", misfits, (FAIL, "null")),
         arguments.truth("upsert", upsert),
         _texts("options", options, '{"maxOffsetsPerTrigger": "1000"}'),
         registry,
         may,
     )
+
+
+def _refuse_no_address(servers: str) -> None:
+    """Refuses brokers of which one has no port, as Kafka has no usual one."""
+    example, expected = 'servers="localhost:9092"', "addresses with ports"
+    for one in arguments.text("servers", servers, expected, example).split(","):
+        if not re.fullmatch(r"(?a)\s*[^\s:]\S*:\d{1,5}\s*", one):
+            hint = f"write for example {example}, with a comma between several"
+            raise arguments.wrong("servers", servers, expected, hint)
 
 
 def _refuse_no_json(**schemas: str) -> None:

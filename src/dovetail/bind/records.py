@@ -347,7 +347,10 @@ class Part:
         read, whole = self._own_column("read"), f"{self._own_column('read')}.own"
         yield f"{_object(text, columns, self._kinds)} AS {read}"
         if fails:
-            stop = f"IF({self.column} IS NULL, NULL, {self._no_object(where)})"
+            stop = self._no_object(where)
+            if moments := " ".join(self._odd_moments(text, where)):
+                stop = f"CASE {moments} ELSE {stop} END"
+            stop = f"IF({self.column} IS NULL, NULL, {stop})"
             whole = f"IF({read}.odd IS NULL AND {whole} IS NOT NULL, {whole}, {stop})"
         yield f"{whole} AS {self._own_column()}"
         said = [it for it in columns if any(map(self._is_said, nested.plains(it.type)))]
@@ -360,6 +363,19 @@ class Part:
             as_texts = dict.fromkeys(kinds, AtomicType.STRING)
             texts = f"{_object(losses.with_texts(text), said, as_texts)}.own"
             yield f"IF({may}, {texts}, NULL) AS {self._own_column('texts')}"
+
+    def _odd_moments(self, text: str, where: str) -> Iterator[str]:
+        """Yields cases in SQL: a column with moments that are none, and its refusal."""
+        as_texts: dict[Type, Type] = {**self._kinds, **_NEAR}
+        for it in self.schema.columns:
+            if not {*nested.plains(it.type)} & {*DATES}:
+                continue
+            # All else is right where the column as a text is: then it alone is wrong.
+            said, read = (_object(text, [it], one) for one in (as_texts, self._kinds))
+            told = f'{where}: the column "{it.name}"'
+            shown = f"CAST({said}.own.{_quoted(it)} AS STRING)"
+            stop = refusal(told, shown, str(it.type))
+            yield f"WHEN {said}.odd IS NULL AND {read}.odd IS NOT NULL THEN {stop}"
 
     def _is_said(self, kind: Type) -> bool:
         """Tells whether a value of a type in JSON may have lost some of its text."""
@@ -377,8 +393,7 @@ class Part:
                 part in kinds or self._is_said(part) for part in nested.plains(it.type)
             ):
                 told = f'{where}: the column "{it.name}"' if fails else ""
-                stop = self._no_object(where) if fails else ""
-                make = partial(self._fitting, stop=stop, told=told)
+                make = partial(self._fitting, told=told)
                 value = nested.by_part(value, it.type, make, beside=text)
             yield _named(value, it)
 
@@ -387,10 +402,11 @@ class Part:
         text = f"CAST({self.column} AS STRING)"
         return refusal(where, text, "one object of JSON whose fields fit the columns")
 
-    def _fitting(
-        self, value: str, kind: Type, text: str, *, stop: str, told: str
-    ) -> str:
-        """Returns what Spark has read as a plain value; else null, or a `stop`."""
+    def _fitting(self, value: str, kind: Type, text: str, *, told: str) -> str:
+        """Returns what Spark has read as a plain value; else null, or a stop.
+
+        `told` names the column where it stops the query.
+        """
         text, fitting = losses.written(text), value
         match kind:
             case AtomicType.STRING:
@@ -405,17 +421,14 @@ class Part:
                 fitting = f"IF({is_alone}, NULL, {_of_year(value)})"
             case _ if kind in DATES:
                 fitting = _of_year(value)
-        if not self._is_said(kind):
-            same = fitting == value or not stop
-            return fitting if same else _else_stopped(fitting, value, stop)
-        fitting = losses.kept(fitting, text, kind)
-        if not stop:
+        # Decimals that have lost nothing but places stand there as they are.
+        shown = losses.shown(value, kind)
+        if self._is_said(kind):
+            fitting = losses.kept(fitting, text, kind)
+            shown = f"coalesce({text}, {shown})"
+        if fitting == value or not told:
             return fitting
-        if kind not in DATES:
-            # Decimals that have lost nothing but places stand there as they are.
-            shown = f"coalesce({text}, {losses.shown(value, kind)})"
-            stop = refusal(told, shown, str(kind))
-        return _else_stopped(fitting, value, stop)
+        return _else_stopped(fitting, value, refusal(told, shown, str(kind)))
 
     def _of_avro(self, where: str, *, fails: bool) -> Iterator[str]:
         """Yields the record of Avro, in the newest of the schemas that it may have."""

@@ -16,6 +16,7 @@ Python's own clock only says how far a batch goes, never which rows there are.
 
 from __future__ import annotations
 
+import math
 import time as clocks
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -37,7 +38,7 @@ from pyspark.sql.types import StructType
 
 from dovetail import schema
 from dovetail.bind.failures import OTHER_SOURCE
-from dovetail.bind.schemas import frame_given, schema_of
+from dovetail.bind.schemas import schema_of, still_frame_given
 from dovetail.bind.travel import register
 from dovetail.errors import EngineError, SchemaError
 from dovetail.kernels.arrays.names import reserved
@@ -60,12 +61,11 @@ def replay(frame: DataFrame, *, time: str, pace: float | str = 1) -> DataFrame:
     "fast": all at once. A row without a time comes with the first. `write` with
     `trigger={"availableNow": True}` ends with the last row, at that pace too.
     """
-    rows = frame_given("frame", frame)
+    hint = "a stream comes at its own pace already"
+    rows = still_frame_given("frame", frame, hint)
     found = schema_of(rows)
-    (moment,) = arguments.columns("time", time, found, 'time="placed"')
-    if rows.isStreaming:
-        hint = "a stream comes at its own pace already"
-        raise arguments.wrong("frame", rows, "rows that are all there", hint)
+    moment = arguments.text("time", time, "the name of a column", 'time="placed"')
+    arguments.columns("time", moment, found, 'time="placed"')
     if found[moment].type not in STAMPS:
         raise SchemaError(
             f'the time "{moment}" of a replay is a column of the type '
@@ -98,7 +98,7 @@ def pace_of(given: object) -> float:
         return 0.0
     expected, example = f'a number above 0, or "{FAST}"', "pace=10"
     found = float(arguments.number("pace", given, expected, example))
-    if found <= 0:
+    if not 0 < found < math.inf:
         raise arguments.wrong("pace", given, expected, f"write for example {example}")
     return found
 

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql import types as spark
 
 from dovetail import schema
+from dovetail.bind.failures import refuse_stopped
 from dovetail.errors import SchemaError
 from dovetail.expression.sql import text_of
 from dovetail.kernels.arrays.names import RESERVED, is_reserved
@@ -33,6 +34,7 @@ def frame_given(name: str, value: object) -> DataFrame:
     """Returns the DataFrame that an argument is, or refuses another thing."""
     columns = getattr(value, "schema", None)
     if hasattr(value, "isStreaming") and isinstance(columns, spark.StructType):
+        refuse_stopped(value)
         refuse_reserved(f"{name} has", columns.names)
         return cast("DataFrame", value)
     hint = (
@@ -40,6 +42,14 @@ def frame_given(name: str, value: object) -> DataFrame:
         "join are those of joined.matched"
     )
     raise wrong(name, value, "a DataFrame of Spark", hint)
+
+
+def still_frame_given(name: str, value: object, hint: str) -> DataFrame:
+    """Returns the ordinary DataFrame that an argument is, or refuses a stream."""
+    rows = frame_given(name, value)
+    if rows.isStreaming:
+        raise wrong(name, rows, "rows that are all there, and no stream", hint)
+    return rows
 
 
 def refuse_reserved(whose: str, names: Iterable[str]) -> None:

@@ -13,7 +13,7 @@ down, the newest batch may be there in part.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, product
 from pathlib import Path, PurePath
@@ -24,10 +24,15 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.types import ArrayType, IntegerType, LongType, MapType, StructType
 
-from dovetail.bind.failures import cause, on_trial, said
+from dovetail.bind.failures import (
+    cause,
+    on_trial,
+    refuse_stopped,
+    refused_by_spark,
+)
 from dovetail.errors import EngineError, SpecError
 from dovetail.schema import quoted
-from dovetail.spec.arguments import AnyPath, public, whole, word
+from dovetail.spec.arguments import AnyPath, public, whole, word, wrong
 from dovetail.spec.arguments import path as path_of
 
 # Spark takes a path for a pattern: these letters of a name must mean themselves.
@@ -189,14 +194,11 @@ class Current(_InFolder):
         """Refuses rows that only come, and another query's or other columns' folder."""
         spark = rows.sparkSession
         self.refuse_lasting(rows.columns)
-        try:
-            with on_trial():
-                _ = _summed(_as_changes(rows)).schema
-        except AnalysisException as error:
-            raise SpecError(
-                f"the rows for {self.place} cannot be told apart: {said(error)}",
-                "columns whose values can be compared: no variants",
-            ) from error
+        with refused_by_spark(
+            f"the rows for {self.place} cannot be told apart",
+            "columns whose values can be compared: no variants",
+        ):
+            _ = _summed(_as_changes(rows)).schema
         if is_new:
             _refuse_others(spark, self.path, _SLOT)
         elif path_exists(spark, self.path, f"/{_SLOT}=*"):
@@ -251,6 +253,16 @@ class Current(_InFolder):
 
     def read(self, spark: SparkSession) -> DataFrame:
         """Returns the rows as the newest batch has left them."""
+        if not hasattr(spark, "readStream"):
+            hint = "write for example sink.read(spark)"
+            raise wrong("spark", spark, "a session of Spark", hint)
+        refuse_stopped(spark)
+        if not path_exists(spark, self.path, f"/{_SLOT}=*"):
+            raise EngineError(
+                f"{self.place} has no result",
+                "one into which a query with dt.current has written",
+                "dt.folder keeps batches: spark.read.parquet(path) reads them",
+            )
         lying = spark.read.parquet(pattern_of(self.path))
         known = _summed(_slots(lying).lines(lying))
         return known.selectExpr(f"explode({_TIMES}) AS row").select("row.*")
@@ -397,6 +409,37 @@ def refuse_shared(
                 "folders beside each other: each is read whole",
                 'write for example dt.folder("out/matched"), checkpoint="out/state"',
             )
+
+
+def refuse_in_sources(
+    sinks: Iterable[Sink], checkpoint: str, frames: Iterable[DataFrame]
+) -> None:
+    """Refuses folders that would replace, or be read as, others, or what comes in."""
+    sources = {folder for one in frames for folder in folders_of(one)}
+    refuse_shared(sinks, checkpoint, sources)
+    refuse_within(checkpoint, sources)
+
+
+def folders_of(frame: DataFrame) -> Iterator[str]:
+    """Yields the folders and files from which Spark reads the rows of a DataFrame.
+
+    A client of Connect has no plan that could be asked: it knows of none.
+    """
+    plan = getattr(frame, "_jdf", None)
+    if plan is None:
+        return
+    leaves = plan.queryExecution().analyzed().collectLeaves()
+    for number in range(leaves.size()):
+        leaf = leaves.apply(number)
+        match leaf.getClass().getSimpleName():
+            case "StreamingRelation":
+                path = leaf.dataSource().options().get("path")
+                yield from [str(path.get())] * bool(path.isDefined())
+            case "LogicalRelation" if hasattr(leaf.relation(), "location"):
+                paths = leaf.relation().location().rootPaths()
+                yield from (str(paths.apply(it)) for it in range(paths.size()))
+            case _:
+                pass
 
 
 def refuse_within(checkpoint: str, sources: Iterable[str]) -> None:

@@ -61,6 +61,7 @@ class JobProgram:
         if ":/" in str(output):
             hint = "[sinks.NAME] of a job says one on any file system of Spark"
             raise SpecError(f"--output {output}", "a folder on this machine", hint)
+        terminal.refuse_file(output)
         place = output.absolute()
         # What the job says of a stream comes before what the command says of all.
         every: Mapping[str, Sink] = {

@@ -264,6 +264,7 @@ def read_program(
 
 def _write(outcome: terminal.Outcome, folder: Path, written: Format) -> None:
     """Writes every output, and says where."""
+    terminal.refuse_file(folder)
     out = Console(highlight=False, markup=False, soft_wrap=True)
     places = {}
     # The first misfit is refused before anything is written.

@@ -23,7 +23,7 @@ from rich.text import Text
 
 from dovetail import spec
 from dovetail.bind.files import Format
-from dovetail.errors import DovetailError, EngineError
+from dovetail.errors import DovetailError, EngineError, SpecError
 from dovetail.schema import Schema, shown
 
 FAILED, BROKEN = 1, 2
@@ -57,6 +57,15 @@ def _ended(command: str, error: DovetailError, code: int) -> typer.Exit:
     errors = Console(stderr=True, soft_wrap=True, highlight=False)
     errors.print(f"dovetail {command}: {error}", style="red", markup=False)
     return typer.Exit(code)
+
+
+def refuse_file(output: Path) -> None:
+    """Refuses a file where the folder of outputs is to be, or one around it."""
+    for place in (output, *output.absolute().parents):
+        if place.is_file():
+            told = f'--output "{output}", where the file "{place}" is'
+            hint = "--output takes another folder"
+            raise SpecError(told, "a folder, or none yet", hint)
 
 
 class Working(Protocol):

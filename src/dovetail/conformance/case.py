@@ -251,13 +251,17 @@ def _items(file: Path) -> list[object]:
     except OSError as error:
         found = f'"{file}" cannot be read: {error.strerror or error}'
         raise SpecError(found, "a file to read", rule="case_file") from error
-    except ValueError as error:
+    # Brackets within brackets without end: Python's own reader calls itself for each.
+    except (ValueError, RecursionError) as error:
         raise SpecError(
             f'"{file}" is no JSON: {error}',
             "a case or a list of cases",
             "programs in ECL end in .ecl",
             rule="case_file",
         ) from error
+    if data == []:
+        told, expected = f'"{file}" has no case', "a case or a list of cases"
+        raise SpecError(told, expected, "[] is a list of none", rule="case_file")
     return data if isinstance(data, list) else [data]
 
 

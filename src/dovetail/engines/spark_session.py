@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -23,6 +24,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.bind.failures import said
 from dovetail.errors import EngineError
+from dovetail.spec import arguments
 
 BRIEF = (
     # What the optimizing compiler and a collector's threads cost is not earned back.
@@ -117,12 +119,15 @@ _MANY = 1 << 16
 """Rows of a range that has one for each core there may be."""
 
 
+@arguments.public
 def local_session(**more: str) -> SparkSession:
     """Returns a Spark of this process for small things: tests, trying out, a demo.
 
     One that runs already is returned as it is. What more Spark is to be told counts
     where it is started.
     """
+    for name, one in more.items():
+        arguments.text(name, one, "a setting of Spark, as a text", f'{name}=".."')
     builder = SparkSession.builder.appName("dovetail")
     return _started(builder.config(map={**_SETTINGS, **more}), _home())
 
@@ -152,6 +157,10 @@ def cores(spark: SparkSession) -> int:
     return int(last[0]) + 1
 
 
+_OF_SPARK = re.compile(r"org\.apache\.spark\.\w*Exception: (.+)")
+"""What has kept Spark from starting, in a line of Java's."""
+
+
 def _started(
     builder: SparkSession.Builder, home: Mapping[str, str] = {}
 ) -> SparkSession:
@@ -172,6 +181,11 @@ def _started(
         except Exception as error:
             log.seek(0)
             lines = log.read().decode(errors="replace").strip().splitlines()
+            # What Spark itself says of a mistake is no want of Java.
+            if known := next(filter(None, map(_OF_SPARK.search, lines)), None):
+                told = f"Spark does not start: {known[1]}"
+                hint = "a master is local[4] for example, or the URL of a cluster"
+                raise EngineError(told, "settings that it takes", hint) from error
             raise EngineError(
                 f"Spark does not start: {lines[-1] if lines else error}",
                 "Java 17 or newer, in JAVA_HOME or on PATH",

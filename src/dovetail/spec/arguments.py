@@ -20,6 +20,7 @@ import inspect
 import json
 import operator
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from decimal import Decimal
@@ -72,6 +73,9 @@ def told(value: object) -> str:
             )
         case _:
             shown = repr(value)
+            # What Python says of an object that has no words of its own.
+            if re.fullmatch(r"<.* at 0x[0-9a-f]+>", shown, re.DOTALL):
+                return f"a {type(value).__name__}"
     if len(shown) <= _WIDEST and "\n" not in shown:
         return shown
     return f"{shown.partition(chr(10))[0][: _WIDEST - 2]}.."
@@ -115,6 +119,10 @@ def columns(name: str, value: object, schema: Schema, example: str) -> tuple[str
     for one in found:
         if one not in schema:
             raise no_column(name, value, one, schema)
+    plain = [one.lower() for one in found]
+    if len({*plain}) < len(plain):
+        hint = "a name in capitals is the same one"
+        raise wrong(name, value, "each column once", hint)
     return found
 
 
@@ -226,6 +234,11 @@ def word(name: str, value: object, known: Iterable[str]) -> str:
     raise wrong(
         name, value, expected, near(value, words, f"write {name}={told(words[0])}")
     )
+
+
+def word_said(name: str, value: object, known: Iterable[str]) -> str:
+    """Returns one of the words that are known, or none where nothing is said."""
+    return "" if is_unsaid(value) else word(name, value, known)
 
 
 def mapping(name: str, value: object, example: str) -> Mapping[object, object]:

@@ -2,6 +2,7 @@ r"""What Spark would leave out of a text when it makes a value of it, in its SQL
 
     1.255                         decimal(5,2)     1.26
     1e999                         double           infinity
+    1e-999                        double           0
     2026-03-02T23:00              date             no hour
     2026-03-02T12:00:00.1234567   timestamp        no last digit
     2026-03-02T12:00:00+05:00     timestamp_ntz    no zone
@@ -57,9 +58,10 @@ def may_lose(json: str, kinds: Collection[Type]) -> str:
         looks += _OF_STRING
         places.append(9)
     if {*kinds} & {*FRACTIONS}:
-        # The largest single has 39 digits, the largest double 309.
-        digits = 38 if AtomicType.FLOAT in kinds else 300
-        looks.append(f"{_MANTISSA}[+]?[0-9]{{2}}")
+        # Singles go from 1e-45 to 1e39, doubles from 1e-324 to 1e309: what is beyond
+        # has a long exponent, or many digits.
+        digits, places_of_exponent = (30, 2) if AtomicType.FLOAT in kinds else (200, 3)
+        looks.append(f"{_MANTISSA}[+-]?[0-9]{{{places_of_exponent}}}")
         long = f"{json} RLIKE '[0-9]{{{digits}}}'"
         others = f" OR (length({json}) >= {digits} AND {long})"
     scales = [wide(it).scale for it in kinds if isinstance(it, DecimalType)]
@@ -104,8 +106,10 @@ def kept(value: str, text: str, kind: Type) -> str:
         case DecimalType():
             fits = has_digits(text, kind.scale)
         case AtomicType.FLOAT | AtomicType.DOUBLE:
-            # Infinity may be meant: then it is a word.
-            fits = f"abs({value}) <> double('Infinity') OR NOT {text} RLIKE '[0-9]'"
+            # An infinity may be meant: then it is a word.
+            is_near = f"abs({value}) <> double('Infinity') OR NOT {text} RLIKE '[0-9]'"
+            is_zero = f"NOT {text} RLIKE '^[+-]?[0-9.]*[1-9]'"
+            fits = f"({is_near}) AND ({value} <> 0 OR {is_zero})"
         case AtomicType.DATE:
             fits = f"{text} RLIKE {text_of(f'^{_DAY}{_MIDNIGHT}$')}"
         case AtomicType.TIMESTAMP:

@@ -17,14 +17,12 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from functools import reduce
 
-from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail import spec
-from dovetail.bind.failures import on_trial, said
+from dovetail.bind.failures import refused_by_spark
 from dovetail.engines.spark import values
-from dovetail.errors import SpecError
 from dovetail.expression import Expression
 from dovetail.kernels.arrays.names import reserved
 from dovetail.schema import quoted
@@ -67,14 +65,10 @@ class Arrivals:
         """Returns the same rows, standing by their order under the rules in force."""
         if not self.order:
             return self
-        try:
-            with on_trial():
-                ordered = self.frame.orderBy(F.expr(self.order))
-                return replace(self, frame=ordered, order="")
-        except AnalysisException as error:
-            found = f"Spark refuses the order of rows, {self.order}: {said(error)}"
-            expected = "a column, or SQL over columns, that is a whole number"
-            raise SpecError(found, expected) from error
+        found = f"Spark refuses the order of rows, {self.order}"
+        with refused_by_spark(found, "SQL over columns that is a whole number"):
+            ordered = self.frame.orderBy(F.expr(self.order))
+            return replace(self, frame=ordered, order="")
 
     def placed(self) -> DataFrame:
         """Returns the lines with PLACE and WHAT; without any they are rows in order."""

@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType
 
 from dovetail import schema, spec
+from dovetail.bind.failures import refused_by_spark
 from dovetail.engines.kernel_settings import key_of
 from dovetail.engines.spark_stream.types import arrow_of, packed
 from dovetail.engines.spark_stream.worker import relay
@@ -54,6 +55,11 @@ CODE, PARTITION, POSITION, NOW, BARRED, MEASURED, SOURCE_PART = (
 )
 BATCH_TIME = "unix_micros(current_timestamp())"
 """The batch's own time, which Spark keeps in its log: a repeated batch has the same."""
+_REFUSED = "Spark refuses what is computed of the rows of the {} side"
+_EXPECTED = (
+    "SQL over columns, of each row by itself",
+    "it stands in the window, the key or the order of that side",
+)
 _FIELDS = {
     "code": CODE,
     "partition": PARTITION,
@@ -327,7 +333,8 @@ def _packing(columns: _Columns, frame: DataFrame, buckets: Buckets) -> Packing:
     selected = {**extra, **payload}.items()
     named = (f"{sql} AS {schema.quoted(name)}" for name, sql in selected)
     # One select of texts: a column that is built by itself costs calls of Java.
-    chosen = frame.alias(letter).selectExpr(*named)
+    with refused_by_spark(_REFUSED.format(side.hand.value), *_EXPECTED):
+        chosen = frame.alias(letter).selectExpr(*named)
     settings = PackSettings(
         hand=spec.HANDS.index(side.hand),
         labels=buckets.labels,

@@ -146,6 +146,7 @@ def _refuse_without_state(checkpoint: checkpoints.Checkpoint) -> None:
         raise EngineError(
             f'"{path}" is no checkpoint of a query: no batch has begun in it',
             "the folder that joined.write(checkpoint=..) was given",
+            "of a text the folder of a query in it, as checkpoint/result",
         )
     if checkpoint.pin and checkpoint.pin.is_native:
         raise EngineError(
@@ -279,6 +280,7 @@ def _refuse_key(joins: Sequence[_Operator], key: Sequence[str | bytes]) -> None:
         f"a value for each equality of {' or of '.join(known)}"
         if known
         else "no key: the join has no equality",
+        "leave the key out to see what is kept of all" if known else "",
     )
 
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from pyspark.errors import StreamingQueryException
+from pyspark.errors import AnalysisException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.streaming.query import StreamingQuery
@@ -568,11 +568,18 @@ def _begun(
     try:
         return writer.start()
     except Exception as error:
+        told = cause(error)
+        expected = "a folder of this query alone, in which files can be written"
+        hint = 'write for example checkpoint="out/checkpoint"'
+        if how.name and f"with name {how.name} as" in told:
+            expected, hint = "a name that no running query has", "stop that one first"
+        elif isinstance(error, AnalysisException):
+            expected = "streams of rows as Spark can have them"
+            hint = "it stands in a DataFrame that the join was given"
         raise EngineError(
-            f'the query on the checkpoint "{how.checkpoint}" does not start: '
-            f"{cause(error)}",
-            "a folder of this query alone, in which files can be written",
-            'write for example checkpoint="out/checkpoint"',
+            f'the query on the checkpoint "{how.checkpoint}" does not start: {told}',
+            expected,
+            hint,
         ) from error
 
 
