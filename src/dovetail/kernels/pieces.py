@@ -22,7 +22,7 @@ import numpy as np
 
 from dovetail.kernels.arrays import names
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Whole
-from dovetail.kernels.arrival.arrival import WHOLE, Parcel, Report
+from dovetail.kernels.arrival.arrival import WHOLE, Parcel
 from dovetail.kernels.settings import JoinSettings, waits_for
 from dovetail.spec.inputs import Arrival
 
@@ -108,11 +108,10 @@ def _piece(
         hand, waits = parcel.report.hand, bool((stand > last).any())
         is_open[hand] |= waits or (not in_order and last != NEVER)
         chosen = (stand > first) & (stand <= last)
-        report = _silent(parcel.report) if is_open[hand] else parcel.report
+        report = parcel.report
+        if is_open[hand]:  # it says no more than that the side is there
+            report = replace(
+                report, bound=BEGINNING, newest=BEGINNING, stopped=NEVER, part=WHOLE
+            )
         found.append(replace(parcel, report=report, rows=parcel.rows.take(chosen)))
     return found
-
-
-def _silent(report: Report) -> Report:
-    """Returns a report that says no more than that the side is there."""
-    return replace(report, bound=BEGINNING, newest=BEGINNING, stopped=NEVER, part=WHOLE)

@@ -11,8 +11,6 @@ function of groups has one row at most: of several it fails where it is asked fo
 
 from __future__ import annotations
 
-from functools import partial
-
 from sqlglot import exp
 
 from dovetail.dialects.trees import conjuncts
@@ -79,18 +77,18 @@ def _grouped(
     rest: list[exp.Expr],
 ) -> tuple[exp.Join, exp.Expr]:
     """Returns a join with the groups of a query by what is equal, and their value."""
-    column = partial(_column, table)
     node = inner.expressions[0].unalias()
     is_total = node.find(exp.AggFunc) is not None
     value = node.copy() if is_total else exp.FirstValue(this=node.copy())
     own = [key for key, _ in equal]
-    listed = [(f"{table} {number}", one) for number, one in enumerate(own)]
-    listed += [
-        (f"{table} value", value),
-        (f"{table} count", exp.Count(this=exp.Star())),
-    ]
+    made = {str(number): one for number, one in enumerate(own)}
+    made |= {"value": value, "count": exp.Count(this=exp.Star())}
+    named = {it: f"{table} {it}" for it in made}
+    column = {it: exp.column(one, table, quoted=True) for it, one in named.items()}
     group = exp.Select(
-        expressions=[exp.alias_(it.copy(), name, quoted=True) for name, it in listed],
+        expressions=[
+            exp.alias_(it.copy(), named[name], quoted=True) for name, it in made.items()
+        ],
         from_=inner.args["from_"],
         joins=inner.args.get("joins"),
         where=exp.Where(this=exp.and_(*rest)) if rest else None,
@@ -98,7 +96,7 @@ def _grouped(
     )
     alias = exp.TableAlias(this=exp.to_identifier(table, quoted=True))
     on = [
-        exp.EQ(this=column(str(number)), expression=theirs.copy())
+        exp.EQ(this=column[str(number)], expression=theirs.copy())
         for number, (_, theirs) in enumerate(equal)
     ]
     rows = exp.Subquery(this=group, alias=alias)
@@ -106,14 +104,14 @@ def _grouped(
     if is_total:
         # What functions are of no rows: a count is 0, all others are null.
         of_none = node.transform(_of_none)
-        is_none = exp.Is(this=column("count"), expression=exp.Null())
-        return join, _if(is_none, of_none, column("value"))
-    several = exp.GT(this=column("count"), expression=exp.Literal.number(1))
+        is_none = exp.Is(this=column["count"], expression=exp.Null())
+        return join, _if(is_none, of_none, column["value"])
+    several = exp.GT(this=column["count"], expression=exp.Literal.number(1))
     # Where it is null, and there alone, it fails: of one row or none it is true.
     is_one = _if(several, exp.cast(exp.Null(), "BOOLEAN"), exp.true())
     fails = exp.Anonymous(this="raise_error", expressions=[exp.Literal.string(SEVERAL)])
     checked = exp.Coalesce(this=is_one, expressions=[fails])
-    return join, exp.Case(ifs=[exp.If(this=checked, true=column("value"))])
+    return join, exp.Case(ifs=[exp.If(this=checked, true=column["value"])])
 
 
 def _of_none(node: exp.Expr) -> exp.Expr:
@@ -126,11 +124,6 @@ def _of_none(node: exp.Expr) -> exp.Expr:
 def _if(condition: exp.Expr, this: exp.Expr, other: exp.Expr) -> exp.Expr:
     """Returns one of two values."""
     return exp.Case(ifs=[exp.If(this=condition, true=this)], default=other)
-
-
-def _column(table: str, name: str) -> exp.Column:
-    """Returns a column of the groups."""
-    return exp.column(f"{table} {name}", table=table, quoted=True)
 
 
 def _is_any(node: exp.Expr, some: list[exp.Column]) -> bool:

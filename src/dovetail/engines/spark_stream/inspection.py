@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail import schema, spec
@@ -227,9 +227,10 @@ class _Operator:
             return look(lines)
 
         try:
-            found = (
-                self._blobs().groupBy("bucket").applyInArrow(called, looking.FOUND_DDL)
-            )
+            kept = checkpoints.state_of(self.spark, self.path, self.number)
+            # The blobs of all buckets, each with its directory as one.
+            blobs = kept.select("key.bucket", "user_map_key.*", "user_map_value.data")
+            found = blobs.groupBy("bucket").applyInArrow(called, looking.FOUND_DDL)
             # By bucket: tasks end in any order.
             rows = sorted(found.collect())
         except Exception as error:
@@ -251,11 +252,6 @@ class _Operator:
                 for kept in self._rows(hand.value, row[hand.value])
             ),
         )
-
-    def _blobs(self) -> DataFrame:
-        """Returns the blobs of all buckets, each with its directory as one."""
-        kept = checkpoints.state_of(self.spark, self.path, self.number)
-        return kept.select("key.bucket", "user_map_key.*", "user_map_value.data")
 
     def _rows(self, side: str, blob: bytes) -> Iterator[KeptRow]:
         """Gives the rows of a blob that are shown."""
