@@ -28,6 +28,28 @@ _SQUARES = (
 )
 # Without the test a place beyond the end would be an error.
 _PLACED = "IF(size({items}) >= {least}, element_at({items}, {place}), NULL)"
+# To add to a list Spark copies it: what is full goes into the list of those that are.
+_HAS_ROOM = "size(state.full) < 1000"
+_RUNNING = (
+    "aggregate({items}, struct({start} AS total, false AS seen, array({none}) AS full, "
+    "{lists} AS done), (state, item) -> struct({more} AS total, {seen} AS seen, "
+    "IF({has_room}, concat(state.full, array({shown})), array({shown})) AS full, "
+    "IF({has_room}, state.done, concat(state.done, array(state.full))) AS done), "
+    "end -> concat(flatten(end.done), end.full))"
+)
+_MORE = {
+    Fold.COUNT: "state.total + IF(item IS NULL, 0L, 1L)",
+    Fold.SUM: (
+        "IF(item IS NULL, state.total, "
+        "CAST(state.total + CAST(item AS {kind}) AS {kind}))"
+    ),
+    Fold.LEAST: "least(state.total, item)",
+    Fold.GREATEST: "greatest(state.total, item)",
+    Fold.FIRST: "coalesce(state.total, item)",
+    Fold.LAST: "coalesce(item, state.total)",
+}
+"""What each further value makes of a fold of those before it."""
+_SEEN = "state.seen OR item IS NOT NULL"
 _EXTREMES = {Fold.LEAST: "array_min", Fold.GREATEST: "array_max"}
 _EITHER_END = {Fold.FIRST: 1, Fold.LAST: -1}
 
@@ -67,6 +89,34 @@ def asked_for(
         else:
             text = _folded(fold, column, kind, is_distinct=is_distinct)
         yield name, f"CAST({text} AS {type_of(fold, kind)})"
+
+
+def running(asked: steps.Asked, rows: Schema) -> Iterator[tuple[str, str]]:
+    """Yields of what was asked of groups what can be told of all first rows of one.
+
+    As a list: of none, of the first, of the first two, ..
+    """
+    for (fold, column, is_distinct), name in asked.totals.items():
+        if fold in _MORE and not is_distinct:
+            kind = type_of(fold, rows[column].type)
+            yield name, running_of(fold, f"ROWS_LIST({quoted(column)})", kind)
+
+
+def running_of(fold: Fold, items: str, kind: Type) -> str:
+    """Returns the list of what a fold of a type makes of the first items of a list."""
+    none = "0L" if fold is Fold.COUNT else f"CAST(NULL AS {kind})"
+    more, is_sum = _MORE[fold].format(kind=kind), fold is Fold.SUM
+    return _RUNNING.format(
+        items=items,
+        start=f"CAST(0 AS {kind})" if is_sum else none,
+        none=none,
+        lists=f"CAST(array() AS ARRAY<ARRAY<{kind}>>)",
+        more=more,
+        seen=_SEEN,
+        # A sum that no digits hold is null as well, and stays so.
+        shown=f"IF({_SEEN}, {more}, {none})" if is_sum else more,
+        has_room=_HAS_ROOM,
+    )
 
 
 def of_list(fold: Fold, items: str, kind: Type, *, is_distinct: bool) -> str:

@@ -5,8 +5,11 @@
     places      1     2     3        1       ROW_NUMBER
     peers       1..1  2..3  2..3     1..1    RANK, and up to where RANGE goes
 
-What a function looks at is a slice of the list of its partition. It is told anew for
-each row: so the sum of all rows before each one costs their number squared.
+What a function looks at is a slice of the list of its partition, told anew for each
+row. Of all rows up to one a list tells it, which goes along the partition once:
+
+    values       3  7  7        SUM OVER (.. ROWS UNBOUNDED PRECEDING)
+    up to each   3 10 17        behind what it is of no row
 """
 
 from __future__ import annotations
@@ -24,18 +27,24 @@ from dovetail.dialects.sqlstream.query import Query
 from dovetail.dialects.sqlstream.rows import Pair
 from dovetail.dialects.trees import own_column, replaced
 from dovetail.expression import Expression
+from dovetail.schema import AtomicType
+from dovetail.spec.firing import Fold
 
 _ROWS, _PLACE, _FIRST, _LAST = "(rows)", "(place)", "(first)", "(last)"
-_WHOLE = "l.`{}`"
+_GROUPS = "(groups)"
+"""How many groups of peers begin up to each row."""
+_WHOLE = "whole.`{}`"
 _AS_PLACE = "(place + 1)"
 _PEERS = (_FIRST, f"ROWS_MIN(`{_PLACE}`)"), (_LAST, f"ROWS_MAX(`{_PLACE}`)")
 _RANKS = {
     "ROW_NUMBER": _AS_PLACE,
     "RANK": f"item.`{_FIRST}`",
-    "DENSE_RANK": f"size(array_distinct(slice(l.`{_FIRST}`, 1, item.`{_FIRST}`)))",
+    "DENSE_RANK": f"element_at(whole.`{_GROUPS}`, item.`{_FIRST}` + 1)",
 }
 _BESIDE: dict[type[exp.Expr], str] = {exp.Lag: "-", exp.Lead: "+"}
 _AT = "IF({place} BETWEEN 1 AND size({list}), element_at({list}, {place}), {none})"
+_START, _END = "1", f"size(l.`{_ROWS}`)"
+"""The places of the first row of a partition, and of the last."""
 _SLICE = "slice({list}, {first}, greatest({last} - {first} + 1, 0))"
 _FRAMES = "ROWS, or RANGE from or to UNBOUNDED or CURRENT ROW"
 
@@ -106,7 +115,9 @@ class Overs:
             self._listed(
                 (*by, *ranked), self.step.schema.names, known=_PEERS, more=ends
             )
-            lists.append((_FIRST, f"ROWS_LIST(`{_FIRST}`)"))
+            begins = f"ROWS_LIST(IF(`{_PLACE}` = `{_FIRST}`, 1, NULL))"
+            groups = folding.running_of(Fold.COUNT, begins, AtomicType.BIGINT)
+            lists.append((_GROUPS, groups))
         self._listed((*by,), names, known=lists, more=results)
         for window, (name, _) in zip(windows, results, strict=True):
             self.results[id(window)] = own_column(name)
@@ -130,6 +141,10 @@ class Overs:
             )
         )
         items = f"transform(l.`{_ROWS}`, (item, place) -> struct({parts}))"
+        if known:
+            # Inside the lambda Spark would compute it anew for each row.
+            each = ", ".join(f"l.`{name}` AS `{name}`" for name, _ in known)
+            items = f"get(transform(array(struct({each})), whole -> {items}), 0)"
         self.step = steps.unfolded(
             steps.projected(whole, ((steps.LISTED, Expression(items)),))
         )
@@ -172,33 +187,39 @@ class Overs:
             place = f"{_AS_PLACE} {sign} {written.number('offset')}"
             return _AT.format(place=place, list=values, none=written.usual())
         tree = written.computed()
-        frame = self.frame(window, values)
-        is_whole = frame == values
-        told = dict(
-            folding.asked_for(asked, self.step.schema, "" if is_whole else frame)
-        )
-        if is_whole:
-            once = {name: f"{column} {name}" for name in told}
-            known += [(once[name], text) for name, text in told.items()]
-            told = {name: _WHOLE.format(own) for name, own in once.items()}
+        frame, rows = self.frame(window, values), self.step.schema
+        if frame is None:
+            told, once, found_at = {}, folding.asked_for(asked, rows), "{}"
+        else:
+            first, last = frame
+            items = _SLICE.format(list=values, first=first, last=last)
+            told = dict(folding.asked_for(asked, rows, items))
+            once = folding.running(asked, rows) if first == _START else iter(())
+            found_at = f"element_at({{}}, greatest({last}, 0) + 1)"
+        for name, text in once:
+            own = f"{column} {name}"
+            known.append((own, text))
+            told[name] = found_at.format(_WHOLE.format(own))
         parts: dict[str, exp.Expr] = {
             name: exp.maybe_parse(text, dialect="spark") for name, text in told.items()
         }
         found = replaced(tree, lambda part: exp.Paren(this=parts[part.name].copy()))
         return found.sql(dialect="spark")
 
-    def frame(self, window: exp.Window, values: str) -> str:
-        """Returns the list of the values that a function looks at."""
+    def frame(self, window: exp.Window, values: str) -> tuple[str, str] | None:
+        """Returns the places of the first and last value at which a function looks.
+
+        Nothing where it looks at all.
+        """
         meant = self.query.windows.meant(window)
         frame, has_order = meant.args.get("spec"), bool(meant.args.get("order"))
         if frame is None:
-            last = f"item.`{_LAST}`"
-            return (
-                _SLICE.format(list=values, first=1, last=last) if has_order else values
-            )
-        first = f"greatest({self._end(meant, 'start')}, 1)"
-        last = f"least({self._end(meant, 'end')}, size({values}))"
-        return _SLICE.format(list=values, first=first, last=last)
+            return (_START, f"item.`{_LAST}`") if has_order else None
+        first, last = self._end(meant, "start"), self._end(meant, "end")
+        if (first, last) == (_START, _END):
+            return None
+        first = first if first == _START else f"greatest({first}, {_START})"
+        return first, f"least({last}, size({values}))"
 
     def _end(self, meant: exp.Window, name: str) -> str:
         """Returns the place of the first or the last row of a frame."""
@@ -208,10 +229,10 @@ class Overs:
         text = end if isinstance(end, str) else end.sql()
         side = str(frame.args.get(f"{name}_side") or "")
         if text.upper().startswith("UNBOUNDED"):
-            return "1" if side == "PRECEDING" else f"size(l.`{_ROWS}`)"
+            return _START if side == "PRECEDING" else _END
         if text.upper() == syntax.CURRENT:
             # Without an order all rows of a partition are peers.
-            peers = "1" if name == "start" else f"size(l.`{_ROWS}`)"
+            peers = _START if name == "start" else _END
             if meant.args.get("order"):
                 peers = f"item.`{_FIRST if name == 'start' else _LAST}`"
             return _AS_PLACE if is_rows else peers
