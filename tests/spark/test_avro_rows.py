@@ -125,7 +125,7 @@ def test_a_value_that_is_none_of_its_field_is_told(spark, sql, kind, facts):
         sent(spark, text, record(x=kind, k="string"), key={"k": "string"})
     field, value, expected = facts
     assert said(told.value) == (
-        f'the value of the topic "t" of b: the field "{field}" of the schema of Avro '
+        f'the value of the topic "t" of b:1: the field "{field}" of the schema of Avro '
         f'has "{value}" in the row {{"k":"k7"}}; expected {expected}'
     )
 
