@@ -396,11 +396,12 @@ def stream(
 def _refuse_unreadable(rows: DataFrame, order: str) -> None:
     """Refuses an order that Spark refuses, whether or not a join will ask for it."""
     if order and not spec.plain_column(Expression(order)):
-        with refused_by_spark(
+        refused = refused_by_spark(
             f"Spark refuses the order of rows, {order}",
             "SQL over columns that is a whole number, of each row by itself",
             'order="offset" for example is the column of a number',
-        ):
+        )
+        with plain_rules(rows.sparkSession), refused:
             # A condition takes no sums and no windows.
             rows.where(f"({order}) IS NOT NULL")
 

@@ -435,9 +435,12 @@ def folders_of(frame: DataFrame) -> Iterator[str]:
             case "StreamingRelation":
                 path = leaf.dataSource().options().get("path")
                 yield from [str(path.get())] * bool(path.isDefined())
-            case "LogicalRelation" if hasattr(leaf.relation(), "location"):
-                paths = leaf.relation().location().rootPaths()
-                yield from (str(paths.apply(it)) for it in range(paths.size()))
+            case "LogicalRelation":
+                relation = leaf.relation()
+                # A data base is a relation as well, but in no folder.
+                if relation.getClass().getSimpleName() == "HadoopFsRelation":
+                    paths = relation.location().rootPaths()
+                    yield from (str(paths.apply(it)) for it in range(paths.size()))
             case _:
                 pass
 
