@@ -32,6 +32,23 @@ TYPES = {
 }
 
 
+class Settings(dict):
+    """What a session is told, as a Spark keeps it."""
+
+    def set(self, name, value):
+        self[name] = value
+
+    def unset(self, name):
+        self.pop(name, None)
+
+
+class Session:
+    """A session that has settings, and does nothing."""
+
+    def __init__(self):
+        self.conf = Settings()
+
+
 class Frame:
     """What is read of a DataFrame before anything runs."""
 
@@ -41,7 +58,7 @@ class Frame:
             [StructField(one, TYPES[two]()) for one, two in fields]
         )
         self.columns, self.isStreaming = self.schema.names, streams
-        self.sparkSession = session
+        self.sparkSession = session or Session()
 
     def where(self, condition):  # noqa: ARG002 - nobody is there to ask
         """Takes any condition: of what Spark alone knows nobody is there to ask."""

@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql.types import IntegerType, StructField, StructType, TimestampType
 
 import dovetail as dt
+from tests.described import Session
 from tests.draw.reading import links_of, rows_of, texts_of
 
 TEN = dt.range(preceding="10 seconds")
@@ -30,6 +31,10 @@ class Frame:
     @property
     def columns(self):
         return [name for name, _, _ in SCHEMA]
+
+    @property
+    def sparkSession(self):  # noqa: N802 - Spark's name
+        return Session()
 
     def where(self, condition):  # noqa: ARG002 - nobody is there to ask
         return self
