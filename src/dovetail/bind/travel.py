@@ -38,7 +38,7 @@ MOST_OPENED, MOST_FUNCTIONS = 4, 32
 _MMAP_THRESHOLD, _TRIM_THRESHOLD = -3, -1
 _KEPT_FREE = {_MMAP_THRESHOLD: 1 << 25, _TRIM_THRESHOLD: 1 << 28}
 """How large a piece of memory may be, and how many free bytes in a row at the end, so
-that GNU's libc keeps them. A larger threshold for pieces it does not take."""
+that GNU's libc keeps them: of pieces an old one takes no larger threshold."""
 _BY_NAME = (
     "kernels.",
     "engines.spark_stream.worker.bucket",

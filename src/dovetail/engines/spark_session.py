@@ -115,6 +115,8 @@ _PROGRAM: dict[str, bool | float | int | str | None] = {
 _MOST = {"bytes": 1 << 27, "string": 1 << 27, "collectionItems": 1 << 24}
 """Of what a record of Avro may say that it has. Torn, it says anything: for two billion
 letters Java has no room, and ends with all that it does."""
+_OF_SPARK = re.compile(r"org\.apache\.spark\.\w*Exception: (.+)")
+"""What has kept Spark from starting, in a line of Java's."""
 _MANY = 1 << 16
 """Rows of a range that has one for each core there may be."""
 
@@ -155,10 +157,6 @@ def cores(spark: SparkSession) -> int:
     parts = spark.range(_MANY).select(F.spark_partition_id().alias("part"))
     (last,) = parts.agg(F.max("part")).collect()
     return int(last[0]) + 1
-
-
-_OF_SPARK = re.compile(r"org\.apache\.spark\.\w*Exception: (.+)")
-"""What has kept Spark from starting, in a line of Java's."""
 
 
 def _started(

@@ -6,7 +6,7 @@
     peers       1..1  2..3  2..3     1..1    RANK, and up to where RANGE goes
 
 What a function looks at is a slice of the list of its partition, told anew for each
-row. Of all rows up to one a list tells it, which goes along the partition once:
+row. Totals of all rows up to one are in a list, made along the partition once:
 
     values       3  7  7        SUM OVER (.. ROWS UNBOUNDED PRECEDING)
     up to each   3 10 17        behind what it is of no row
