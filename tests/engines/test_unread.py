@@ -10,15 +10,17 @@ from dovetail.conformance.local.frames import NUMBER
 from dovetail.conformance.local.stage import InPlace, Stage, steps
 from dovetail.engines.spark_stream.worker import bucket
 from dovetail.kernels.pairs import results
+from dovetail.kernels.settings import Unread
 from dovetail.spec.inputs import Outlet
 from tests.engines.test_tall import KINDS, leaving_of, rows
 from tests.plays import random_play
 
-NOBODY = frozenset()
-
 
 def unread_of(stage, chance):
-    """Some columns of both sides that nobody looks at in pairs; none of the others."""
+    """Some columns of both sides that nobody looks at in pairs; none of the others.
+
+    Nor, mostly, at the row times of some outlets.
+    """
     left, right = (
         frozenset(
             name
@@ -29,9 +31,9 @@ def unread_of(stage, chance):
     )
     every = [frozenset(bucket.shown_names(schema)) for schema in stage.schemas]
     return {
-        Outlet.MATCHED: (left, right),
-        Outlet.LEFT_UNMATCHED: (NOBODY, every[1]),
-        Outlet.RIGHT_UNMATCHED: (every[0], NOBODY),
+        Outlet.MATCHED: Unread(left, right, time=chance.random() < 0.8),
+        Outlet.LEFT_UNMATCHED: Unread(right=every[1], time=chance.random() < 0.8),
+        Outlet.RIGHT_UNMATCHED: Unread(left=every[0], time=chance.random() < 0.8),
     }
 
 
@@ -49,9 +51,13 @@ def test_rows_lack_no_more_than_what_is_unread(seed):
     assert len(lacking) == len(whole)
     may_be_held = stage.settings.ordered and not stage.settings.gathers
     for ours, theirs in zip(lacking, whole, strict=True):
-        assert replace(ours, sides=theirs.sides) == theirs
-        own = unread.get(ours.outlet, (NOBODY, NOBODY))
-        for passed, mine, full in zip(own, ours.sides, theirs.sides, strict=True):
+        same = replace(ours, sides=theirs.sides, row_time=theirs.row_time)
+        assert same == theirs
+        own = unread.get(ours.outlet, Unread())
+        is_told = ours.row_time == theirs.row_time
+        assert is_told or (own.time and ours.row_time is None)
+        assert is_told or not may_be_held
+        for passed, mine, full in zip(own[:2], ours.sides, theirs.sides, strict=True):
             assert (mine is None) == (full is None)
             for name in full or ():
                 is_there = repr(mine[name]) == repr(full[name])  # NaN is itself
@@ -72,23 +78,24 @@ def table_of(parts, unread, **more):
 
 
 UNREAD = {
-    Outlet.MATCHED: (frozenset(("n", "text")), frozenset(("cost",))),
-    Outlet.LEFT_UNMATCHED: (frozenset(("text",)), frozenset(KINDS)),
+    Outlet.MATCHED: Unread(frozenset(("n", "text")), frozenset(("cost",)), time=True),
+    Outlet.LEFT_UNMATCHED: Unread(frozenset(("text",)), frozenset(KINDS)),
 }
 
 
 def test_unread_columns_take_no_room_and_are_read_as_nulls(schema):
     met, alone, _ = leaving_of(2, 2)
     whole, lacking = (table_of([met], unread) for unread in ({}, UNREAD))
-    passed = {"l.n", "l.text", "r.cost"}
+    passed = {"row_time", "l.n", "l.text", "r.cost"}
     for name in whole.schema.names:
         kind = pa.null() if name in passed else whole.schema.field(name).type
         assert lacking.schema.field(name).type == kind
     (blob,), (full,) = ([*bucket.as_blobs([one])] for one in (lacking, whole))
     read, expected = (bucket.unpacked(one, schema) for one in (blob, full))
     assert read.schema == expected.schema
-    assert [one.null_count for one in read.select(["l0", "l1", "r3"])] == [4, 4, 4]
-    there = [name for name in schema.names if name not in ("l0", "l1", "r3")]
+    lacking = "row_time", "l0", "l1", "r3"
+    assert [one.null_count for one in read.select(lacking)] == [4, 4, 4, 4]
+    there = [name for name in schema.names if name not in lacking]
     assert read.select(there).equals(expected.select(there))
     # Read of some of the rows of a table it is there for all of them.
     both = table_of([met, alone], UNREAD)

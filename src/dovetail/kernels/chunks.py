@@ -387,7 +387,9 @@ class Chunks:
     def _filed(self, chunk: Chunk) -> Filed:
         """Returns the rows of a chunk as they lie on the shelf."""
         if chunk.blob not in self._open:
-            self._open[chunk.blob] = Filed.of(self.blobs.shelf.get(chunk.blob))
+            self._open[chunk.blob] = Filed.of(
+                read_batch(self.blobs.shelf.get(chunk.blob))
+            )
         return self._open[chunk.blob]
 
     def _index_of(self, chunk: Chunk) -> tuple[Whole, Whole]:

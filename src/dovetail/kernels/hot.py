@@ -52,7 +52,8 @@ def hot_keys(settings: JoinSettings, parts: Sequence[Rows]) -> list[HotKey]:
     """
     if not (settings.key_type or settings.key_columns):
         return []  # without a key all rows have one
-    having = [rows.code[rows.has_key] for rows in parts]
+    keyed = [(rows.code, rows.has_key) for rows in parts]
+    having = [codes if some.all() else codes[some] for codes, some in keyed]
     codes = np.concatenate(having or [_NO_CODES])
     least = max(2, len(codes) // _SHARE)
     ordered = np.sort(_in_full_cells(codes, least))
@@ -74,8 +75,9 @@ def _in_full_cells(codes: Whole, least: int) -> Whole:
     if len(codes) < cells // 8:
         return codes  # to count cells would cost more than to sort all
     cell = (codes.view(np.uint64) * _MIXED) >> np.uint64(64 - _BITS)
-    rows_of = np.bincount(cell.view(np.int64), minlength=cells)
-    there: Whole = codes[rows_of[cell] >= least]
+    is_full = np.bincount(cell.view(np.int64), minlength=cells) >= least
+    # Of keys that are all alike no cell has so many.
+    there: Whole = codes[is_full[cell]] if is_full.any() else codes[:0]
     return there
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import NamedTuple
 
 from dovetail.kernels.arrays.names import hidden
 from dovetail.kernels.arrays.rows import NEVER
@@ -314,6 +315,14 @@ class SideSettings:
         return not ends and self.closing is Closing.NONE
 
 
+class Unread(NamedTuple):
+    """What nobody looks at of rows that leave: columns of both sides, their times."""
+
+    left: frozenset[str] = frozenset()
+    right: frozenset[str] = frozenset()
+    time: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class JoinSettings:
     """The whole join, as far as a bucket needs it.
@@ -330,7 +339,7 @@ class JoinSettings:
     Over so many `buckets` keys are spread; state fits only where that and the
     `fingerprint` of the join are the same. The `identity` says in full what is hashed.
     A step that would find more new pairs than `most_pairs` at once gives up.
-    Of rows that leave by an outlet nobody looks at the `unread` columns of both sides.
+    Of rows that leave by an outlet nobody looks at what is `unread`.
     """
 
     sides: tuple[SideSettings, SideSettings]
@@ -357,9 +366,7 @@ class JoinSettings:
     fingerprint: str = ""
     identity: str = ""
     most_pairs: int = NEVER
-    unread: Mapping[Outlet, tuple[frozenset[str], frozenset[str]]] = field(
-        default_factory=dict
-    )
+    unread: Mapping[Outlet, Unread] = field(default_factory=dict)
 
     def counts_partitions(self, hand: int) -> bool:
         """Tells whether a bucket knows how many partitions of a window have rows.
@@ -385,6 +392,14 @@ class JoinSettings:
         )
         is_shown = self.ordered or bucket_windows or self.asks_bounds
         return not self.event_clock or is_shown or (hand == 1 and self.picks.ranks)
+
+    @property
+    def shows_meetings(self) -> bool:
+        """Tells whether anybody looks at when pairs meet, or goes by it."""
+        is_unread = self.unread.get(Outlet.MATCHED, Unread()).time
+        goes_by_it = self.shows_order(0) or self.gathers or self.inherited
+        asks = bool(self.picks.skip) or self.picks.waits or self.retracts
+        return goes_by_it or asks or not is_unread
 
     @property
     def holds(self) -> int:

@@ -32,7 +32,6 @@ from dovetail.kernels.arrays.rows import (
     NEVER,
     Rows,
     Whole,
-    join_rows,
     no_rows,
 )
 from dovetail.kernels.arrival.time_limits import KEYLESS
@@ -118,7 +117,7 @@ class SideFrame:
             return no_rows(self.schema)
         # Read back from blobs, as a bucket would get them.
         packed = _packed(self.settings, self.lines)
-        return join_rows([blobs.read_rows(one.blob) for one in packed if one.blob])
+        return blobs.read_rows(one.blob for one in packed if one.blob)
 
     def between(self, first: int, past: int, most: int) -> Iterator[Line]:
         """Gives what tasks pack that each read so many lines from between positions."""

@@ -59,7 +59,7 @@ from dovetail.kernels.arrays.rows import BEGINNING, FIRST
 from dovetail.kernels.arrival.causes import CAUSES
 from dovetail.kernels.pairs.results import UNMATCHED
 from dovetail.kernels.row_order import BESIDE, CAME
-from dovetail.kernels.settings import JoinSettings
+from dovetail.kernels.settings import JoinSettings, Unread
 from dovetail.plan.flow import TurnQuery
 from dovetail.plan.stream import StreamPlan
 from dovetail.plan.ways import NO_JOIN, Path
@@ -374,9 +374,10 @@ def _looked_at(plan: StreamPlan) -> LookedAt:
 
 def _unread(
     plan: StreamPlan, sides: Sides, looked_at: LookedAt
-) -> dict[spec.Outlet, tuple[frozenset[str], frozenset[str]]]:
-    """Returns by the outlets of results what no outlet looks at of both sides."""
-    found: dict[spec.Outlet, tuple[frozenset[str], frozenset[str]]] = {}
+) -> dict[spec.Outlet, Unread]:
+    """Returns by the outlets of results what no outlet looks at of their rows."""
+    found: dict[spec.Outlet, Unread] = {}
+    shown = outlets.Outlets(plan)
     for outlet in plan.outlets if looked_at else ():
         of_sides = looked_at.get(outlet, {})
         left, right = (
@@ -387,7 +388,9 @@ def _unread(
             )
             for hand, packing in zip(spec.HANDS, sides, strict=True)
         )
-        found |= dict.fromkeys(outlets.Outlets(plan).leaving_by(outlet), (left, right))
+        # Columns of both sides say nothing of when a row comes out.
+        unread = Unread(left, right, time=bool(shown.taken(outlet)))
+        found |= dict.fromkeys(shown.leaving_by(outlet), unread)
     return found
 
 

@@ -12,14 +12,24 @@ search in an array touches the few places at which it looks, `take` the rows tak
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dovetail.kernels.arrays.rows import Flag, Rows, Whole, make_rows, take_payload
+from dovetail.kernels.arrays.rows import (
+    Flag,
+    Rows,
+    Whole,
+    join_batches,
+    join_rows,
+    make_rows,
+    take_payload,
+)
 
 _ARRAYS = ("code", "moment", "place", "flags")
 _PARTITION = "partition"
@@ -59,7 +69,7 @@ def as_batch(
     more: tuple[str, ...] = (),
     beside: tuple[tuple[str, npt.NDArray[Any]], ...] = (),
 ) -> pa.RecordBatch:
-    """Returns rows as the batch whose bytes `read_rows` reads.
+    """Returns rows as a batch; written, it or parts of it are what `read_rows` reads.
 
     The partition only where it is not the key; `more` are other arrays that do not
     follow from the row, `beside` some that are not the rows' own.
@@ -92,9 +102,8 @@ class Filed:
     places: dict[str, tuple[str, int]]
 
     @classmethod
-    def of(cls, data: bytes | pa.Buffer) -> Filed:
-        """Returns the rows of a blob."""
-        batch = read_batch(data)
+    def of(cls, batch: pa.RecordBatch) -> Filed:
+        """Returns the rows of the batch that a blob has."""
         return cls(batch, json.loads(batch.schema.metadata[_METADATA]))
 
     def __len__(self) -> int:
@@ -142,9 +151,13 @@ class Filed:
         return values[chosen]
 
 
-def read_rows(data: bytes | pa.Buffer) -> Rows:
-    """Returns all rows that were made into a batch."""
-    return Filed.of(data).take(slice(None))
+def read_rows(blobs: Iterable[bytes]) -> Rows:
+    """Returns the rows of all blobs, one after the other; there must be a blob."""
+    # Parts of one batch say the same of their arrays: they are looked at once.
+    batches = map(read_batch, blobs)
+    alike = groupby(batches, lambda batch: batch.schema.metadata[_METADATA])
+    parts = (Filed.of(join_batches([*some])) for _, some in alike)
+    return join_rows(part.take(slice(None)) for part in parts)
 
 
 def _place(array: Whole, payload: pa.RecordBatch) -> tuple[str, int] | None:

@@ -36,13 +36,15 @@ def plain_pairs(
     """Returns the pairs that come out, whichever of their left row's they are."""
     if not settings.gives_pairs:
         met = NO_MATCHES
-    part = _leaving(present, met, np.zeros(len(met), np.int64))
+    nothing = np.zeros(len(met), np.int64)
+    when = meeting_times(present, met) if settings.shows_meetings else nothing
+    part = _leaving(met, when, nothing)
     return part.take(passes(settings, present, part)) if settings.picks.skip else part
 
 
 def comes(settings: JoinSettings, present: Present, met: Matches) -> Mask:
     """Tells which pairs come out, whichever of their left row's they are."""
-    part = _leaving(present, met, np.zeros(len(met), np.int64))
+    part = _leaving(met, meeting_times(present, met), np.zeros(len(met), np.int64))
     return passes(settings, present, part)
 
 
@@ -63,7 +65,7 @@ def given_pairs(
     # A pair that meets in several windows stands there as often, side by side.
     is_first = begins | starts_of(partner)
     counter = _ranks(np.ones(len(met), bool), starts) + partners[met.left]
-    part = _leaving(present, met, counter)
+    part = _leaving(met, meeting_times(present, met), counter)
     shown = passes(settings, present, part)
     counts_once = is_first & _any_of(shown, is_first)
     kept = _ranks(counts_once, starts) + given[met.left] <= settings.picks.keep
@@ -128,9 +130,8 @@ def over_limit(
     return let_out(settings, present, stand_in)
 
 
-def _leaving(present: Present, met: Matches, counter: Whole) -> results.Leaving:
+def _leaving(met: Matches, when: Whole, counter: Whole) -> results.Leaving:
     """Returns pairs as they leave."""
-    when = meeting_times(present, met)
     due = np.zeros_like(when)
     rows = (met.left, met.right)
     others = (*rows, when, due, counter, when, np.full(len(when), results.ABSENT))

@@ -88,12 +88,14 @@ class Picked:
 
     def count_met(self, present: Present) -> tuple[int, int]:
         """Returns how many rows of each side have met somebody, each counted once."""
-        left, right = (
-            int(np.count_nonzero(np.bincount(numbers, minlength=len(rows))))
-            for numbers, rows in zip(
-                (self.met.left, self.met.right), present.rows, strict=True
-            )
-        )
+        found = []
+        for numbers, rows in zip(
+            (self.met.left, self.met.right), present.rows, strict=True
+        ):
+            has_met = np.zeros(len(rows), bool)
+            has_met[numbers] = True
+            found.append(int(np.count_nonzero(has_met)))
+        left, right = found
         return left, right
 
 

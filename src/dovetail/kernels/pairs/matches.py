@@ -116,13 +116,23 @@ def overlaps(
 
 def _meetings(ours: _Lives, theirs: _Lives, most: int) -> Matches:
     """Returns every pair of two lives that overlap, each once."""
-    if sort.never_falls(theirs.death):  # dying in the order of birth: each has one run
-        first = theirs.death.searchsorted(ours.birth, "right")
-        past = theirs.birth.searchsorted(ours.death, "left")
-        return _runs(ours, theirs, (first, past), most)
+    if len(theirs.number) < len(ours.number):  # the fewer look: each look is a search
+        return _meetings(theirs, ours, most).swapped()
+    # Who dies in the order of birth is found in one run.
+    if sort.never_falls(theirs.death):
+        return _in_order(ours, theirs, most)
+    if sort.never_falls(ours.death):
+        return _in_order(theirs, ours, most).swapped()
     while_ours = _runs(ours, theirs, _born_within(ours, theirs, "left"), most)
     while_theirs = _runs(theirs, ours, _born_within(theirs, ours, "right"), most)
     return join_matches([while_ours, while_theirs.swapped()])
+
+
+def _in_order(hosts: _Lives, guests: _Lives, most: int) -> Matches:
+    """Returns every pair of two lives that overlap, where guests die as they came."""
+    first = guests.death.searchsorted(hosts.birth, "right")
+    past = guests.birth.searchsorted(hosts.death, "left")
+    return _runs(hosts, guests, (first, past), most)
 
 
 def _born_within(
@@ -153,8 +163,9 @@ def _runs(
 
 def _on_one_line(sides: tuple[Rows, Rows], chosen: list[Whole]) -> list[_Lives]:
     """Returns both sides' lives with codes and times folded into one number."""
+    parts = [*zip(sides, chosen, strict=True)]
     codes, births, deaths = (
-        np.concatenate([getattr(sides[hand], name)[chosen[hand]] for hand in (0, 1)])
+        np.concatenate([_chosen(getattr(rows, name), own) for rows, own in parts])
         for name in ("code", "birth", "death")
     )
     # Times are counted from the earliest birth; ends behind the last birth meet nobody
@@ -186,9 +197,22 @@ def _on_one_line(sides: tuple[Rows, Rows], chosen: list[Whole]) -> list[_Lives]:
         )
     # Each code has `width` numbers to itself, so lives of two codes never overlap.
     base, split = codes * width, len(chosen[0])
-    lives = []
-    for pick, part in zip(chosen, (slice(split), slice(split, None)), strict=True):
-        order = sort.sorted_by(codes[part], births[part])
-        begun = (base[part] + births[part])[order]
-        lives.append(_Lives(pick[order], begun, (base[part] + deaths[part])[order]))
-    return lives
+    births, deaths = base + births, base + deaths
+    return [
+        _by_birth(own, births[part], deaths[part])
+        for own, part in zip(chosen, (slice(split), slice(split, None)), strict=True)
+    ]
+
+
+def _chosen(array: Whole, own: Whole) -> Whole:
+    """Returns the values of the rows that are chosen, by their numbers in order."""
+    # Mostly everybody may meet somebody: then nothing is copied.
+    return array if len(own) == len(array) else array[own]
+
+
+def _by_birth(own: Whole, births: Whole, deaths: Whole) -> _Lives:
+    """Returns lives by birth, of the rows of these numbers."""
+    order = sort.sorted_by(births)
+    # Numbers in order, of which the last is as great as there are: they are all.
+    number = order if own[-1] == len(own) - 1 else own[order]
+    return _Lives(number, births[order], deaths[order])

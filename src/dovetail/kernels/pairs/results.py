@@ -43,12 +43,10 @@ from dovetail.kernels.arrays.rows import (
     take_payload,
 )
 from dovetail.kernels.lifetimes import lives
+from dovetail.kernels.settings import Unread
 from dovetail.spec.inputs import Change, Outlet
 
 Small = npt.NDArray[np.int8]
-Names = tuple[frozenset[str], frozenset[str]]
-"""Columns of both sides."""
-_NO_NAMES: Names = (frozenset(), frozenset())
 
 ABSENT = -1
 TALL = 8
@@ -66,6 +64,7 @@ of the rows of which they are."""
 SHOWN = "shown_time"
 """The column of the row times that rows show, where it stands beside their own."""
 
+_ALL_READ = Unread()
 _HEAD = ("outlet", "reason", "row_time", "left", "right")
 _SIDES = ("l", "r")
 """How the names of both sides' columns begin."""
@@ -159,8 +158,8 @@ class Shape:
     whether they are given or taken back; `shows_time`: what row times they show;
     `placed`: where they stand among rows of their row time, should they be held back;
     `caused`: at which place they leave; `sided`: at which places their rows stand.
-    Columns that are `unread` of all rows of a table are there without their values,
-    unless rows may be held back: who reads them then is not known.
+    What is `unread` of all rows of a table is there without its values, unless rows may
+    be held back: who reads it then is not known.
     """
 
     timed: bool
@@ -171,7 +170,7 @@ class Shape:
     placed: bool = False
     caused: bool = False
     sided: bool = False
-    unread: Mapping[Outlet, Names] = field(default_factory=dict)
+    unread: Mapping[Outlet, Unread] = field(default_factory=dict)
 
 
 def leave(
@@ -271,12 +270,16 @@ def _shaped(
         more["change"] = pa.array(pile.words("change"))
     if shape.shows_time:
         more[SHOWN] = _times(pile, SHOWN, shape)
-    head = [outlet, reason, _times(pile, "when", shape)]
+    unread = _ALL_READ if shape.placed else _unread(pile.parts, shape)
+    # Rows that tell their places are put in order by their times; else, where nobody
+    # reads these, they are of no type, and take no room.
+    is_timed = shape.sided or not unread.time
+    times = _times(pile, "when", shape) if is_timed else pa.nulls(len(pile.part))
+    head = [outlet, reason, times]
     chosen = (pile.numbers("left"), pile.numbers("right"))
     in_order = shape.sorted or shape.sided
     is_tall = len(pile.part) > TALL * sum(map(len, sides))
     if in_order or not is_tall:
-        unread = _NO_NAMES if shape.placed else _unread(pile.parts, shape)
         return table(head, chosen, sides, more | last, unread=unread)
     leaving = _by_number(head, chosen, sides)
     for name, column in (more | last).items():
@@ -284,11 +287,14 @@ def _shaped(
     return leaving
 
 
-def _unread(parts: list[Leaving], shape: Shape) -> Names:
-    """Returns the columns of both sides that are unread of the rows of all parts."""
-    every = [shape.unread.get(one.outlet, _NO_NAMES) for one in parts]
-    left, right = (frozenset.intersection(*some) for some in zip(*every, strict=True))
-    return left, right
+def _unread(parts: list[Leaving], shape: Shape) -> Unread:
+    """Returns what is unread of the rows of all parts."""
+    every = [shape.unread.get(one.outlet, _ALL_READ) for one in parts]
+    left, right = (
+        frozenset.intersection(*map(attrgetter(side), every))
+        for side in ("left", "right")
+    )
+    return Unread(left, right, all(one.time for one in every))
 
 
 def _times(pile: _Pile, name: str, shape: Shape) -> pa.Array:
@@ -344,7 +350,7 @@ def table(
     sides: tuple[Rows, Rows],
     more: dict[str, pa.Array],
     *,
-    unread: Names = _NO_NAMES,
+    unread: Unread = _ALL_READ,
 ) -> pa.RecordBatch:
     """Returns the head with both sides' chosen payloads beside it, then the rest.
 
@@ -355,7 +361,7 @@ def table(
     columns = [*head, *map(pa.array, there)]
     nothing = pa.nulls(len(there[0]))
     for letter, index, is_there, side, passed in zip(
-        _SIDES, chosen, there, sides, unread, strict=True
+        _SIDES, chosen, there, sides, (unread.left, unread.right), strict=True
     ):
         shown = _shown(side.payload)
         names.extend(f"{letter}.{name}" for name in shown.schema.names)

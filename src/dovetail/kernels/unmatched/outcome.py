@@ -86,9 +86,7 @@ def outcome(horizon: Horizon, present: Present, hand: int, picked: Picked) -> Ou
         done = done | (picked.are_outdated(horizon) & ~needed)
     unmatched = _unmatched(settings, hand, rows)
     lonely = unmatched & done & ~needed & horizon.know_ends(hand)
-    # Who is past meets nobody any more, though rows with earlier times may come.
-    other = np.where(done, NEVER, horizon.least[1 - hand])
-    paired = _once(settings, present, hand, other, picked)
+    paired = _once(horizon, present, hand, done, picked)
     open_rows = unmatched & ~lonely
     # Who has come out is still a candidate among those that are counted.
     is_out = paired & (hand == 0 or not settings.picks.counts)
@@ -100,6 +98,7 @@ def outcome(horizon: Horizon, present: Present, hand: int, picked: Picked) -> Ou
             soonest = np.full(len(rows), NEVER)
             when = meeting_times(present, picked.held)
             np.minimum.at(soonest, (picked.held.left, picked.held.right)[hand], when)
+            other = _least_to_come(horizon, hand, done)
             is_open &= soonest > np.maximum(rows.birth, other)
         open_rows |= is_open
     return Outcome(
@@ -183,16 +182,22 @@ def _leaving(
     return [null_rows, passed, *let_out(settings, present, once)]
 
 
-def _once(
-    settings: JoinSettings, present: Present, hand: int, other: Whole, picked: Picked
-) -> Mask:
-    """Tells which rows given once come out: no earlier meeting can follow.
+def _least_to_come(horizon: Horizon, hand: int, done: Mask) -> Whole:
+    """Returns for each row the least birth of a row to come that it may meet.
 
-    `other` is for each row the least birth of a row to come that it may meet.
+    Who is past meets nobody any more, though rows with earlier times may come.
     """
-    rows = present.rows[hand]
+    return np.where(done, NEVER, horizon.least[1 - hand])
+
+
+def _once(
+    horizon: Horizon, present: Present, hand: int, done: Mask, picked: Picked
+) -> Mask:
+    """Tells which rows given once come out: no earlier meeting can follow."""
+    settings, rows = horizon.settings, present.rows[hand]
     if not settings.sides[hand].once:
         return np.zeros(len(rows), bool)
+    other = _least_to_come(horizon, hand, done)
     copies = Copies.of(settings.sides[hand].window, rows)
     # Of a row in several windows all copies are one: its first meeting in any of them.
     first = copies.least(rows.met)
@@ -214,17 +219,18 @@ def _still_decides(settings: JoinSettings, present: Present, hand: int) -> Mask:
     to a row that went to the join around.
     """
     side, rows = settings.sides[hand], present.rows[hand]
-    bound, newest = present.watches[hand].bound, rows.death == NEVER
+    bound = present.watches[hand].bound
     if settings.inherited and side.inherits:
         return are_open(rows, present.watches[hand].holds)
     if settings.inherited and side.groups > 1:
-        hands_on: Mask = newest & ~rows.removes & (bound < NEVER)
+        hands_on: Mask = (rows.death == NEVER) & ~rows.removes & (bound < NEVER)
         return hands_on
-    if side.told or (side.counts_later and bound == NEVER):
-        return np.zeros(len(rows), bool)
     counts = side.counts_later or isinstance(side.window, windows.Rows) or side.evicts
+    is_over = side.told or (side.counts_later and bound == NEVER)
+    if is_over or not (counts or side.aged):
+        return np.zeros(len(rows), bool)
     outdates = (rows.moment >= bound) & side.aged
-    decides: Mask = newest & (outdates | counts)
+    decides: Mask = (rows.death == NEVER) & (outdates | counts)
     return decides
 
 

@@ -29,7 +29,6 @@ from dovetail.kernels.arrays.rows import (
     MISSING,
     NEVER,
     Rows,
-    join_rows,
     no_rows,
 )
 from dovetail.kernels.arrival.arrival import WHOLE, Parcel, Report
@@ -170,7 +169,7 @@ def read_delivery(
     lives: dict[int, life.Told] = {}
     ends: dict[int, list[life.Lives]] = {}
     reports: dict[tuple[int, int, int], Report] = {}
-    blobs: dict[tuple[int, int, int], list[Rows]] = {}
+    blobs: dict[tuple[int, int, int], list[bytes]] = {}
     now, bucket = BEGINNING, 0
     for line in lines:
         now, bucket = max(now, line.now), line.bucket
@@ -192,9 +191,10 @@ def read_delivery(
         key = (report.hand, report.position, report.part)
         reports[key] = _further(reports.get(key, report), report)
         if line.blob is not None:
-            blobs.setdefault(key, []).append(read_rows(line.blob))
+            blobs.setdefault(key, []).append(line.blob)
+    rows = {key: read_rows(some) for key, some in blobs.items()}
     parcels = [
-        Parcel(report, join_rows(blobs.get(key) or [no_rows(schemas[report.hand])]))
+        Parcel(report, rows.get(key) or no_rows(schemas[report.hand]))
         for key, report in reports.items()
     ]
     # Behind all rows of the batch: some of them are older than what it now says.

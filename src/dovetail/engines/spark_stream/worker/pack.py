@@ -37,6 +37,7 @@ from dovetail.kernels.arrays.rows import (
     Whole,
     flags_of,
     make_rows,
+    take_payload,
 )
 from dovetail.kernels.arrival.arrival import WHOLE
 from dovetail.kernels.lifetimes.calendar import shift
@@ -46,6 +47,7 @@ from dovetail.kernels.lives import as_seen
 from dovetail.spec.spans import Span
 
 Events = npt.NDArray[np.uint8]
+Numbers = npt.NDArray[np.uint16]
 Unwritten = tuple[
     int, int, int, int, int, bool, int, int, int, pa.RecordBatch | bytes | None
 ]
@@ -282,15 +284,19 @@ class Packer:
             stopped = int(_numbers(batch, self.settings.now)[ends].min())
         report = (self.settings.hand, first, bound, newest, seen, now, stopped, source)
         labels = self._labels(scope)
-        parts = [*zip(labels, _parted(rows, len(labels)), strict=True)]
+        buckets = _bucket_of(rows, len(labels))
+        parted = _parted(self._filed(rows), buckets, len(labels))
+        parts = [*zip(labels, parted, strict=True)]
         if self.settings.lives:
-            own = np.array(labels)[_bucket_of(rows, len(labels))]
-            parts.append((self.settings.lives[scope], as_seen(rows, own)))
+            bare = as_seen(rows, np.array(labels)[buckets])
+            parts.append((self.settings.lives[scope], self._filed(bare)))
         return [
-            (label, *report, blob)
-            for label, part in parts
-            for blob in self._blobs(part)
+            (label, *report, blob) for label, part in parts for blob in _blobs(part)
         ]
+
+    def _filed(self, rows: Rows) -> pa.RecordBatch:
+        """Returns rows with all that buckets must know of them as a batch."""
+        return as_batch(rows, own_partition=bool(self.settings.partition))
 
     def _judged(
         self, whence: Whence, batch: pa.RecordBatch, events: Events, position: Whole
@@ -345,18 +351,6 @@ class Packer:
         late = timed < _running(bound, self.bounds, whence)
         return timed, late & ~timeless
 
-    def _blobs(self, rows: Rows) -> Iterator[pa.RecordBatch | None]:
-        """Gives the rows in blobs, or nothing once."""
-        if not len(rows):
-            yield None
-            return
-        # Beside its payload a row has a code, a place, a time and flags: about 40
-        # bytes.
-        each = max(1, int(BLOB_BYTES // (rows.payload.nbytes / len(rows) + 40)))
-        for start in range(0, len(rows), each):
-            part = rows.take(slice(start, start + each))
-            yield as_batch(part, own_partition=bool(self.settings.partition))
-
 
 def _running(values: Whole, known: dict[Whence, int], whence: Whence) -> Whole:
     """Returns the maximum before each value, and keeps the last for the next ones."""
@@ -366,22 +360,30 @@ def _running(values: Whole, known: dict[Whence, int], whence: Whence) -> Whole:
     return reached[:-1]
 
 
-def _parted(rows: Rows, buckets: int) -> list[Rows]:
-    """Returns the rows bucket by bucket, each in the order in which they came."""
-    if buckets == 1:
-        return [rows]
-    narrow = _bucket_of(rows, buckets)
-    # Stable, so that the rows of a bucket stay in the order in which they came.
-    order = np.argsort(narrow, kind="stable")
-    edges = np.searchsorted(narrow[order], np.arange(buckets + 1))
-    ordered = rows.take(order)
-    return [
-        ordered.take(slice(start, stop))
-        for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
-    ]
+def _parted(
+    batch: pa.RecordBatch, buckets: Numbers, count: int
+) -> Iterator[pa.RecordBatch]:
+    """Gives the rows bucket by bucket, each in the order in which they came."""
+    if count > 1:
+        # Stable, so that the rows of a bucket stay in the order in which they came.
+        order = np.argsort(buckets, kind="stable")
+        batch, buckets = take_payload(batch, order), buckets[order]
+    edges = np.searchsorted(buckets, np.arange(count + 1)).tolist()
+    for start, stop in pairwise(edges):
+        yield batch.slice(start, stop - start)
 
 
-def _bucket_of(rows: Rows, buckets: int) -> npt.NDArray[np.uint16]:
+def _blobs(rows: pa.RecordBatch) -> Iterator[pa.RecordBatch | None]:
+    """Gives the rows that blobs have, or nothing once."""
+    if not rows.num_rows:
+        yield None
+        return
+    each = max(1, BLOB_BYTES * rows.num_rows // (rows.nbytes + 1))
+    for start in range(0, rows.num_rows, each):
+        yield rows.slice(start, each)
+
+
+def _bucket_of(rows: Rows, buckets: int) -> Numbers:
     """Returns the numbers of the buckets that rows go to."""
     mixed = rows.code.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     # The high bits as a fraction of all buckets: a division takes much longer.
