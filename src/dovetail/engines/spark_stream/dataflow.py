@@ -530,8 +530,12 @@ def _handed_on(
 
 
 def as_lines(packing: Packing) -> DataFrame:
-    """Returns a side's lines; PySpark itself reads a name with a dot as two."""
-    names = tuple(packing.frame.columns)
-    numbered = packing.frame.toDF(*(f"c{number}" for number in range(len(names))))
-    pack = partial(make_pack, packing.settings, names)
-    return over_batches(numbered, pack, bucket.LINE_DDL)
+    """Returns a side's lines."""
+    frame, names = packing.frame, tuple(packing.frame.columns)
+    # PySpark itself reads a name with a dot as two, and takes no heed of case.
+    is_odd = any("." in name or "`" in name for name in names)
+    if is_odd or len({name.lower() for name in names}) < len(names):
+        frame = frame.toDF(*(f"c{number}" for number in range(len(names))))
+    return over_batches(
+        frame, partial(make_pack, packing.settings, names), bucket.LINE_DDL
+    )

@@ -170,7 +170,8 @@ class Packer:
         if batch.num_rows:
             self.waiting.append(batch)
             self.rows += batch.num_rows
-            self.bytes += batch.nbytes
+            # Nothing is cut from what Spark hands over, so its buffers are all its own.
+            self.bytes += batch.get_total_buffer_size()
         return self.rows >= FLUSH_ROWS or self.bytes >= FLUSH_BYTES
 
     def flush(self) -> pa.RecordBatch:
