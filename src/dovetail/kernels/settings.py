@@ -397,7 +397,8 @@ class JoinSettings:
     def shows_meetings(self) -> bool:
         """Tells whether anybody looks at when pairs meet, or goes by it."""
         is_unread = self.unread.get(Outlet.MATCHED, Unread()).time
-        goes_by_it = self.shows_order(0) or self.gathers or self.inherited
+        goes_on = self.gathers or self.inherited or self.caused
+        goes_by_it = self.shows_order(0) or goes_on
         asks = bool(self.picks.skip) or self.picks.waits or self.retracts
         return goes_by_it or asks or not is_unread
 
