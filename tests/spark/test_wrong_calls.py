@@ -21,8 +21,6 @@ def sides(spark):
 WRONG = {
     "unknown function": ({"select": {"x": "nofun(l.n)"}}, "nofun", 'select["x"]'),
     "bare name": ({"where": "n > 1 AND bare(n)"}, "", "where"),
-    # Spark takes a word behind an expression for its alias.
-    "a word behind": ({"where": "l.n > 1 rows", "keep": 1}, "Syntax error", "where"),
 }
 
 
@@ -42,6 +40,18 @@ def test_a_condition_that_is_none_is_told_before_spark_is_asked(sides, where):
     left, right = (dt.dataset(one) for one in sides)
     with pytest.raises(dt.SpecError, match="in where is no expression"):
         _ = left.join(right, on="id", where=where).matched
+
+
+def test_an_alias_is_told_before_spark_drops_it(sides):
+    left, right = (dt.dataset(one) for one in sides)
+    for wish in ({"select": {"a": "l.n as b"}}, {"where": "l.n > 1 b", "keep": 1}):
+        with pytest.raises(dt.SpecError, match='has the name "b" of its own'):
+            left.join(right, on="id", **wish)
+    with pytest.raises(dt.SpecError, match='of "a" has the name "b" of its own'):
+        left.together(right, on="id", select={"a": "l.n b"})
+    joined = left.join(right, on="id", how="left", select={"n": "l.n"})
+    with pytest.raises(dt.SpecError, match='of "n" has the name "b" of its own'):
+        joined.pick(limit=1, exceeded={"n": "0 as b"})
 
 
 @pytest.mark.parametrize("name", ["skip_when", "left_condition"])

@@ -22,6 +22,7 @@ from dovetail.spec.rules import (
     picks,
     sets,
     settings,
+    texts,
     windows,
 )
 from dovetail.spec.rules.rule import (
@@ -33,6 +34,7 @@ from dovetail.spec.rules.rule import (
     SetRule,
     SetSettingsRule,
     SettingsRule,
+    TextRule,
 )
 
 __all__ = ["RULES", "Finding", "Rule", "check_spec", "checked"]
@@ -41,6 +43,7 @@ __all__ = ["RULES", "Finding", "Rule", "check_spec", "checked"]
 RULES: tuple[Rule[Any], ...] = (
     *sets.RULES,
     *inputs.RULES,
+    *texts.RULES,
     *windows.RULES,
     *picks.RULES,
     *columns.RULES,
@@ -75,6 +78,7 @@ def check_spec(
     # A join is looked at after those inside it; switches are those of the outermost.
     inner = [*_tree(join)] if isinstance(join, spec.JoinSpec) else []
     names = spec.source_names(join)
+    every = [*texts.texts_of(join)]
     for rule in RULES:
         found: Iterable[Finding] = ()
         match rule, join:
@@ -82,6 +86,8 @@ def check_spec(
                 found = chain.from_iterable(check(sources[name]) for name in names)
             case JoinRule(check=check), spec.JoinSpec():
                 found = chain.from_iterable(check(one, sources) for one in inner)
+            case TextRule(check=check), _:
+                found = chain.from_iterable(check(*one) for one in every)
             case SettingsRule(check=check), spec.JoinSpec():
                 found = check(join, switches)
             case EventRule(check=check), spec.JoinSpec():
