@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -20,7 +20,7 @@ from dovetail.bind.sinks import Calling, Sink, refuse_in_sources
 from dovetail.engines.kernel_settings import reads_all, stream_settings
 from dovetail.engines.spark_batch.arrivals import Arrivals
 from dovetail.engines.spark_batch.join import join_batch, sample
-from dovetail.engines.spark_batch.refusals import words_of_spark
+from dovetail.engines.spark_batch.refusals import refuse_unsteady, words_of_spark
 from dovetail.engines.spark_stream.dataflow import Frames, leaves
 from dovetail.engines.spark_stream.outlets import AnyOutlet
 from dovetail.engines.spark_stream.query import NOW, Start, Streaming, start
@@ -31,6 +31,7 @@ from dovetail.plan.lookups import Lookup, without_time
 from dovetail.plan.nested import inner_joins
 from dovetail.plan.stream import Feed, StreamPlan, plan_stream
 from dovetail.plan.words import explained, explained_batch
+from dovetail.schema import quoted
 from dovetail.spec import arguments
 
 if TYPE_CHECKING:
@@ -411,7 +412,21 @@ def plan_of(joined: Joined) -> StreamPlan:
 def streaming_of(joined: Joined) -> Streaming:
     """Returns the plan with its frames, as the streaming engine takes it."""
     left, right = (joined.frames[hand] for hand in spec.HANDS)
-    refuse_stopped(next(leaves((left, right))))
+    spark = next(leaves((left, right))).sparkSession
+    refuse_stopped(spark)
+
+    def sides() -> Iterator[DataFrame]:
+        for hand, frame in zip(spec.HANDS, (left, right), strict=True):
+            if isinstance(frame, tuple):
+                # What a join inside gives has columns, and no frame before it is laid.
+                source = joined.request.side(hand).source
+                columns = spec.input_of(source, joined.inputs, "").schema.columns
+                ddl = ", ".join(f"{quoted(one.name)} {one.type}" for one in columns)
+                yield spark.createDataFrame([], ddl)
+            else:
+                yield frame
+
+    refuse_unsteady(joined.request, sides)
     return Streaming(plan_of(joined), (left, right))
 
 

@@ -44,7 +44,7 @@ LAWS = [
             ({"select": {"a": "`l.v`"}}, {"select": {"a": "session.nope"}}),
             ({"soft": "nope"}, {"soft": "nope is null"}),
             ({"skip_when": "v"}, {"skip_when": "matched_left"}),
-            ({"select": {"a": "now"}}, {"select": {"a": "Current_Timestamp"}}),
+            ({"select": {"a": "now"}}, {"select": {"a": "Current_User"}}),
             (
                 {"limit": LIMIT | {"transform": {"id": "id"}}},
                 {"limit": LIMIT | {"transform": {"id": "l.id"}}},

@@ -4,6 +4,7 @@ import pytest
 
 from dovetail.api import terms
 from dovetail.errors import SpecError
+from dovetail.expression.changing import is_for_engine
 from dovetail.expression.syntax import value_and_name
 from dovetail.spec.defaults import with_defaults
 from dovetail.spec.inputs import Settings
@@ -12,6 +13,7 @@ from dovetail.spec.rules import check_spec
 from tests.spec.rules.laws import (
     ARRIVAL,
     BATCH,
+    COLUMNS,
     EVENT,
     INPUTS,
     LIMIT,
@@ -61,13 +63,55 @@ LAWS = [
             (SETS, {"skip_when": "false x"}, {"skip_when": "false"}),
         ]
     ),
+    *(
+        ("steady_values", changed(base, **wrong), changed(base, **right))
+        for base, wrong, right in [
+            (BATCH, {"select": {"a": "rand()"}}, {"select": {"a": "'rand()'"}}),
+            (BATCH, {"select": {"a": "`UUID`(7)"}}, {"select": {"a": "uuids(7)"}}),
+            (
+                BATCH,
+                {"select": {"a": "current_timestamp"}},
+                {"select": {"a": "current_user"}},
+            ),
+            (
+                BATCH,
+                {"select": {"a": "unix_timestamp()"}},
+                {"select": {"a": "unix_timestamp(l.at)"}},
+            ),
+            (
+                BATCH,
+                {"soft": "l.at > timestamp 'now'"},
+                {"soft": "l.at > timestamp '2026-01-01'"},
+            ),
+            (BATCH, {"soft": "date(' Today') > l.at"}, {"soft": "l.v = 'today'"}),
+            (BATCH, {"hard": [["l.id + rand()", "r.id"]]}, {"hard": [["1", "r.id"]]}),
+            (BATCH, {"skip_when": "rand() > 0.5"}, {"skip_when": "l.v > 0.5"}),
+            (
+                BATCH,
+                {"limit": LIMIT | {"transform": {"id": "1 + random()"}}},
+                {"limit": LIMIT | {"transform": {"id": "1 + l.id"}}},
+            ),
+            (
+                EVENT,
+                {"left__window": {"between": ["at", "now()"]}},
+                {"left__window": {"between": ["at", "at"]}},
+            ),
+            (
+                ARRIVAL,
+                {"left__partition_by": ["current_date"]},
+                {"left__from": "dated", "left__partition_by": ["Current_Date"]},
+            ),
+            (SETS, {"pair_condition": "rand() > 0.5"}, {"pair_condition": "true"}),
+        ]
+    ),
 ]
+DATED = INPUTS | {"dated": INPUTS["s"] | {"schema": COLUMNS | {"current_date": "date"}}}
 
 
 @pytest.mark.parametrize(("rule", "breaks", "keeps"), LAWS)
 def test_a_law_about_texts(rule, breaks, keeps):
-    assert broken(breaks) == rule
-    assert broken(keeps) == ""
+    assert broken(breaks, DATED) == rule
+    assert broken(keeps, DATED) == ""
 
 
 @pytest.mark.parametrize(
@@ -124,3 +168,31 @@ def test_both_names_are_told(words, said, found, hint):
     assert caught.value.found == found
     assert caught.value.expected == "an expression without a name"
     assert caught.value.hint == hint
+
+
+@pytest.mark.parametrize(
+    ("text", "is_asked"),
+    [
+        ("rand()", True),
+        ("`dice`(l.v)", True),
+        ("coalesce(l.v, dice (l.v))", True),
+        ("l.v IN (1, 2) AND NOT (l.v > 1)", False),
+        ("CAST(coalesce(l.v, 1) AS decimal(10, 2))", False),
+        ("l.v", False),
+    ],
+)
+def test_an_engine_is_asked_of_functions_that_it_alone_has(text, is_asked):
+    assert is_for_engine(text) is is_asked
+
+
+def test_what_changes_is_named_with_what_helps():
+    sources = read_inputs(INPUTS)
+    said = {"select": {"a": "coalesce(l.v, rand())"}}
+    join = with_defaults(read_join(changed(BATCH, **said)), sources)
+    with pytest.raises(SpecError) as caught:
+        check_spec(join, sources, Settings())
+    assert caught.value.found == (
+        '"coalesce(l.v, rand())" in select of "a" names rand(), which is another value '
+        "each time it is asked"
+    )
+    assert "behind the join" in caught.value.hint

@@ -78,7 +78,6 @@ def check_spec(
     # A join is looked at after those inside it; switches are those of the outermost.
     inner = [*_tree(join)] if isinstance(join, spec.JoinSpec) else []
     names = spec.source_names(join)
-    every = [*texts.texts_of(join)]
     for rule in RULES:
         found: Iterable[Finding] = ()
         match rule, join:
@@ -87,6 +86,7 @@ def check_spec(
             case JoinRule(check=check), spec.JoinSpec():
                 found = chain.from_iterable(check(one, sources) for one in inner)
             case TextRule(check=check), _:
+                every = texts.texts_of(join, sources)
                 found = chain.from_iterable(check(*one) for one in every)
             case SettingsRule(check=check), spec.JoinSpec():
                 found = check(join, switches)

@@ -57,8 +57,11 @@ class SetRule(Rule[Callable[[spec.SetJoinSpec, spec.Inputs], Iterator[Finding]]]
     """A law about a join of several sets."""
 
 
-class TextRule(Rule[Callable[[str, Expression], Iterator[Finding]]]):
-    """A law about each expression of a join, at its place, whatever the join."""
+class TextRule(Rule[Callable[[str, Expression, Sequence[str]], Iterator[Finding]]]):
+    """A law about each expression of a join, at its place, whatever the join.
+
+    It is told which columns stand bare in the expression.
+    """
 
 
 class SettingsRule(Rule[Callable[[spec.JoinSpec, spec.Settings], Iterator[Finding]]]):
