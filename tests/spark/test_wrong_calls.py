@@ -55,6 +55,23 @@ def test_an_alias_is_told_before_spark_drops_it(sides):
         joined.pick(limit=1, exceeded={"n": "0 as b"})
 
 
+def test_a_row_of_its_own_leaves_the_columns_in_their_types(sides):
+    left, right = (dt.dataset(one) for one in sides)
+    select = {"n": "CAST(l.n AS bigint)", "at": "CAST('2026-03-01' AS date)"}
+    joined = left.join(right, on="id", select=select)
+    types = [("n", "bigint"), ("at", "date")]
+    assert joined.matched.dtypes == types
+    own = joined.pick(limit=1, exceeded={"n": "0", "at": "'2026-01-02'"}).matched
+    assert own.dtypes == types
+    found = {(row.n, row.at.isoformat()) for row in own.collect()}
+    assert found == {(0, "2026-01-02"), (9, "2026-03-01")}
+    with pytest.raises(dt.SpecError) as caught:
+        joined.pick(limit=1, exceeded={"n": "'many'"})
+    told = """"'many'" in transform of "n" is string, and the column is bigint"""
+    assert caught.value.found == told
+    assert "CAST('many' AS bigint)" in caught.value.hint
+
+
 @pytest.fixture(scope="module")
 def functions(spark):
     """Two functions of the user: what one gives is chance, and he has said so."""

@@ -33,6 +33,7 @@ from dovetail.plan.stream import Feed, StreamPlan, plan_stream
 from dovetail.plan.words import explained, explained_batch
 from dovetail.schema import quoted
 from dovetail.spec import arguments
+from dovetail.spec.defaults import complete
 
 if TYPE_CHECKING:
     from dovetail.api.streams import Rows
@@ -220,6 +221,8 @@ class Joined:
     def _checked(self, **parts: Any) -> Joined:  # noqa: ANN401 - fields of ours
         """Returns the join with other parts, or refuses what breaks a law."""
         other = replace(self, **parts)
+        # Windows stand there already; what fits a column of a limit gets its type.
+        other = replace(other, request=complete(other.request, other.inputs))
         terms.check(other.request, other.inputs, other.settings)
         return other
 
@@ -412,8 +415,8 @@ def plan_of(joined: Joined) -> StreamPlan:
 def streaming_of(joined: Joined) -> Streaming:
     """Returns the plan with its frames, as the streaming engine takes it."""
     left, right = (joined.frames[hand] for hand in spec.HANDS)
-    spark = next(leaves((left, right))).sparkSession
-    refuse_stopped(spark)
+    first = next(leaves((left, right)))
+    refuse_stopped(first)
 
     def sides() -> Iterator[DataFrame]:
         for hand, frame in zip(spec.HANDS, (left, right), strict=True):
@@ -422,7 +425,7 @@ def streaming_of(joined: Joined) -> Streaming:
                 source = joined.request.side(hand).source
                 columns = spec.input_of(source, joined.inputs, "").schema.columns
                 ddl = ", ".join(f"{quoted(one.name)} {one.type}" for one in columns)
-                yield spark.createDataFrame([], ddl)
+                yield first.sparkSession.createDataFrame([], ddl)
             else:
                 yield frame
 

@@ -406,9 +406,10 @@ def _refuse_unreadable(rows: DataFrame, order: str) -> None:
         with plain_rules(rows.sparkSession), refused:
             # A condition takes no sums and no windows.
             rows.where(f"({order}) IS NOT NULL")
-            nothing = rows.sparkSession.range(0).select()
-            if is_for_engine(order) and is_unsteady(order, rows, nothing):
-                found, *helps = UNSTEADY
+            found, *helps = UNSTEADY
+            if is_for_engine(order) and is_unsteady(
+                order, rows, rows.sparkSession.range(0).select()
+            ):
                 raise SpecError(f"the order of rows, {order}, {found}", *helps)
 
 

@@ -32,7 +32,7 @@ LAWS = [
             ),
             (
                 {"limit": LIMIT | {"transform": {"id": "r.v"}}},
-                {"limit": LIMIT | {"transform": {"id": "r.w"}}},
+                {"limit": LIMIT | {"transform": {"id": "CAST(r.w AS int)"}}},
             ),
             ({"soft": "l.x"}, {"soft": "l.x", "left__from": "unseen"}),
         ]

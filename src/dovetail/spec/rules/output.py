@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from dovetail import spec
 from dovetail.expression import Expression
+from dovetail.schema import AtomicType
 from dovetail.spec.rules.rule import Finding, JoinRule
 
 # By how many sides the kind preserves: each has a port of its own, or none has.
@@ -95,6 +96,22 @@ def transforms_of_other_columns(
             )
 
 
+def transforms_of_other_types(
+    join: spec.JoinSpec, inputs: spec.Inputs
+) -> Iterator[Finding]:
+    """Gives the values of a limit's transform that their columns do not hold."""
+    # What fits has been cast: the column would change for all other rows.
+    for name, kind, own in spec.stand_ins(join, inputs):
+        if own.type not in {kind, AtomicType.NULL}:
+            found = f'"{own.text}" in ', f'transform of "{name}"', f" is {own.type}"
+            yield Finding(
+                (*found, "", f", and the column is {kind}"),
+                f"{kind}, or what fits into it",
+                f'write "CAST({own.text} AS {kind})", or select the column in a type '
+                "that holds both",
+            )
+
+
 def _selected(join: spec.JoinSpec) -> tuple[tuple[str, Expression], ...]:
     """Returns the columns that are selected by name."""
     return join.select.columns if isinstance(join.select, spec.Columns) else ()
@@ -128,5 +145,10 @@ RULES = (
         "transform_columns",
         "a limit's transform gives output columns",
         transforms_of_other_columns,
+    ),
+    JoinRule(
+        "transform_types",
+        "a limit's transform gives values of the types of their columns",
+        transforms_of_other_types,
     ),
 )
