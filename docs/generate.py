@@ -78,7 +78,9 @@ Keys, conditions and output columns are expressions of Spark SQL over `l.column`
 `r.column`. They mean what they mean in Spark without ANSI mode, in UTC, whatever the
 session says: what cannot be computed is null, whole numbers wrap. What is not on this
 page is refused by its name before anything runs, but in a batch of your own frames:
-there Spark reads every expression, its other functions too.
+there Spark reads every expression, its other functions too. What is another value
+each time it is asked, as `rand()`, `now()` or a function that you have registered so,
+is refused everywhere: a run that goes on, or is repeated, would give other rows.
 
 One tree of nodes with types stands behind a text. The oracle computes it on plain rows,
 Spark is given the text (or what the tree is written as), and where kernels meet rows it

@@ -156,6 +156,20 @@ def test_what_is_wrong_is_told_in_a_sentence(run, folder, text, options, says):
     assert "Traceback" not in found.stderr
 
 
+@pytest.mark.parametrize("text", ["", " \n\n", "// OUTPUT(1);", "/* nothing */"])
+def test_a_text_without_a_statement_is_told(run, text):
+    found = run(text)
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert "the text has no statement; expected an action, as OUTPUT" in found.stderr
+
+
+def test_a_text_of_definitions_alone_says_that_nothing_comes_out(run):
+    found = run("a := 1;\nb := a + 1;\n")
+    assert (found.exit_code, found.stdout) == (0, "")
+    assert "nothing comes out: the text has no action" in found.stderr
+    assert "nothing comes out" not in run("a := 1;\nOUTPUT(a);").stderr
+
+
 def test_only_programs_are_run(run):
     found = run("[]", name="case.json")
     assert found.exit_code == 2

@@ -223,3 +223,47 @@ def test_what_breaks_in_a_worker_is_no_mistake_of_the_folder(spark, tmp_path):
     (tmp_path / "batch=1").touch()
     with pytest.raises(dt.EngineError, match=r'matched" is not written: the folder "'):
         one_outlet(dt.folder(tmp_path / "batch=1")).write(spark.range(3), 1)
+
+
+class Ledger:
+    """A sink of a user's own, which may refuse rows in its own words, or break."""
+
+    place = "the ledger"
+    reads_once = False
+
+    def __init__(self, error=None):
+        self.error, self.batches = error, []
+
+    def prepare(self, *_, **__):
+        if self.error:
+            raise self.error
+
+    def write(self, rows, batch, **_):
+        self.batches.append((batch, rows.count()))
+
+
+def written(spark, folder, sink):
+    """A query that writes a row of a stream into a sink, to its end."""
+    frame(spark).write.parquet(str(folder / "in"))
+    rows = dt.stream(spark.readStream.schema(DDL).parquet(str(folder / "in")))
+    right = dt.dataset(frame(spark))
+    joined = rows.join(right, on="n", select={"n": "l.n"})
+    now = {"availableNow": True}
+    query = joined.write(matched=sink, checkpoint=folder / "state", trigger=now)
+    query.awaitTermination()
+
+
+def test_a_sink_of_a_user_that_breaks_before_the_start_is_told(spark, tmp_path):
+    with pytest.raises(dt.EngineError) as caught:
+        written(spark, tmp_path / "a", Ledger(LookupError("no page 7")))
+    assert str(caught.value) == (
+        'the rows of "matched" are not written: prepare of Ledger, which writes into '
+        "the ledger, failed: LookupError: no page 7; expected a sink that takes the "
+        "rows, or refuses them with a DovetailError"
+    )
+    assert isinstance(caught.value.__cause__, LookupError)
+    with pytest.raises(dt.SpecError, match="no rows of mine"):
+        written(spark, tmp_path / "b", Ledger(dt.SpecError("no rows of mine")))
+    ledger = Ledger()
+    written(spark, tmp_path / "c", ledger)
+    assert ledger.batches == [(0, len(ROWS))]

@@ -5,6 +5,7 @@ import logging
 import pytest
 from pyspark.errors import AnalysisException
 from pyspark.logger import PySparkLogger
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 import dovetail as dt
 from dovetail.bind.sinks import folders_of
@@ -21,8 +22,6 @@ def sides(spark):
 WRONG = {
     "unknown function": ({"select": {"x": "nofun(l.n)"}}, "nofun", 'select["x"]'),
     "bare name": ({"where": "n > 1 AND bare(n)"}, "", "where"),
-    # Spark takes a word behind an expression for its alias.
-    "a word behind": ({"where": "l.n > 1 rows", "keep": 1}, "Syntax error", "where"),
 }
 
 
@@ -42,6 +41,97 @@ def test_a_condition_that_is_none_is_told_before_spark_is_asked(sides, where):
     left, right = (dt.dataset(one) for one in sides)
     with pytest.raises(dt.SpecError, match="in where is no expression"):
         _ = left.join(right, on="id", where=where).matched
+
+
+def test_an_alias_is_told_before_spark_drops_it(sides):
+    left, right = (dt.dataset(one) for one in sides)
+    for wish in ({"select": {"a": "l.n as b"}}, {"where": "l.n > 1 b", "keep": 1}):
+        with pytest.raises(dt.SpecError, match='has the name "b" of its own'):
+            left.join(right, on="id", **wish)
+    with pytest.raises(dt.SpecError, match='of "a" has the name "b" of its own'):
+        left.together(right, on="id", select={"a": "l.n b"})
+    joined = left.join(right, on="id", how="left", select={"n": "l.n"})
+    with pytest.raises(dt.SpecError, match='of "n" has the name "b" of its own'):
+        joined.pick(limit=1, exceeded={"n": "0 as b"})
+
+
+def test_a_row_of_its_own_leaves_the_columns_in_their_types(sides):
+    left, right = (dt.dataset(one) for one in sides)
+    select = {"n": "CAST(l.n AS bigint)", "at": "CAST('2026-03-01' AS date)"}
+    joined = left.join(right, on="id", select=select)
+    types = [("n", "bigint"), ("at", "date")]
+    assert joined.matched.dtypes == types
+    own = joined.pick(limit=1, exceeded={"n": "0", "at": "'2026-01-02'"}).matched
+    assert own.dtypes == types
+    found = {(row.n, row.at.isoformat()) for row in own.collect()}
+    assert found == {(0, "2026-01-02"), (9, "2026-03-01")}
+    with pytest.raises(dt.SpecError) as caught:
+        joined.pick(limit=1, exceeded={"n": "'many'"})
+    told = """"'many'" in transform of "n" is string, and the column is bigint"""
+    assert caught.value.found == told
+    assert "CAST('many' AS bigint)" in caught.value.hint
+
+
+@pytest.fixture(scope="module")
+def functions(spark):
+    """Two functions of the user: what one gives is chance, and he has said so."""
+    spark.udf.register("dice", F.udf(lambda _: 4, "int").asNondeterministic())
+    spark.udf.register("four", F.udf(lambda _: 4, "int"))
+
+
+@pytest.mark.usefixtures("functions")
+@pytest.mark.parametrize(
+    "wish",
+    [
+        {"select": {"a": "{}(l.n)"}},
+        {"select": {"a": "if(matched_left, {}(l.n), 0)"}},
+        {"where": "{}(l.n) > 1", "select": {"a": "4"}},
+    ],
+)
+def test_what_spark_takes_for_chance_is_refused_in_a_batch(sides, wish):
+    left, right = (dt.dataset(one) for one in sides)
+
+    def joined(name):
+        said = {**wish, "select": {"a": wish["select"]["a"].format(name)}}
+        said["where"] = wish.get("where", "true").format(name)
+        return left.join(right, on="id", **said).matched
+
+    with pytest.raises(dt.SpecError, match=r"dice.*is another value each time it is"):
+        joined("dice")
+    assert [row.a for row in joined("four").collect()] == [4] * 4
+
+
+@pytest.mark.usefixtures("functions")
+def test_what_spark_takes_for_chance_is_refused_of_an_order_and_a_stand_in(sides):
+    left, right = (dt.dataset(one) for one in sides)
+    with pytest.raises(
+        dt.SpecError, match=r"order of rows, dice\(n\), is another value"
+    ):
+        dt.stream(sides[0], order="dice(n)")
+    with pytest.raises(
+        dt.SpecError, match=r'"rand\(\)" in order is another value each'
+    ):
+        dt.stream(sides[0], order="rand()")
+    assert "four(n)" in repr(dt.stream(sides[0], order="four(n)"))
+    joined = left.join(right, on="id", how="left", select={"n": "l.n"})
+    with pytest.raises(dt.SpecError, match=r'exceeded\["n"\] is "dice\(l.n\)", which'):
+        _ = joined.pick(limit=1, exceeded={"n": "dice(l.n)"}).matched
+
+
+@pytest.mark.usefixtures("functions")
+def test_what_spark_takes_for_chance_is_refused_on_streams(spark):
+    ticks = spark.readStream.format("rate").load()
+    sides = [
+        dt.stream(ticks.selectExpr("1 k", f"timestamp {name}"), time=name)
+        for name in ("at", "seen")
+    ]
+    left, right = (side.window(dt.range("1 hour")) for side in sides)
+    with pytest.raises(dt.SpecError, match=r'select\["x"\] is "dice\(l.k\)", which is'):
+        _ = left.join(right, on="k", select={"x": "dice(l.k)"}).matched
+    assert left.join(right, on="k", select={"x": "four(l.k)"}).matched.isStreaming
+    inner = left.join(right, on="k", select={"k": "l.k"}).window(dt.range("1 hour"))
+    with pytest.raises(dt.SpecError, match=r'select\["x"\] is "dice\(l.k\)", which is'):
+        _ = inner.join(right, on="k", select={"x": "dice(l.k)"}).matched
 
 
 @pytest.mark.parametrize("name", ["skip_when", "left_condition"])

@@ -14,6 +14,7 @@ from dovetail.expression import Expression, Scope, parse
 from dovetail.plan.stream import Feed
 from dovetail.schema import MOMENTS, WHOLE, AtomicType, Schema
 from dovetail.spec import arguments
+from dovetail.spec.rules.texts import changing_values
 
 _HIDDEN = "_metadata"
 """Spark's own column of rows from files: no schema shows it, or its types."""
@@ -172,6 +173,8 @@ def _place(name: str, given: str, schema: Schema) -> str:
     column = spec.plain_column(Expression(given))
     if column and column not in schema:
         raise arguments.no_column(name, given, column, schema)
+    for told in changing_values(name, Expression(given), schema.names):
+        raise SpecError(told.fact({}), told.expected, told.hint)
     if _HIDDEN in given:
         return given
     try:

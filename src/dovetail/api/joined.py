@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -16,11 +16,18 @@ from dovetail import spec
 from dovetail.api import choices, samples, terms
 from dovetail.api.alone import started_alone
 from dovetail.bind.failures import refuse_stopped
-from dovetail.bind.sinks import Calling, Sink, refuse_in_sources
+from dovetail.bind.sinks import (
+    Calling,
+    Current,
+    Folder,
+    OwnSink,
+    Sink,
+    refuse_in_sources,
+)
 from dovetail.engines.kernel_settings import reads_all, stream_settings
 from dovetail.engines.spark_batch.arrivals import Arrivals
 from dovetail.engines.spark_batch.join import join_batch, sample
-from dovetail.engines.spark_batch.refusals import words_of_spark
+from dovetail.engines.spark_batch.refusals import refuse_unsteady, words_of_spark
 from dovetail.engines.spark_stream.dataflow import Frames, leaves
 from dovetail.engines.spark_stream.outlets import AnyOutlet
 from dovetail.engines.spark_stream.query import NOW, Start, Streaming, start
@@ -31,7 +38,9 @@ from dovetail.plan.lookups import Lookup, without_time
 from dovetail.plan.nested import inner_joins
 from dovetail.plan.stream import Feed, StreamPlan, plan_stream
 from dovetail.plan.words import explained, explained_batch
+from dovetail.schema import quoted
 from dovetail.spec import arguments
+from dovetail.spec.defaults import complete
 
 if TYPE_CHECKING:
     from dovetail.api.streams import Rows
@@ -219,6 +228,8 @@ class Joined:
     def _checked(self, **parts: Any) -> Joined:  # noqa: ANN401 - fields of ours
         """Returns the join with other parts, or refuses what breaks a law."""
         other = replace(self, **parts)
+        # Windows stand there already; what fits a column of a limit gets its type.
+        other = replace(other, request=complete(other.request, other.inputs))
         terms.check(other.request, other.inputs, other.settings)
         return other
 
@@ -411,7 +422,21 @@ def plan_of(joined: Joined) -> StreamPlan:
 def streaming_of(joined: Joined) -> Streaming:
     """Returns the plan with its frames, as the streaming engine takes it."""
     left, right = (joined.frames[hand] for hand in spec.HANDS)
-    refuse_stopped(next(leaves((left, right))))
+    first = next(leaves((left, right)))
+    refuse_stopped(first)
+
+    def sides() -> Iterator[DataFrame]:
+        for hand, frame in zip(spec.HANDS, (left, right), strict=True):
+            if isinstance(frame, tuple):
+                # What a join inside gives has columns, and no frame before it is laid.
+                source = joined.request.side(hand).source
+                columns = spec.input_of(source, joined.inputs, "").schema.columns
+                ddl = ", ".join(f"{quoted(one.name)} {one.type}" for one in columns)
+                yield first.sparkSession.createDataFrame([], ddl)
+            else:
+                yield frame
+
+    refuse_unsteady(joined.request, sides)
     return Streaming(plan_of(joined), (left, right))
 
 
@@ -440,7 +465,10 @@ def sink_given(name: str, sink: object) -> Sink:
         found = cast("Sink", sink)
         # Of a Column of Spark any name at all is an attribute, and again a Column.
         if isinstance(found.place, str):
-            return found
+            is_ours = type(sink).__module__.startswith("dovetail.")
+            # Folders are told by their class, as they are compared.
+            is_ours |= isinstance(found, Folder | Current)
+            return found if is_ours else OwnSink(name, found)
     is_path = isinstance(sink, str | PathLike)
     place = arguments.told(str(sink)) if is_path else '"out/matched"'
     hint = f"{name}=dt.folder({place}) writes into that folder"

@@ -15,7 +15,7 @@ from dovetail.api.flows import Flow, JoinedQuery, flow_of
 from dovetail.api.joined import Joined, met_once, streaming_of
 from dovetail.api.outputs import Outputs
 from dovetail.api.sets import Together
-from dovetail.bind.failures import refused_by_spark
+from dovetail.bind.failures import is_unsteady, refused_by_spark
 from dovetail.bind.files import tuples
 from dovetail.bind.files.tuple_sinks import text_sinks
 from dovetail.bind.kafka import Topic
@@ -30,6 +30,7 @@ from dovetail.engines.spark_stream.dataflow import Frames
 from dovetail.engines.spark_stream.row_time import Inputs, RowTimeQuery, TimedRows
 from dovetail.errors import SchemaError, SpecError
 from dovetail.expression import Expression
+from dovetail.expression.changing import is_for_engine
 from dovetail.plan.lookups import NoLookup
 from dovetail.plan.nested import renamed, under, unnested
 from dovetail.plan.sides import input_of
@@ -38,6 +39,7 @@ from dovetail.plan.stream import Feed, feed_of_rows
 from dovetail.schema import Schema, quoted
 from dovetail.spec import arguments
 from dovetail.spec.defaults import complete
+from dovetail.spec.rules.texts import UNSTEADY
 
 _COUNTED = "place"
 _EXPECTED = "rows of dt.stream, dt.table or dt.dataset"
@@ -404,6 +406,11 @@ def _refuse_unreadable(rows: DataFrame, order: str) -> None:
         with plain_rules(rows.sparkSession), refused:
             # A condition takes no sums and no windows.
             rows.where(f"({order}) IS NOT NULL")
+            # Of rows that are only described there is nobody to ask.
+            if is_for_engine(order) and isinstance(rows, DataFrame):
+                nothing, (found, *helps) = rows.limit(0).select(), UNSTEADY
+                if is_unsteady(order, rows, nothing):
+                    raise SpecError(f"the order of rows, {order}, {found}", *helps)
 
 
 def _given(

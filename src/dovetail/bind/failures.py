@@ -10,6 +10,8 @@ from logging import LogRecord
 
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.logger import PySparkLogger
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.errors import DovetailError, EngineError, LimitError, SpecError
 
@@ -102,6 +104,17 @@ def refused_by_spark(found: str, expected: str, hint: str = "") -> Iterator[None
             yield
     except AnalysisException as error:
         raise SpecError(f"{found}: {said(error)}", expected, hint) from error
+
+
+def is_unsteady(text: str, rows: DataFrame, others: DataFrame) -> bool:
+    """Tells whether Spark takes an expression over rows for one of chance."""
+    try:
+        with on_trial():
+            # No condition of a join may be another one each time it is asked.
+            _ = rows.join(others, F.expr(f"({text}\n) IS NULL")).schema
+    except AnalysisException as error:
+        return "NON_DETERMINISTIC" in (error.getCondition() or "")
+    return False
 
 
 def refuse_stopped(given: object) -> None:

@@ -30,7 +30,7 @@ from dovetail.bind.failures import (
     refuse_stopped,
     refused_by_spark,
 )
-from dovetail.errors import EngineError, SpecError
+from dovetail.errors import DovetailError, EngineError, SpecError
 from dovetail.schema import quoted
 from dovetail.spec.arguments import AnyPath, public, whole, word, wrong
 from dovetail.spec.arguments import path as path_of
@@ -333,6 +333,42 @@ class Calling:
     ) -> None:
         """Calls the function."""
         self.function(rows, batch)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnSink:
+    """A sink of a class of the user's, into which what goes by a name is written."""
+
+    name: str
+    sink: Sink
+
+    @property
+    def place(self) -> str:
+        """Returns where the rows go, as the sink itself says it."""
+        return self.sink.place
+
+    @property
+    def reads_once(self) -> bool:
+        """Tells whether the sink reads all rows once."""
+        return self.sink.reads_once
+
+    def prepare(self, rows: DataFrame, *, is_new: bool) -> None:
+        """Lets the sink refuse the rows, and tells whose error it is if it breaks."""
+        try:
+            self.sink.prepare(rows, is_new=is_new)
+        except DovetailError:
+            raise
+        except Exception as error:
+            raise EngineError(
+                f'the rows of "{self.name}" are not written: prepare of '
+                f"{type(self.sink).__name__}, which writes into {self.place}, failed: "
+                f"{cause(error)}",
+                "a sink that takes the rows, or refuses them with a DovetailError",
+            ) from error
+
+    def write(self, rows: DataFrame, batch: int, *, is_empty: bool) -> None:
+        """Writes a batch."""
+        self.sink.write(rows, batch, is_empty=is_empty)
 
 
 @public

@@ -101,6 +101,25 @@ def is_comparable(kind: Kind) -> bool:
             return True
 
 
+def holds(kind: Kind, other: Kind) -> bool:
+    """Tells whether a type has all values of another one, each as it is."""
+    # So many bits of a whole number a float, and a double, has.
+    exact = {FLOAT: 24, DOUBLE: 53}
+    match kind, other:
+        case _ if other in (kind, NULL):
+            return True
+        case schema.DecimalType(), schema.DecimalType():
+            whole = kind.precision - kind.scale >= other.precision - other.scale
+            return whole and kind.scale >= other.scale
+        case schema.DecimalType(), schema.AtomicType() if other in BITS:
+            digits = len(str(1 << (BITS[other] - 1)))
+            return kind.precision - kind.scale >= digits
+        case schema.AtomicType(), schema.AtomicType() if other in BITS:
+            return {**BITS, **exact}.get(kind, 0) >= BITS[other]
+        case _:
+            return (kind, other) == (DOUBLE, FLOAT)
+
+
 def columnar(kind: Kind) -> schema.Type:
     """Returns the type of a column, or raises for a span of time, which has none."""
     if isinstance(kind, Interval):

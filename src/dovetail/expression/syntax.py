@@ -7,6 +7,9 @@ table of functions alone says what it means.
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import sqlglot
@@ -21,6 +24,8 @@ from dovetail.errors import DovetailError, Place, SpecError
 WITHIN = "it stands in "
 HERE = "it stands here:"
 SUFFIXES = frozenset({"Y", "S", "L", "F", "D", "BD"})
+_ENDS_IN_A_NAME = re.compile(r"[\w`](?:\s|--[^\n]*|/\*.*?\*/)*\Z", re.DOTALL)
+_AS = re.compile(r"\s+as\s*\Z", re.IGNORECASE)
 
 
 class _Expressions(Spark):
@@ -111,6 +116,23 @@ def syntax(text: str) -> exp.Expr:
         raise SpecError(
             f'"{text}" is no expression: {why}', "an expression of Spark SQL", hint
         ) from error
+
+
+@lru_cache(maxsize=1000)
+def value_and_name(text: str) -> tuple[str, str]:
+    """Returns what stands in front of an alias, and the alias, or "" where none is.
+
+    A text that cannot be read has none: others refuse it.
+    """
+    # Few texts end so: the others are not read for it.
+    if _ENDS_IN_A_NAME.search(text):
+        with suppress(SpecError, RecursionError):
+            found = syntax(text)
+            name = found.args.get("alias")
+            if isinstance(found, exp.Alias) and isinstance(name, exp.Identifier):
+                value = text[: name.meta["start"]].rstrip()
+                return _AS.sub("", value), name.name
+    return text, ""
 
 
 def pointed(error: DovetailError, text: str, node: exp.Expr) -> DovetailError:

@@ -25,6 +25,7 @@ from dovetail.spec.facts import (
     schema_of_sets,
     selected_columns,
     source_names,
+    stand_ins,
     waits_for_tables,
     with_time_passing,
     without_static,

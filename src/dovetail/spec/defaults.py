@@ -1,4 +1,6 @@
-"""Windows that were not written: every side gets the one that its rows ask for.
+"""What was not written: windows, and of a limit's own row the types of its columns.
+
+Every side gets the window that its rows ask for:
 
     rows of                         window
     a table with a key              latest: its key
@@ -17,9 +19,13 @@ rows have no time to be looked up by.
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Context, Decimal
 
 from dovetail import spec
-from dovetail.expression import Expression
+from dovetail.errors import SchemaError
+from dovetail.expression import Expression, Typed, kinds
+from dovetail.expression.tree import Literal
+from dovetail.schema import MOST_DIGITS, Type, read_value
 
 
 def with_defaults(
@@ -53,7 +59,40 @@ def complete(join: spec.JoinSpec, inputs: spec.Inputs) -> spec.JoinSpec:
         inside,
         left=_with_window(inside, spec.Hand.LEFT, inputs),
         right=_with_window(inside, spec.Hand.RIGHT, inputs),
+        picks=_with_types(inside, inputs),
     )
+
+
+def _with_types(join: spec.JoinSpec, inputs: spec.Inputs) -> spec.Picks:
+    """Returns the picks, in which what fits into its column has the column's type."""
+    cast = {
+        name: Expression(f"CAST({own.text}\n AS {kind})")
+        for name, kind, own in spec.stand_ins(join, inputs)
+        if own.type not in {kind, kinds.NULL} and _fits(own, kind)
+    }
+    given = join.picks.stand_in
+    return join.picks.standing_in(
+        tuple((name, cast.get(name, text)) for name, text in given)
+    )
+
+
+def _fits(own: Typed, kind: Type) -> bool:
+    """Tells whether a value loses nothing in a type, as a literal or whatever it is."""
+    if kinds.holds(kind, own.type):
+        return True
+    if not isinstance(own.tree, Literal) or kind == kinds.BINARY:
+        return False
+    value = own.tree.value
+    try:
+        found = read_value(value, kind, "")
+    except SchemaError:
+        return False
+    if not isinstance(value, int | Decimal):
+        return True
+    # A fraction is meant as it is written, where there is room for its digits.
+    room: dict[Type, int] = {kinds.FLOAT: 6, kinds.DOUBLE: 15}
+    few = Decimal(value).normalize(Context(prec=MOST_DIGITS)).as_tuple().digits
+    return found == value or len(few) <= room.get(kind, 0)
 
 
 def _with_inner(side: spec.Side, inputs: spec.Inputs) -> spec.Side:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from dovetail.errors import DovetailError
-from dovetail.expression import Expression, Scope, kinds, parse
+from dovetail.expression import Expression, Scope, Typed, kinds, parse
 from dovetail.schema import Column, Schema, Type, blank, quoted, read_value
 from dovetail.spec.inputs import (
     Clock,
@@ -267,6 +267,25 @@ def output_schema(join: JoinSpec, inputs: Inputs) -> Schema:
     return Schema(
         tuple(Column(name, parse(text, scope).type) for name, text in columns)
     )
+
+
+def stand_ins(join: JoinSpec, inputs: Inputs) -> Iterator[tuple[str, Type, Typed]]:
+    """Gives the columns of the row that a limit lets out, with the type that each has.
+
+    What is known before it runs alone: the type of the column, and what stands in it.
+    """
+    for name, text in join.picks.stand_in:
+        with suppress(DovetailError):
+            schemas = {
+                hand: input_of(join.side(hand).source, inputs, hand.value).schema
+                for hand in HANDS
+            }
+            scope = Scope.pair(*schemas.values())
+            shown = dict(selected_columns(join, schemas))
+            # Another law says that there is no column of a name.
+            for column, value in shown.items():
+                if column.lower() == name.lower():
+                    yield name, parse(value, scope).type, parse(text, scope)
 
 
 def known_types(

@@ -417,10 +417,13 @@ class Picks:
 
     def standing_in_with(self, more: tuple[tuple[str, Expression], ...]) -> Picks:
         """Returns the same, where the row that stands in has more columns, if any."""
+        return self.standing_in((*self.stand_in, *more))
+
+    def standing_in(self, columns: tuple[tuple[str, Expression], ...]) -> Picks:
+        """Returns the same, where the row that stands in, if any, has these columns."""
         if not isinstance(self.limit, Limit) or not self.stand_in:
             return self
-        transform = (*self.stand_in, *more)
-        return replace(self, limit=replace(self.limit, transform=transform))
+        return replace(self, limit=replace(self.limit, transform=columns))
 
     @property
     def optional(self) -> tuple[OptionalPrefix | OptionalEqual, ...]:

@@ -32,7 +32,7 @@ LAWS = [
             ),
             (
                 {"limit": LIMIT | {"transform": {"id": "r.v"}}},
-                {"limit": LIMIT | {"transform": {"id": "r.w"}}},
+                {"limit": LIMIT | {"transform": {"id": "CAST(r.w AS int)"}}},
             ),
             ({"soft": "l.x"}, {"soft": "l.x", "left__from": "unseen"}),
         ]
@@ -44,7 +44,7 @@ LAWS = [
             ({"select": {"a": "`l.v`"}}, {"select": {"a": "session.nope"}}),
             ({"soft": "nope"}, {"soft": "nope is null"}),
             ({"skip_when": "v"}, {"skip_when": "matched_left"}),
-            ({"select": {"a": "now"}}, {"select": {"a": "Current_Timestamp"}}),
+            ({"select": {"a": "now"}}, {"select": {"a": "Current_User"}}),
             (
                 {"limit": LIMIT | {"transform": {"id": "id"}}},
                 {"limit": LIMIT | {"transform": {"id": "l.id"}}},

@@ -68,6 +68,33 @@ LAWS = [
         changed(BATCH, limit=LIMIT, select={"key": "l.id"}),
         changed(BATCH, limit=LIMIT, select={"ID": "l.id", "w": "r.w"}),
     ),
+    *(
+        (
+            "transform_types",
+            changed(BATCH, limit=LIMIT | {"transform": {"c": wrong}}, select=select),
+            changed(BATCH, limit=LIMIT | {"transform": {"c": right}}, select=select),
+        )
+        for kept, wrong, right in [
+            ("l.id", "'many'", "0"),
+            ("l.id", "3000000000", "CAST(1 AS tinyint)"),
+            ("l.id", "1.5", "null"),
+            ("l.v", "l.at", "l.id"),
+            ("l.v", "9007199254740993", "0.1"),
+            ("CAST(l.v AS float)", "l.id", "0.125"),
+            ("CAST(l.v AS decimal(4,2))", "0.125", "CAST(1 AS decimal(3,2))"),
+            ("CAST(l.v AS decimal(4,2))", "100", "99"),
+            ("CAST(l.v AS decimal(4,2))", "l.id", "0.1"),
+            ("CAST(l.v AS decimal(10,0))", "l.v", "l.id"),
+            ("l.at", "'soon'", "'2026-01-01T00:00:00Z'"),
+            ("l.at", "1", "unknown_here(1)"),
+            ("CAST(l.at AS date)", "l.at", "'2026-01-01'"),
+            ("CAST('x' AS binary)", "'eA=='", "X'78'"),
+            ("CAST(l.id AS string)", "1", "'1'"),
+            ("l.id > 1", "1", "false"),
+            ("array(l.id)", "array('x')", "array(1)"),
+        ]
+        for select in [{"C": kept}]
+    ),
 ]
 
 

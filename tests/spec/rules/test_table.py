@@ -19,12 +19,16 @@ from tests.spec.rules import (
     test_picks,
     test_sets,
     test_settings,
+    test_texts,
     test_windows,
 )
 from tests.spec.rules.laws import BATCH, INPUTS, changed
 
 TESTS = Path(__file__).parents[2]
-THEMES = (test_columns, test_inputs, test_output, test_picks, test_sets, test_windows)
+THEMES = (
+    *(test_columns, test_inputs, test_output, test_picks, test_sets, test_texts),
+    test_windows,
+)
 
 
 def test_every_law_is_tried():

@@ -105,6 +105,9 @@ def _translated(
     """Returns the program of a text whose parts do not fill Python's stack."""
     catalog = Listed(inputs) if isinstance(inputs, Mapping) else inputs
     statements = tuple(one for it in parser.read(text) for one in _parted(it))
+    if not statements:
+        found, expected = "the text has no statement", "an action, as OUTPUT(rows)"
+        raise DialectError(found, expected, place=Place(text, 1, 1))
     world = World(catalog, defined, follow, modules=modules, options=dict(_OPTIONS))
     context = Context(world, values.scope_of(statements, folder=modules.home), bind)
     imports = (one for one in statements if isinstance(one, syntax.Import))
@@ -114,8 +117,12 @@ def _translated(
             remark = f"IMPORT of {name} brings nothing: no folder of modules has it"
             world.remarks.append(remark)
     # Definitions are bound as actions ask for them, the others behind all actions.
-    for statement in _actions(statements):
+    actions = _actions(statements)
+    for statement in actions:
         act(context, statement)
+    if not actions:
+        remark = "nothing comes out: the text has no action, as OUTPUT(rows)"
+        world.remarks.append(remark)
     _look_at(context, context.scope)
     # What is read twice is told once.
     remarks = tuple(dict.fromkeys(world.remarks))

@@ -37,7 +37,7 @@ from dovetail.engines.spark_batch.arrivals import (
     admit,
 )
 from dovetail.engines.spark_batch.picks import pruned
-from dovetail.engines.spark_batch.refusals import words_of_spark
+from dovetail.engines.spark_batch.refusals import refuse_unsteady, words_of_spark
 from dovetail.engines.spark_batch.sets import join_sets
 from dovetail.engines.spark_batch.stops import watched
 from dovetail.kernels.arrays.names import reserved
@@ -237,6 +237,7 @@ def _met(
         sides[hand] = lives.give_lives(seat, came.admitted)
         late |= came.late
     whole = candidates.Meeting(plan, join, sides, asked.row_time, known.stops.failure)
+    refuse_unsteady(join, lambda: [sides[hand].frame for hand in spec.HANDS])
     # Unevenness is measured of all rows, so before any are pruned.
     return pruned(watched(whole, known.stops.skew)), late
 

@@ -6,15 +6,21 @@ Texts in Spark SQL may name functions that only Spark knows, so it is asked.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 
 from pyspark.errors import AnalysisException, ArithmeticException
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail import spec
-from dovetail.bind.failures import on_trial, said
+from dovetail.bind.failures import is_unsteady, on_trial, said
+from dovetail.engines.spark.rules import plain_rules
 from dovetail.errors import SpecError, UnsupportedError
+from dovetail.expression import PAIR_NAMES
+from dovetail.expression.changing import is_for_engine
 from dovetail.plan.keys import key_types
+from dovetail.spec.rules.texts import UNSTEADY
 
 _USUAL = {"true", "false"}
 
@@ -40,6 +46,31 @@ def words_of_spark(
         ) from error
 
 
+def refuse_unsteady(
+    join: spec.JoinSpec, sides: Callable[[], Iterable[DataFrame]]
+) -> None:
+    """Refuses an expression that Spark takes for another value each time.
+
+    Spark is asked where a text calls what it alone has, and for the sides only then.
+    """
+    texts = _texts_of(join)
+    asked = {name: text for name, text in texts.items() if is_for_engine(text)}
+    if not asked:
+        return
+    left, right = sides()
+    with plain_rules(left.sparkSession):
+        left, right = (
+            frame.select(F.struct("*").alias(hand.letter))
+            for hand, frame in zip(spec.HANDS, (left, right), strict=True)
+        )
+        bare = ", ".join(f"{one.name} {one.type}" for one in PAIR_NAMES.columns)
+        others = left.sparkSession.createDataFrame([], bare)
+        for name, text in asked.items():
+            if is_unsteady(text, left.join(right), others):
+                found, *helps = UNSTEADY
+                raise SpecError(f'{name} is "{text}", which {found}', *helps)
+
+
 def _refuse_keys(join: spec.JoinSpec, inputs: spec.Inputs) -> None:
     """Refuses keys of types that are never equal, by their names."""
     sources = {
@@ -57,6 +88,9 @@ def _texts_of(join: spec.JoinSpec | spec.SetJoinSpec) -> Mapping[str, str]:
         picks = join.picks
         texts = {"where": join.soft.text, "skip_when": picks.skip_when.text}
         texts["left_condition"] = picks.left_condition.text
+        texts |= {f'exceeded["{name}"]': one.text for name, one in picks.stand_in}
+        for left, right in (*picks.asof.compared, *picks.at_most.compared):
+            texts |= {f"a pick by {one}": one.text for one in (left, right)}
     else:
         texts = {"where": join.pair_condition.text, "having": join.rows_condition.text}
     # Conditions that nobody has written are not among them, but for want of others.

@@ -22,6 +22,7 @@ from dovetail.spec.rules import (
     picks,
     sets,
     settings,
+    texts,
     windows,
 )
 from dovetail.spec.rules.rule import (
@@ -33,6 +34,7 @@ from dovetail.spec.rules.rule import (
     SetRule,
     SetSettingsRule,
     SettingsRule,
+    TextRule,
 )
 
 __all__ = ["RULES", "Finding", "Rule", "check_spec", "checked"]
@@ -41,6 +43,7 @@ __all__ = ["RULES", "Finding", "Rule", "check_spec", "checked"]
 RULES: tuple[Rule[Any], ...] = (
     *sets.RULES,
     *inputs.RULES,
+    *texts.RULES,
     *windows.RULES,
     *picks.RULES,
     *columns.RULES,
@@ -82,6 +85,9 @@ def check_spec(
                 found = chain.from_iterable(check(sources[name]) for name in names)
             case JoinRule(check=check), spec.JoinSpec():
                 found = chain.from_iterable(check(one, sources) for one in inner)
+            case TextRule(check=check), _:
+                every = texts.texts_of(join, sources)
+                found = chain.from_iterable(check(*one) for one in every)
             case SettingsRule(check=check), spec.JoinSpec():
                 found = check(join, switches)
             case EventRule(check=check), spec.JoinSpec():

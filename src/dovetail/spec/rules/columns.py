@@ -7,12 +7,11 @@ from itertools import chain
 
 from dovetail import spec
 from dovetail.errors import SchemaError, SpecError
-from dovetail.expression import PAIR_NAMES, Expression, is_comparable
+from dovetail.expression import PAIR_NAMES, is_comparable
 from dovetail.expression.syntax import syntax
 from dovetail.schema import AtomicType, Schema, read_value
-from dovetail.spec.rules.rule import Finding, JoinRule
+from dovetail.spec.rules.rule import Finding, JoinRule, Place
 
-Place = tuple[str, Expression]
 _UNKNOWN = Schema(())
 # A null by itself is an unknown truth, and as good a condition as any.
 _TRUTHS = (AtomicType.BOOLEAN, AtomicType.NULL)
@@ -27,8 +26,8 @@ def unknown_columns(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Findin
         hand: spec.columns_of(join.side(hand).source, inputs) for hand in spec.HANDS
     }
     # In the order of a text of a join, which is that of what is told first.
-    sides = (place for hand in spec.HANDS for place in _one_sided(join, hand))
-    for place, expression in chain(sides, _pair_expressions(join)):
+    sides = (place for hand in spec.HANDS for place in one_sided(join, hand))
+    for place, expression in chain(sides, pair_expressions(join)):
         for reference in spec.references(expression):
             # Empty where no schema is known: then nothing can be said.
             known = columns[reference.hand]
@@ -42,7 +41,7 @@ def unknown_columns(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Findin
 def unknown_bare_columns(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives the bare columns of a pair, which has none but ours."""
     # In more than a name a bare one may be the parameter of a lambda.
-    for place, expression in _pair_expressions(join):
+    for place, expression in pair_expressions(join):
         column = spec.plain_column(expression)
         if column and column not in PAIR_NAMES and column.lower() not in _CALLED_BARE:
             yield Finding(
@@ -71,9 +70,7 @@ def unknown_own_columns(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Fi
     for hand in spec.HANDS:
         side = join.side(hand)
         known = spec.columns_of(side.source, inputs)
-        bare = [("partition_by", expression) for expression in side.partition_by]
-        bare += [(side.window.word, expression) for expression in side.window.measures]
-        for place, expression in bare:
+        for place, expression in over_bare_columns(side):
             column = spec.plain_column(expression)
             if known and column and not _is_one_of(column, known):
                 yield Finding(
@@ -90,7 +87,7 @@ def one_sided_that_are_not(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Find
     """Gives the expressions of one side that name a column of the other."""
     # Such an expression is a key: it is computed before there is a pair.
     for hand in spec.HANDS:
-        for place, expression in _one_sided(join, hand):
+        for place, expression in one_sided(join, hand):
             for reference in spec.references(expression):
                 if reference.hand is not hand:
                     yield Finding(
@@ -176,7 +173,7 @@ def _conditions(join: spec.JoinSpec) -> Iterator[Place]:
     yield "skip_when", join.picks.skip_when
 
 
-def _pair_expressions(join: spec.JoinSpec) -> Iterator[Place]:
+def pair_expressions(join: spec.JoinSpec) -> Iterator[Place]:
     """Gives the expressions over both rows of a pair with their places."""
     yield "soft", join.soft
     yield "skip_when", join.picks.skip_when
@@ -186,7 +183,13 @@ def _pair_expressions(join: spec.JoinSpec) -> Iterator[Place]:
     yield from ((f'transform of "{name}"', item) for name, item in stand_in)
 
 
-def _one_sided(join: spec.JoinSpec, hand: spec.Hand) -> Iterator[Place]:
+def over_bare_columns(side: spec.Side) -> Iterator[Place]:
+    """Gives the expressions that name columns of their side bare."""
+    yield from (("partition_by", expression) for expression in side.partition_by)
+    yield from ((side.window.word, expression) for expression in side.window.measures)
+
+
+def one_sided(join: spec.JoinSpec, hand: spec.Hand) -> Iterator[Place]:
     """Gives the expressions that are over one side of a pair."""
     for equality in join.hard:
         yield "hard", equality.left if hand is spec.Hand.LEFT else equality.right

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from dovetail import spec
 from dovetail.expression import Expression
+from dovetail.schema import AtomicType
+from dovetail.spec.arguments import with_article
 from dovetail.spec.rules.rule import Finding, JoinRule
 
 # By how many sides the kind preserves: each has a port of its own, or none has.
@@ -33,7 +35,7 @@ def ports_of_other_kinds(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Findin
     allowed = _PORTS[preserved]
     if join.ports not in allowed:
         yield Finding(
-            f"{join.ports} ports for a {join.kind.value} join",
+            f"{join.ports} ports for {with_article(join.kind.value)} join",
             " or ".join(map(str, allowed)),
             "every preserved side has a port of its own, or none has",
         )
@@ -95,6 +97,22 @@ def transforms_of_other_columns(
             )
 
 
+def transforms_of_other_types(
+    join: spec.JoinSpec, inputs: spec.Inputs
+) -> Iterator[Finding]:
+    """Gives the values of a limit's transform that their columns do not hold."""
+    # What fits has been cast: the column would change for all other rows.
+    for name, kind, own in spec.stand_ins(join, inputs):
+        if own.type not in {kind, AtomicType.NULL}:
+            found = f'"{own.text}" in ', f'transform of "{name}"', f" is {own.type}"
+            yield Finding(
+                (*found, "", f", and the column is {kind}"),
+                f"{kind}, or what fits into it",
+                f'write "CAST({own.text} AS {kind})", or select the column in a type '
+                "that holds both",
+            )
+
+
 def _selected(join: spec.JoinSpec) -> tuple[tuple[str, Expression], ...]:
     """Returns the columns that are selected by name."""
     return join.select.columns if isinstance(join.select, spec.Columns) else ()
@@ -128,5 +146,10 @@ RULES = (
         "transform_columns",
         "a limit's transform gives output columns",
         transforms_of_other_columns,
+    ),
+    JoinRule(
+        "transform_types",
+        "a limit's transform gives values of the types of their columns",
+        transforms_of_other_types,
     ),
 )

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from dovetail import spec
+from dovetail.expression import Expression
+
+Place = tuple[str, Expression]
+"""An expression of a join, behind the field of the spec that has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,13 @@ class JoinRule(Rule[Callable[[spec.JoinSpec, spec.Inputs], Iterator[Finding]]]):
 
 class SetRule(Rule[Callable[[spec.SetJoinSpec, spec.Inputs], Iterator[Finding]]]):
     """A law about a join of several sets."""
+
+
+class TextRule(Rule[Callable[[str, Expression, Sequence[str]], Iterator[Finding]]]):
+    """A law about each expression of a join, at its place, whatever the join.
+
+    It is told which columns stand bare in the expression.
+    """
 
 
 class SettingsRule(Rule[Callable[[spec.JoinSpec, spec.Settings], Iterator[Finding]]]):
