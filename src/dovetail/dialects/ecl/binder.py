@@ -205,9 +205,20 @@ def _part(context: Context, node: syntax.Part) -> values.Value:
             )
 
 
+# A FUNCTION in brackets, as a FUNCTIONMACRO is: what stands around it stands inside.
+@_reads(syntax.Function)
+def _in_place(context: Context, node: syntax.Function) -> values.Value:
+    """Returns what a FUNCTION gives that has no name."""
+    transforms.refuse_actions(node)
+    scope = values.scope_of(node.statements, (context.scope,))
+    return replace(context, scope=scope).value(node.result)
+
+
 @_reads(syntax.Call)
 def _call(context: Context, node: syntax.Call) -> values.Value:
     """Returns what a call gives: what the text defines wins over what ECL has."""
+    if isinstance(node.of, syntax.Function):
+        return context.value(node.of)
     if not node.word:
         return _called(context, node, context.value(node.of))
     own = [*islice(context.defined(node.of, node.word), 1)]

@@ -134,8 +134,7 @@ def _chosen(
         one
         for one in found
         # Other texts stand before all of this one.
-        if one.place.file != at.file
-        or (one.place.line, one.place.column) < (at.line, at.column)
+        if one.place.file != at.file or one.place.order < at.order
     ]
     yield from before[-1:] or found[:1]
 
