@@ -467,7 +467,6 @@ _INSTEAD: Mapping[str, str] = {
     **dict.fromkeys(("thisnode", "allnodes"), "leave it out: it changes no rows"),
     "transfer": _COLUMN,
     "merge": "SORT(one + other, fields)",
-    "aggregate": "TABLE(rows, {key, total := SUM(GROUP, field)}, key) counts by key",
     "when": "SEQUENTIAL(action, OUTPUT(rows))",
     "apply": "OUTPUT(rows)",
     "fail": "LIMIT(n, FAIL(code, 'message')), or a field of ONFAIL's transform",
