@@ -211,6 +211,7 @@ def _in_place(context: Context, node: syntax.Function) -> values.Value:
     """Returns what a FUNCTION gives that has no name."""
     transforms.refuse_actions(node)
     scope = values.scope_of(node.statements, (context.scope,))
+    scope.sides = context.sides
     return replace(context, scope=scope).value(node.result)
 
 

@@ -37,6 +37,8 @@ _TRUTHS = {"true": trees.TRUE, "false": trees.FALSE}
 def read_name(context: Context, node: syntax.Name) -> values.Value:
     """Returns what a name means at its place."""
     if node.word in context.sides:
+        if isinstance(context.sides[node.word], values.OutOfReach):
+            raise row_around(node, node.text)
         return context.sides[node.word]
     if node.word in _TRUTHS:
         return Scalar(_TRUTHS[node.word], BOOLEAN)
@@ -179,7 +181,8 @@ def _evaluated(
     if is_called or isinstance(body, syntax.Transform | syntax.Function):
         given = last.arguments if isinstance(last, syntax.Call) else ()
         return values.Routine(definition, given, body, tuple(types), scope)
-    sides = context.sides if scope.outer else {}
+    # Of a function the row at hand is that of its call.
+    sides = scope.sides or (context.sides if scope.outer else {})
     # A value is bound once for all who use it, so it asks no one's rows for more, but
     # for those of the transform inside which it stands.
     is_of_row = bool(sides or named)
@@ -222,7 +225,8 @@ def value_inside(
         for definition in _chosen(here, node, node.word):
             is_value = isinstance(head_of(definition)[-1], syntax.Name)
             is_routine = isinstance(definition.body, syntax.Transform | syntax.Function)
-            if here.outer and is_value and not is_routine:
+            # In a transform LEFT is its own, not that of a condition that it stands in.
+            if here.outer and not here.sides and is_value and not is_routine:
                 yield here, definition
             return
 

@@ -146,6 +146,7 @@ def filled(
             if isinstance(one, syntax.Definition) and _is_local(one)
         ),
         (context.scope,),
+        sides=context.sides,
     )
     skips: list[trees.Node] = []
     inside = replace(context, scope=scope, skips=skips, path=(), may_skip=True)
@@ -166,6 +167,7 @@ def filled(
             # SELF.field in a value is what the field has by now.
             sides = {**inside.sides, "self": target.row()}
             at_hand = replace(inside, sides=sides)
+        scope.sides = at_hand.sides
         _assign(at_hand, target, statement)
     for name in target.open():
         raise UnassignedError(
