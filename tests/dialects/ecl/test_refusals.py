@@ -178,7 +178,6 @@ def test_unused_definitions_are_looked_at_but_for_names_that_nothing_gives():
             "write it in ECL",
         ),
         ("s := SERVICE INTEGER f(); END;", 6, "write it in ECL"),
-        ("i := INTERFACE EXPORT a := 1; END;", 6, "into a MODULE"),
         ("r := RECORD IFBLOCK(TRUE) INTEGER a; END; END;", 13, "two records"),
         ("OUTPUT(ROLLUP(l, GROUP, TRANSFORM(LEFT)));", 15, ""),
         ("OUTPUT(NORMALIZE(GROUP(l, k), 2, TRANSFORM(LEFT)));", 18, ""),

@@ -36,10 +36,10 @@ _OPENING, _CLOSING = ("(", "["), (")", "]")
 # RECORD that all fields of a row are, as in DEDUP(rows, RECORD), opens nothing.
 _OPENS = re.compile(
     r"(?:record(?!\s*(?:\)|,(?!\s*(?:maxlength|locale|packed)\b)))|transform(?!\s*\()"
-    r"|function|module)\b",
+    r"|function|module|interface(?=\s*(?:\([^()]*\)\s*)?(?:export|shared|end)\b))\b",
     re.IGNORECASE,
 )
-_AHEAD = 8
+_AHEAD = 24
 # Macros that call others twice and twice again are short, what they give is not.
 _MOST = 1_000_000
 
@@ -342,7 +342,7 @@ class _Expansion:
             self.blocks.pop()
         elif _OPENS.match("".join(it.text for it in words)):
             # Only of a MODULE the name leads inside.
-            is_module = word.name == "module"
+            is_module = word.name in {"module", "interface"}
             head = [it.name for it in _last(before, 2) if is_module and it.name]
             self.blocks.append([*head, f"#{len(before)}"][0])
 

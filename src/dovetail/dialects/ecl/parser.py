@@ -89,7 +89,6 @@ _BODIES: Mapping[str, str] = {
     "macro": _MACRO,
     "functionmacro": _MACRO,
     "embed": _FOREIGN,
-    "interface": "write its definitions into a MODULE",
     "service": _FOREIGN,
     "type": "a type of ECL's own",
 }
@@ -322,11 +321,16 @@ class _EclRules(Rules):
         (result,), (statements,) = nodes_of(parts), _lists(parts)
         return syntax.Function(self.place(meta), statements, result)
 
-    def module(self, meta: Meta, parts: Parts) -> syntax.Node:
+    def module(self, meta: Meta, parts: Parts) -> syntax.Module:
         """Returns a module: what it begins with, and its definitions."""
         *bases, statements = _lists(parts)
         begins = tuple(one for it in bases for one in it)
         return syntax.Module(self.place(meta), begins, statements)
+
+    def interface(self, meta: Meta, parts: Parts) -> syntax.Node:
+        """Returns an interface, which is a module whose definitions others replace."""
+        made = self.module(meta, parts)
+        return replace(made, is_interface=True)
 
     def imported(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns the names that another text lends."""

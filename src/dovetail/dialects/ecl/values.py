@@ -183,9 +183,15 @@ class TypeValue:
 
 @dataclass(frozen=True, slots=True)
 class ModuleValue:
-    """A module: the definitions inside, seen from where it stands."""
+    """A module: the definitions inside, seen from where it stands.
+
+    `virtual` are the names that a module which begins with it may define anew, `open`
+    those of them that have no value yet.
+    """
 
     scope: Scope
+    virtual: frozenset[str] = frozenset()
+    open: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
