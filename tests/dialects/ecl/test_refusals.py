@@ -218,7 +218,9 @@ def test_what_is_outside_is_refused_where_it_stands_with_a_hint(text, column, hi
         ("OUTPUT(#TEXT(1 + 2));", 8, "#TEXT of something else"),
         ("OUTPUT(m(1, 2, nobody));", 16, 'nothing is named "nobody"'),
         ("OUTPUT(m(1, 2, 3); ", 19, "the text ends here"),
-        ("n(a = 1 + 2) := MACRO a ENDMACRO;", 7, 'one word as the value of "a"'),
+        ("n(a = 1 + 2) := MACRO a ENDMACRO;", 7, "one word as the value of a param"),
+        ("n(a, ) := MACRO a ENDMACRO;", 2, "no parameter here; expected a name"),
+        ("n(a, 5) := MACRO a ENDMACRO;", 6, "no parameter here; expected a name"),
     ],
 )
 def test_a_call_of_a_macro_is_refused_where_it_stands(call, column, says):

@@ -363,19 +363,24 @@ class _Expansion:
             if len(default) > 1 and not _SIGNED.fullmatch("".join(texts[equals + 1 :])):
                 raise self.refusal(
                     default[0],
-                    f'more than one word as the value of "{texts[equals - 1]}"',
+                    "more than one word as the value of a parameter",
                     "a number, a text, or a name",
                 )
-            parameters.append((texts[equals - 1].lower(), default))
+            named = one[:equals][-1:]
+            if not (named and named[0].name):
+                raise self.refusal([*one, head[at]][0], "no parameter here", "a name")
+            parameters.append((named[0].name, default))
         words, line = [], self.source.text.count("\n", 0, body.start) + 1
         for text in _WORD.findall(self.source.text[body.start : body.end]):
             words.append((text, line))
             line += text.count("\n")
-        named = head[at - 1]
+        called = head[at - 1]
         before_it = [it.name for it in head[max(0, at - 3) : at - 1]]
         is_exported = not {"export", "shared"}.isdisjoint(before_it)
-        self.macros[*self.blocks, named.name] = (
-            Macro(named.text, (*parameters,), (*words,), body.is_function, is_exported),
+        self.macros[*self.blocks, called.name] = (
+            Macro(
+                called.text, (*parameters,), (*words,), body.is_function, is_exported
+            ),
         )
 
 
