@@ -22,7 +22,9 @@ from dataclasses import dataclass
 class Place:
     """Where in a text something stands; lines and columns count from 1.
 
-    `file` is the name of a text that another one has brought.
+    `file` is the name of a text that another one has brought. What a macro gives stands
+    where it is called: `through` says from which of its lines it is. `order` counts
+    all that is read, so that of two places in one line it is known which comes first.
     """
 
     text: str
@@ -30,12 +32,14 @@ class Place:
     column: int
     length: int = 1
     file: str = ""
+    through: str = ""
+    order: int = 0
 
     def of(self, sentence: str) -> str:
         """Returns a sentence behind the place, and the line with a caret below it."""
-        where = f"line {self.line}, column {self.column}: "
-        where = f"{self.file}, {where}" if self.file else where
-        return f"{where}{sentence}\n{self.caret()}"
+        here = f"line {self.line}, column {self.column}"
+        where = ", ".join(filter(None, (self.file, here, self.through)))
+        return f"{where}: {sentence}\n{self.caret()}"
 
     def shown(self, sentence: str) -> str:
         """Returns a sentence of this place, or of none."""

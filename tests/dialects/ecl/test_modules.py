@@ -61,7 +61,20 @@ def test_a_function_of_a_module_is_looked_into_for_equalities():
     [
         ("OUTPUT(m.least);", 8, '"least" of a MODULE that does not export it'),
         ("OUTPUT(m.nobody);", 8, 'no "nobody" in the MODULE; expected one of most'),
-        ("n := MODULE(m) EXPORT a := 1; END;", 13, "a MODULE that begins with another"),
+        ("n := MODULE(b) EXPORT a := 1; END;", 13, "a MODULE of a data set"),
+        (
+            "n := MODULE(m) EXPORT most := 1; END;",
+            16,
+            '"most" has a value in the MODULE',
+        ),
+        ("i := INTERFACE EXPORT INTEGER a; END; OUTPUT(i.a);", 46, "gives it no value"),
+        ("i := INTERFACE EXPORT a; OUTPUT(b); END;", 26, "an action inside a MODULE"),
+        ("n := MODULE(m, m) EXPORT a := 1; END;", 6, "a name that two modules have"),
+        (
+            "f(b x) := FUNCTION n := MODULE(m) END; RETURN n.most; END; OUTPUT(f(b));",
+            32,
+            "a MODULE that begins with one of another place",
+        ),
         ("n := MODULE OUTPUT(b); END;", 13, "an action inside a MODULE"),
         ("n := MODULE EXPORT a := SORT(5, k); END;", 30, "a value where"),
         ("OUTPUT(m);", 8, "a module that is put out"),

@@ -157,13 +157,16 @@ def test_unused_definitions_are_looked_at_but_for_names_that_nothing_gives():
 @pytest.mark.parametrize(
     ("text", "column", "hint"),
     [
-        ("m() := MACRO 1 ENDMACRO; OUTPUT(m());", 8, "write out what the macro gives"),
+        ("OUTPUT(m()); m() := MACRO 1 ENDMACRO;", 21, "its calls, m(..), stand below"),
         (
-            "m() := FUNCTIONMACRO RETURN 1; ENDMACRO; OUTPUT(m());",
-            8,
-            "write out what the macro",
+            "n := MODULE m() := FUNCTIONMACRO RETURN 1; ENDMACRO; END; OUTPUT(n.m());",
+            66,
+            "",
         ),
         ("#IF(TRUE) OUTPUT(l); #END", 1, "write out what the macro gives"),
+        ("#FOR(x) OUTPUT(l); #END", 1, "write out what the macro gives"),
+        ("#LOOP OUTPUT(l); #END", 1, "write out what the macro gives"),
+        ("#EXPORT(x, l);", 1, "write out what the macro gives"),
         (
             "INTEGER f() := BEGINC++ return 1; ENDC++; OUTPUT(f());",
             16,
@@ -175,7 +178,6 @@ def test_unused_definitions_are_looked_at_but_for_names_that_nothing_gives():
             "write it in ECL",
         ),
         ("s := SERVICE INTEGER f(); END;", 6, "write it in ECL"),
-        ("i := INTERFACE EXPORT a := 1; END;", 6, "into a MODULE"),
         ("r := RECORD IFBLOCK(TRUE) INTEGER a; END; END;", 13, "two records"),
         ("OUTPUT(ROLLUP(l, GROUP, TRANSFORM(LEFT)));", 15, ""),
         ("OUTPUT(NORMALIZE(GROUP(l, k), 2, TRANSFORM(LEFT)));", 18, ""),
@@ -200,6 +202,43 @@ def test_what_is_outside_is_refused_where_it_stands_with_a_hint(text, column, hi
     error = refused(text)
     assert hint in error.hint
     assert (error.place.line, error.place.column) == (1, column)
+
+
+@pytest.mark.parametrize(
+    ("call", "column", "says"),
+    [
+        ("m(1);", 1, 'no argument for "b" of the macro "m"'),
+        ("m(1, , 2);", 1, 'no argument for "b"'),
+        ("m(1, 2, 3, 4);", 12, '4 arguments of the macro "m"; expected at most 3'),
+        ("m({1, 2}, 3, 4);", 14, "a comma in ( ) or [ ] ends no argument"),
+        ("m(1, (2;", 2, "a bracket that nothing closes"),
+        ("#UNIQUENAME('a');", 1, "#UNIQUENAME of something else"),
+        ("#UNIQUENAME(a, 'b');", 1, "#UNIQUENAME of something else"),
+        ("OUTPUT(#EXPAND(a));", 8, "#EXPAND of what is no text between quotes"),
+        ("OUTPUT(#TEXT(1 + 2));", 8, "#TEXT of something else"),
+        ("OUTPUT(m(1, 2, nobody));", 16, 'nothing is named "nobody"'),
+        ("OUTPUT(m(1, 2, 3); ", 19, "the text ends here"),
+        ("n(a = 1 + 2) := MACRO a ENDMACRO;", 7, "one word as the value of a param"),
+        ("n(a, ) := MACRO a ENDMACRO;", 2, "no parameter here; expected a name"),
+        ("n(a, 5) := MACRO a ENDMACRO;", 6, "no parameter here; expected a name"),
+    ],
+)
+def test_a_call_of_a_macro_is_refused_where_it_stands(call, column, says):
+    error = refused(f"M(a, b, c = 1) := MACRO SUM(a, b, c) ENDMACRO;\n{call}")
+    assert says.replace('"m"', '"M"') in str(error)
+    assert (error.place.line, error.place.column) == (2, column)
+    assert not error.place.through
+
+
+def test_macros_that_grow_without_end_are_refused():
+    macros = ["m0() := MACRO 1 ENDMACRO;"]
+    macros += [
+        f"m{one}() := MACRO m{one - 1}() + m{one - 1}() ENDMACRO;"
+        for one in range(1, 40)
+    ]
+    error = refused("\n".join([*macros, "OUTPUT(m39());"]))
+    assert "macros that give more than" in error.found
+    assert error.place.line == 41
 
 
 def test_words_of_other_constructs_are_names_elsewhere():

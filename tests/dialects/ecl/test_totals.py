@@ -61,7 +61,8 @@ def test_no_hidden_column_comes_out():
     [
         ("OUTPUT(SORT(b, COUNT(c(i = b.k))));", 28, "else JOIN with them"),
         ("OUTPUT(CHOOSEN(b, COUNT(c(i = k))));", 31, ""),
-        ("OUTPUT(b(EXISTS(JOIN(c, c, LEFT.i = b.k))));", 37, "else JOIN with them"),
+        ("OUTPUT(b(EXISTS(JOIN(c, c, LEFT.i = b.k))));", 28, ""),
+        ("OUTPUT(b(EXISTS(DEDUP(c, i = b.k))));", 30, "else JOIN with them"),
         ("OUTPUT(SORT(b, n - most));", 20, "the option ALL"),
         ("OUTPUT(CHOOSEN(b, COUNT(c)));", 19, "the option ALL"),
     ],

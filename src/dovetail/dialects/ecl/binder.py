@@ -205,9 +205,21 @@ def _part(context: Context, node: syntax.Part) -> values.Value:
             )
 
 
+# A FUNCTION in brackets, as a FUNCTIONMACRO is: what stands around it stands inside.
+@_reads(syntax.Function)
+def _in_place(context: Context, node: syntax.Function) -> values.Value:
+    """Returns what a FUNCTION gives that has no name."""
+    transforms.refuse_actions(node)
+    scope = values.scope_of(node.statements, (context.scope,))
+    scope.sides = context.sides
+    return replace(context, scope=scope).value(node.result)
+
+
 @_reads(syntax.Call)
 def _call(context: Context, node: syntax.Call) -> values.Value:
     """Returns what a call gives: what the text defines wins over what ECL has."""
+    if isinstance(node.of, syntax.Function):
+        return context.value(node.of)
     if not node.word:
         return _called(context, node, context.value(node.of))
     own = [*islice(context.defined(node.of, node.word), 1)]
@@ -456,7 +468,6 @@ _INSTEAD: Mapping[str, str] = {
     **dict.fromkeys(("thisnode", "allnodes"), "leave it out: it changes no rows"),
     "transfer": _COLUMN,
     "merge": "SORT(one + other, fields)",
-    "aggregate": "TABLE(rows, {key, total := SUM(GROUP, field)}, key) counts by key",
     "when": "SEQUENTIAL(action, OUTPUT(rows))",
     "apply": "OUTPUT(rows)",
     "fail": "LIMIT(n, FAIL(code, 'message')), or a field of ONFAIL's transform",

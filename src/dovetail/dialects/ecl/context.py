@@ -299,7 +299,8 @@ def _veiled(scope: values.Scope) -> values.Scope:
         for name, value in scope.known.items()
     }
     (outer,) = scope.outer
-    return replace(scope, outer=(_veiled(outer),), known=known, bound={})
+    sides = dict.fromkeys(scope.sides, values.OutOfReach())
+    return replace(scope, outer=(_veiled(outer),), known=known, bound={}, sides=sides)
 
 
 def _is_of_row(value: values.Value) -> bool:

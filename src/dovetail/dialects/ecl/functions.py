@@ -60,7 +60,7 @@ _TAKES: Mapping[str, tuple[int, int]] = {
     **dict.fromkeys(("covariance", "correlation"), (3, _MANY)),
     **dict.fromkeys(("count", "exists"), (1, _MANY)),
     **dict.fromkeys(("row", "round", "keyed", "#ifdefined"), (1, 2)),
-    "denormalize": (3, _MANY),
+    **dict.fromkeys(("aggregate", "denormalize"), (3, _MANY)),
     "process": (4, _MANY),
     "if": (2, 3),
     "normalize": (3, _MANY),

@@ -257,11 +257,7 @@ def _need_equality(parts: Parts, demands: Demands) -> None:
     is_counted = parts.given.has("atmost", "limit")
     slides = parts.context.world.options["slidingjoins"] != "0"
     if not (slides and may_slide and not is_counted and _has_range(parts.pieces)):
-        raise refusal(
-            parts.node.arguments[2],
-            "JOIN contains no equality conditions - use ,ALL to allow",
-            "LEFT.field = RIGHT.field in the condition, or the option ALL",
-        )
+        raise refusal(parts.node.arguments[2], *options.NO_EQUALITY)
 
 
 def _has_range(pieces: options.Pieces) -> bool:

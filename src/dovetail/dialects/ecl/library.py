@@ -180,6 +180,31 @@ def _read_day(context: Context, node: syntax.Call) -> types.Scalar:
     return types.Scalar(found, _DATE)
 
 
+@entered(_OF_PROGRAM, "str.findword")
+def _has_word(context: Context, node: syntax.Call) -> types.Scalar:
+    """Returns whether a text has a word as a whole, whatever its case if that is so."""
+    if not 2 <= len(node.arguments) <= 3:  # noqa: PLR2004 - text, word, and the case
+        raise refusal(node, f"{len(node.arguments)} arguments", "2 to 3 of them")
+    first, second, *third = node.arguments
+    word = known_value(second, context.typed(second, types.STRING))
+    # To HPCC it is a pattern: of letters, digits and _ it is just the word.
+    if not isinstance(word, str) or not re.fullmatch("[A-Za-z0-9_]+", word.rstrip(" ")):
+        raise refusal(second, f"the word {word!r}", "letters, digits and _ alone")
+    word = word.rstrip(" ")
+    form = "(?:^|[^A-Za-z0-9_]){}(?:[^A-Za-z0-9_]|$)"
+    text = context.typed(first, types.STRING).tree
+    small, plain = (trees.literal(form.format(it)) for it in (word.lower(), word))
+    is_any = [context.typed(one, types.BOOLEAN).tree for one in third]
+    found = sql(
+        "IF(z, lower(x) RLIKE small, x RLIKE plain)",
+        x=text,
+        z=[*is_any, trees.FALSE][0],
+        small=small,
+        plain=plain,
+    )
+    return types.truth(found)
+
+
 # A pattern's letters stand for themselves, but ? is any one and * are any, also none.
 _ANY = {"?": r"(?:.|[\n\r])", "*": r"(?:.|[\n\r])*"}
 
@@ -205,7 +230,17 @@ def _is_like(context: Context, node: syntax.Call) -> types.Scalar:
     return types.truth(found)
 
 
-_BY_BLANKS = "filter(split(x, ' '), piece -> piece <> '')"
+_CLEAN = "filter(split(translate(x, '\t', ' '), ' '), piece -> piece <> '')"
+_BY_BLANKS = r"filter(split(x, '\\s+'), piece -> piece <> '')"
+# A word goes with the blanks behind it, the first one with those before it, too.
+_GAPS = r"filter(split(x, '\\S+'), gap -> gap <> '')"
+_BEGINS = r"(x RLIKE '^\\s')"
+_WITHOUT = (
+    f"IF(size({_BY_BLANKS}) = 0, '', concat("
+    f"IF({{0}} = 1L OR NOT {_BEGINS}, '', get({_GAPS}, 0)), "
+    f"array_join(transform({_BY_BLANKS}, (word, at) -> IF(at + 1 = {{0}}, '', concat("
+    f"word, coalesce(get({_GAPS}, at + IF({_BEGINS}, 1, 0)), '')))), '')))"
+)
 # Spark splits an empty text into one empty word. Such words count where `z` says so.
 _SPLIT = (
     "IF(x = '', CAST(array() AS ARRAY<STRING>), "
@@ -297,7 +332,7 @@ _FUNCTIONS: Mapping[str, _Function] = {
     "str.touppercase": _Function((_TEXT,), _TEXT, "upper(x)"),
     "str.tolowercase": _Function((_TEXT,), _TEXT, "lower(x)"),
     "str.reverse": _Function((_TEXT,), _TEXT, "reverse(x)"),
-    "str.cleanspaces": _Function((_TEXT,), _TEXT, f"array_join({_BY_BLANKS}, ' ')"),
+    "str.cleanspaces": _Function((_TEXT,), _TEXT, f"array_join({_CLEAN}, ' ')"),
     "str.find": _Function((*_TEXTS, _NUMBER), _NUMBER, _FIND, (trees.literal(1),)),
     "str.findcount": _Function(_TEXTS, _NUMBER, _FIND_COUNT),
     "str.contains": _Function((*_TEXTS, _BOOLEAN), _BOOLEAN, _CONTAINS),
@@ -360,6 +395,11 @@ _FUNCTIONS: Mapping[str, _Function] = {
         _TEXT,
         f"coalesce(get({_BY_BLANKS}, CAST(y - 1L AS INT)), '')",
     ),
+    "str.excludenthword": _Function((_TEXT, _NUMBER), _TEXT, _WITHOUT.format("y")),
+    "str.excludefirstword": _Function((_TEXT,), _TEXT, _WITHOUT.format("1L")),
+    "str.excludelastword": _Function(
+        (_TEXT,), _TEXT, _WITHOUT.format(_many(_BY_BLANKS))
+    ),
     "date.year": _Function((_DATE,), _NUMBER, _FIRST),
     "date.month": _Function((_DATE,), _NUMBER, _SECOND),
     "date.day": _Function((_DATE,), _NUMBER, _THIRD),
@@ -389,6 +429,7 @@ _OLDER: Mapping[str, str] = {
         *("findreplace", "filter", "filterout", "repeat", "wordcount"),
         *("findcount", "contains", "extract", "tocapitalcase", "totitlecase"),
         *("translate", "compareignorecase", "getnthword"),
+        *("excludenthword", "excludelastword"),
     )
 } | {
     f"{OLDER}.stringsubstituteout": "str.substituteincluded",

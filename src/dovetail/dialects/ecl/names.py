@@ -30,13 +30,15 @@ _OTHERS = (
     "a field of the row that is gone through stands alone, without its data set; that "
     "of a row of another data set is known in a TABLE or a filter of that one"
 )
-_MODIFIERS = {"export", "shared", "local"}
+_MODIFIERS = {"export", "shared", "local", "virtual"}
 _TRUTHS = {"true": trees.TRUE, "false": trees.FALSE}
 
 
 def read_name(context: Context, node: syntax.Name) -> values.Value:
     """Returns what a name means at its place."""
     if node.word in context.sides:
+        if isinstance(context.sides[node.word], values.OutOfReach):
+            raise row_around(node, node.text)
         return context.sides[node.word]
     if node.word in _TRUTHS:
         return Scalar(_TRUTHS[node.word], BOOLEAN)
@@ -134,8 +136,7 @@ def _chosen(
         one
         for one in found
         # Other texts stand before all of this one.
-        if one.place.file != at.file
-        or (one.place.line, one.place.column) < (at.line, at.column)
+        if one.place.file != at.file or one.place.order < at.order
     ]
     yield from before[-1:] or found[:1]
 
@@ -180,7 +181,8 @@ def _evaluated(
     if is_called or isinstance(body, syntax.Transform | syntax.Function):
         given = last.arguments if isinstance(last, syntax.Call) else ()
         return values.Routine(definition, given, body, tuple(types), scope)
-    sides = context.sides if scope.outer else {}
+    # Of a function the row at hand is that of its call.
+    sides = scope.sides or (context.sides if scope.outer else {})
     # A value is bound once for all who use it, so it asks no one's rows for more, but
     # for those of the transform inside which it stands.
     is_of_row = bool(sides or named)
@@ -223,7 +225,8 @@ def value_inside(
         for definition in _chosen(here, node, node.word):
             is_value = isinstance(head_of(definition)[-1], syntax.Name)
             is_routine = isinstance(definition.body, syntax.Transform | syntax.Function)
-            if here.outer and is_value and not is_routine:
+            # In a transform LEFT is its own, not that of a condition that it stands in.
+            if here.outer and not here.sides and is_value and not is_routine:
                 yield here, definition
             return
 
@@ -281,18 +284,66 @@ def _missing(context: Context, node: syntax.Member, path: Path) -> DialectError:
 
 
 def read_module(context: Context, node: syntax.Module) -> values.ModuleValue:
-    """Returns a module, whose definitions are bound when they are asked for."""
-    for base in node.bases:
+    """Returns a module, whose definitions are bound when they are asked for.
+
+    What it takes over from others is bound anew in it: it means what it defines itself.
+    """
+    own, declared, virtual = {}, set(), set()
+    for one in node.statements:
+        match one:
+            case syntax.Definition():
+                own[name_of(one)] = one
+                words = syntax.words_of(one.head).split()
+                virtual |= {name_of(one)} if "virtual" in words else set()
+            case syntax.Import():
+                pass
+            # EXPORT INTEGER n; of an INTERFACE
+            case syntax.Sequence(parts=(first, *_, last)) if (
+                node.is_interface and syntax.word_of(first) in _MODIFIERS
+            ):
+                declared.add(syntax.word_of(last))
+            case _:
+                raise refusal(one, "an action inside a MODULE", "it behind the MODULE")
+    bases = [_base(context, one, own) for one in node.bases]
+    given = [it for one in bases for it in one.scope.definitions]
+    taken = [one for one in given if name_of(one) not in own]
+    names = [name_of(one) for one in taken]
+    if bases[1:] and len(names) > len({*names}):
+        raise refusal(node, "a name that two modules have", "one base, or other names")
+    scope = values.scope_of((*taken, *node.statements), (context.scope,))
+    for base in bases:
+        virtual |= base.virtual
+        declared |= base.open
+        scope.imports = {**base.scope.imports, **scope.imports}
+    virtual |= {*own, *declared} if node.is_interface else declared
+    without = frozenset(declared).difference(own, names)
+    return values.ModuleValue(scope, frozenset(virtual), without)
+
+
+def _base(
+    context: Context, node: syntax.Node, own: dict[str, syntax.Definition]
+) -> values.ModuleValue:
+    """Returns a module with which another begins, if that may define what it does."""
+    found = context.value(node)
+    if not isinstance(found, values.ModuleValue):
+        raise refusal(node, f"a MODULE of {said(found)}", "a MODULE or an INTERFACE")
+    # Names in it are looked for from here: there they must be the same.
+    if not any(one is context.scope for one in found.scope.outer):
         raise refusal(
-            base,
-            "a MODULE that begins with another",
-            "MODULE without brackets",
+            node,
+            "a MODULE that begins with one of another place",
+            "one that stands beside it",
             "write the definitions that it takes over into it",
         )
-    for one in node.statements:
-        if not isinstance(one, syntax.Definition | syntax.Import):
-            raise refusal(one, "an action inside a MODULE", "it behind the MODULE")
-    return values.ModuleValue(values.scope_of(node.statements, (context.scope,)))
+    for one in found.scope.definitions:
+        name = name_of(one)
+        if name in own and name not in found.virtual:
+            raise refusal(
+                own[name],
+                f'"{name}" has a value in the MODULE that this one begins with',
+                f"another name, or EXPORT VIRTUAL {name} := .. there",
+            )
+    return found
 
 
 def _of_module(
@@ -316,6 +367,12 @@ def _of_module(
                 f"EXPORT {node.name} := .. inside the MODULE",
             )
         return bound(outside, scope, definition)
+    if node.word in found.open:
+        raise refusal(
+            node,
+            f'"{node.name}" of an INTERFACE, which gives it no value',
+            f"a MODULE that begins with it and has EXPORT {node.name} := ..",
+        )
     names = [name_of(one) for one in scope.definitions if is_exported(one)]
     raise refusal(node, f'no "{node.name}" in the MODULE', f"one of {', '.join(names)}")
 

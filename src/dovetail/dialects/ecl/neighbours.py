@@ -1,4 +1,4 @@
-"""ITERATE, ROLLUP and PROCESS, which go through rows in their order; HAVING.
+"""ITERATE, ROLLUP, PROCESS and AGGREGATE, which go through rows in order; HAVING.
 
     Counted    the list of all rows of a group
     Projected  what comes out of going through it, as a list
@@ -67,6 +67,79 @@ def _process(context: Context, node: Call) -> values.DatasetValue:
     return unfolded(rows, made.record, listed, is_grouped=source.is_grouped)
 
 
+# AGGREGATE(rows, r, TRANSFORM(r, SELF.n := RIGHT.n + LEFT.n, SELF := LEFT), LEFT.id)
+@entered(NEIGHBOURS, "aggregate")
+def _aggregate(context: Context, node: Call) -> values.DatasetValue:
+    """Returns AGGREGATE: what the rows with the same fields become, one by one."""
+    first, second, transform, *rest = node.arguments
+    source, record = context.dataset(first), context.record(second)
+    seen = aggregates.Along.of(record, source.record)
+    # LEFT is the row at hand, RIGHT what has become of those before it.
+    sides = {"left": seen.coming, "right": seen.past}
+    inside, totals = gathering(context.of_sides(sides))
+    made = aggregates.in_record(transform, inside.made(transform), record)
+    _refuse_in_result(transform, made)
+    for one in rest[:1]:
+        if is_transform(context, one):
+            # Parts that are made apart and put together are those of a cluster: here
+            # all rows with the same fields are one part. So it is only looked at.
+            pair = values.RowsValue.together(record)
+            names: dict[str, values.Value] = {"rows(right)": pair}
+            names |= {"right1": pair.row, "right2": pair.row}
+            merged = gathering(context.of_sides(names))[0].made(one)
+            _refuse_in_result(one, aggregates.in_record(one, merged, record))
+            rest = rest[1:]
+    fields = [one for one in rest if not datasets.is_passed_over(one)]
+    by = tuple(datasets.orders(context, source.record, fields))
+    if by and source.is_grouped:
+        expected = "rows without groups, or no fields"
+        raise refusal(first, "AGGREGATE of groups by fields", expected)
+    if by:
+        source = replace(source, step=datasets.sorted_groups(source.step, by))
+    else:
+        _tell(context, node, "each row looks at what the ones before it have become")
+        if not source.is_grouped:
+            # Of no rows there is one result, too.
+            source = replace(source, step=spec.Grouped(source.step, ()))
+    # What does not look at the result so far is that of the first row.
+    is_first = sql("x = 0L", x=seen.count)
+    columns = []
+    for name, tree in made.columns:
+        past = dict(seen.past.record.parts(seen.result))[name]
+        is_of_row = trees.replaced(tree, {seen.result.number: record.absent}) == tree
+        own = sql("IF(c, x, y)", c=is_first, x=tree, y=past) if is_of_row else tree
+        columns.append((name, own))
+    fold = aggregates.Fold(replace(made, columns=tuple(columns)), seen)
+    state = fold.tree(seen.rows, record.absent)
+    return _one_row(widened(lists(source), totals), fold, state)
+
+
+def _refuse_in_result(node: Node, made: values.Made) -> None:
+    """Refuses what AGGREGATE cannot make of a row."""
+    if made.skip != trees.FALSE:
+        raise refusal(node, "SKIP in an AGGREGATE", "a filter before it")
+    for one in made.record.fields:
+        if isinstance(one.type, types.RecordType):
+            raise refusal(
+                node,
+                f'the record "{one.name}" inside of what AGGREGATE makes',
+                "fields that are values or rows",
+                "a PROJECT behind it puts fields together",
+            )
+
+
+def _one_row(
+    rows: spec.Step, fold: aggregates.Fold, state: trees.Node
+) -> values.DatasetValue:
+    """Returns the row that each list has become by a fold, of which it is the state."""
+    step, row = folded(rows, fold, state)
+    record = fold.made.record
+    # Beside the row a fold keeps counts, which are of no use here.
+    shown = tuple(record.parts(sql("x.row", x=row)))
+    whole = values.DatasetValue(step, record)
+    return datasets.projected(whole, values.Made(record, shown, trees.FALSE))
+
+
 # ROLLUP(rows, LEFT.id = RIGHT.id, t(LEFT, RIGHT))   ROLLUP(rows, t(LEFT, RIGHT), id)
 @entered(NEIGHBOURS, "rollup")
 def _rollup(context: Context, node: Call) -> values.DatasetValue:
@@ -102,11 +175,7 @@ def _rollup(context: Context, node: Call) -> values.DatasetValue:
         fold = aggregates.Fold(made, along)
         begin = aggregates.first_of(along.rows)
         state = fold.tree(aggregates.behind_first(along.rows), begin)
-        step, row = folded(rows, fold, state)
-        # Beside the row a fold keeps counts, which are of no use here.
-        shown = tuple(made.record.parts(sql("x.row", x=row)))
-        whole = values.DatasetValue(step, made.record)
-        return datasets.projected(whole, replace(made, columns=shown, skip=trees.FALSE))
+        return _one_row(rows, fold, state)
     _tell(context, node, "each row looks at what the ones before it have become")
     listed = aggregates.rolled(made, same.holds, along)
     return unfolded(rows, made.record, listed, is_grouped=source.is_grouped)

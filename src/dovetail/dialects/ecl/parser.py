@@ -2,7 +2,8 @@
 
 The language is far larger than its joins. A word that opens something of the rest is
 refused where it stands, with what to do instead. Bodies of macros and of foreign code
-follow no grammar of ECL's, so they are cut out before, as what nothing uses may stay.
+follow no grammar of ECL's, so they are cut out before, as what nothing uses may stay;
+what calls of macros stand for is read in their place.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from lark.exceptions import UnexpectedInput
 from lark.tree import Meta
 
 from dovetail.dialects.ecl import syntax
+from dovetail.dialects.ecl.macros import Body, Expanded
 from dovetail.dialects.grammar import (
     SIGNS,
     Parts,
@@ -36,16 +38,14 @@ _GRAMMAR = Path(__file__).with_name("grammar.lark")
 
 def read(text: str, file: str = "") -> tuple[syntax.Node, ...]:
     """Returns the statements of a text in their order; `file` is where it stands."""
+    plain, bodies = _without_foreign(text)
+    source = Expanded.of(Source(text, file), plain, bodies)
+    _refuse_words(source)
     try:
-        plain = _without_foreign(text)
-        _refuse_words(plain)
-        tree = parser_of(_GRAMMAR).parse(plain)
+        tree = parser_of(_GRAMMAR).parse(source.read)
     except UnexpectedInput as error:
-        _refuse(Source(text, file), error)
-    except DialectError as error:
-        error.place = replace(error.place, file=file)
-        raise
-    return nodes_of(_EclRules(Source(text, file)).transform(tree))
+        _refuse(source, error)
+    return nodes_of(_EclRules(source).transform(tree))
 
 
 # Texts and comments, in which no word counts: whichever begins first hides the others.
@@ -63,17 +63,24 @@ _ENDS: Mapping[str, str] = {
 }
 _MACRO = "write out what the macro gives"
 _FOREIGN = "write it in ECL, or compute the column before the join"
+_NO_CALL = (
+    "its calls, m(..), stand below it, in the same text; of a MODULE it is exported"
+)
 # What stands for a body that is cut out: its word, and what to do instead.
 FOREIGN: Mapping[str, tuple[str, str]] = {
-    "$acro": ("MACRO", _MACRO),
-    "$unctionmacro": ("FUNCTIONMACRO", _MACRO),
+    "$acro": ("MACRO", _NO_CALL),
+    "$unctionmacro": ("FUNCTIONMACRO", _NO_CALL),
     "$mbed": ("EMBED", _FOREIGN),
     "$eginc__": ("BEGINC++", _FOREIGN),
 }
 _ANYWHERE: Mapping[str, str] = {
     "beginc++": _FOREIGN,
     **dict.fromkeys(
-        ("#if", "#declare", "#set", "#loop", "#expand", "#append", "#for"), _MACRO
+        (
+            *("#if", "#declare", "#set", "#loop", "#append", "#for", "#export"),
+            *("#exportxml", "#apply", "#getdatatype", "#inmodule"),
+        ),
+        _MACRO,
     ),
 }
 # Behind := they open something; elsewhere they are names like others.
@@ -82,18 +89,19 @@ _BODIES: Mapping[str, str] = {
     "macro": _MACRO,
     "functionmacro": _MACRO,
     "embed": _FOREIGN,
-    "interface": "write its definitions into a MODULE",
     "service": _FOREIGN,
     "type": "a type of ECL's own",
 }
 _IFBLOCK = "write two records, one for each form of the row"
 
 
-def _without_foreign(text: str) -> str:
+def _without_foreign(text: str) -> tuple[str, dict[int, Body]]:
     """Returns a text of the same places without bodies of macros and foreign code.
 
-    In place of each stands a name that no program can have.
+    In place of each stands a name that no program can have; the bodies of macros are
+    by the places of these names.
     """
+    bodies: dict[int, Body] = {}
     found = _FOREIGN_BODY.search(text)
     while found:
         end, word = found.end(), found["word"]
@@ -106,13 +114,17 @@ def _without_foreign(text: str) -> str:
                 name = f"${word[1:].replace('+', '_')}"
                 blanks = re.sub(r"[^\n]", " ", text[end : closing.end()])
                 start, end = found.start("word"), closing.end()
+                if "macro" in word.lower():
+                    is_function = word.lower() == "functionmacro"
+                    bodies[start] = Body(found.end(), closing.start(), is_function)
                 text = f"{text[:start]}{name}{blanks}{text[end:]}"
         found = _FOREIGN_BODY.search(text, end)
-    return text
+    return text, bodies
 
 
-def _refuse_words(text: str) -> None:
+def _refuse_words(source: Expanded) -> None:
     """Refuses the first word of the text that opens what is not understood."""
+    text = source.read
     for found in _WORD.finditer(text):
         word = (found["word"] or "").lower()
         hint = _ANYWHERE.get(word, "")
@@ -125,7 +137,7 @@ def _refuse_words(text: str) -> None:
                 f'"{found["word"]}" is outside of what is understood of ECL',
                 "records, data sets, transforms, joins and outputs",
                 hint,
-                place=Source(text).place(found.start(), len(word)),
+                place=source.place(found.start(), len(word)),
             )
 
 
@@ -277,9 +289,11 @@ class _EclRules(Rules):
         value = _ESCAPE.sub(plain, rest[:-1])
         return syntax.Text(self.place(meta), value, prefix.lower())
 
-    def bracketed(self, _: Meta, parts: Parts) -> syntax.Node:
-        """Returns what stands in brackets."""
+    def bracketed(self, meta: Meta, parts: Parts) -> syntax.Node:
+        """Returns what stands in brackets; a function there is called in place."""
         inside: syntax.Node = nodes_of(parts)[0]
+        if isinstance(inside, syntax.Function):
+            return syntax.Call(self.place(meta), inside, ())
         return inside
 
     def record(self, meta: Meta, parts: Parts) -> syntax.Node:
@@ -307,11 +321,16 @@ class _EclRules(Rules):
         (result,), (statements,) = nodes_of(parts), _lists(parts)
         return syntax.Function(self.place(meta), statements, result)
 
-    def module(self, meta: Meta, parts: Parts) -> syntax.Node:
+    def module(self, meta: Meta, parts: Parts) -> syntax.Module:
         """Returns a module: what it begins with, and its definitions."""
         *bases, statements = _lists(parts)
         begins = tuple(one for it in bases for one in it)
         return syntax.Module(self.place(meta), begins, statements)
+
+    def interface(self, meta: Meta, parts: Parts) -> syntax.Node:
+        """Returns an interface, which is a module whose definitions others replace."""
+        made = self.module(meta, parts)
+        return replace(made, is_interface=True)
 
     def imported(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns the names that another text lends."""
@@ -368,9 +387,9 @@ _OTHER_SIGNS = tuple(
 )
 
 
-def _refuse(source: Source, error: UnexpectedInput) -> NoReturn:
+def _refuse(source: Expanded, error: UnexpectedInput) -> NoReturn:
     """Raises what the grammar has found, in words of the language."""
-    text, stop = source.text, Stop.of(source.text, error)
+    text, stop = source.read, Stop.of(source.read, error)
     here = stop.start
     found = "" if stop.is_end else stop.token or text[here : here + 1]
     if "RPAR" in stop.terminals:

@@ -75,7 +75,8 @@ def _look_at(context: Context, scope: values.Scope) -> None:
         # Its rows are not needed, so an input that is not there is no mistake.
         with suppress(UnknownNameError, UnassignedError):
             found = bound(context, scope, definition)
-            if isinstance(found, values.ModuleValue):
+            # Where names have no value yet, what is made of them has none.
+            if isinstance(found, values.ModuleValue) and not found.open:
                 _look_at(context, found.scope)
 
 

@@ -166,10 +166,14 @@ class Function(Node):
 
 @dataclass(frozen=True, slots=True)
 class Module(Node):
-    """`MODULE .. END`: definitions under one name; bases are modules it begins with."""
+    """`MODULE .. END`: definitions under one name; bases are modules it begins with.
+
+    Those of an INTERFACE may be without values, which a MODULE that begins with it has.
+    """
 
     bases: tuple[Node, ...]
     statements: tuple[Node, ...]
+    is_interface: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,6 +146,7 @@ def filled(
             if isinstance(one, syntax.Definition) and _is_local(one)
         ),
         (context.scope,),
+        sides=context.sides,
     )
     skips: list[trees.Node] = []
     inside = replace(context, scope=scope, skips=skips, path=(), may_skip=True)
@@ -166,6 +167,7 @@ def filled(
             # SELF.field in a value is what the field has by now.
             sides = {**inside.sides, "self": target.row()}
             at_hand = replace(inside, sides=sides)
+        scope.sides = at_hand.sides
         _assign(at_hand, target, statement)
     for name in target.open():
         raise UnassignedError(
@@ -282,19 +284,24 @@ def parameters_of(
     scope = values.Scope((), (routine.scope,), dict(_arguments(context, node, routine)))
     around = replace(context.without_rows(), scope=scope)
     match routine.body:
-        case syntax.Function(statements=statements, result=result):
-            for one in statements:
-                if not isinstance(one, syntax.Definition | syntax.Import):
-                    raise refusal(
-                        one,
-                        "an action inside a FUNCTION",
-                        "definitions before RETURN",
-                        "an action that uses the result stands behind the function, "
-                        "as OUTPUT(f(rows)) does",
-                    )
+        case syntax.Function(statements=statements, result=result) as function:
+            refuse_actions(function)
             return replace(around, scope=values.scope_of(statements, (scope,))), result
         case body:
             return around, body
+
+
+def refuse_actions(node: syntax.Function) -> None:
+    """Refuses what a FUNCTION does beside what it gives."""
+    for one in node.statements:
+        if not isinstance(one, syntax.Definition | syntax.Import):
+            raise refusal(
+                one,
+                "an action inside a FUNCTION",
+                "definitions before RETURN",
+                "an action that uses the result stands behind the function, "
+                "as OUTPUT(f(rows)) does",
+            )
 
 
 def _arguments(

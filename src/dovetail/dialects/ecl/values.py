@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from dovetail import spec
@@ -183,9 +183,15 @@ class TypeValue:
 
 @dataclass(frozen=True, slots=True)
 class ModuleValue:
-    """A module: the definitions inside, seen from where it stands."""
+    """A module: the definitions inside, seen from where it stands.
+
+    `virtual` are the names that a module which begins with it may define anew, `open`
+    those of them that have no value yet.
+    """
 
     scope: Scope
+    virtual: frozenset[str] = frozenset()
+    open: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +235,8 @@ class Scope:
     A name means the newest definition before its use, or else the first behind it:
     `known` are values that need no definition, parameters for example. `imports` are
     the paths of names of other texts, `opened` those all of whose names stand here.
+    `sides` are LEFT and the like of a transform whose body it is: what is defined in
+    it means these, whoever names it.
     """
 
     definitions: tuple[syntax.Definition, ...] = ()
@@ -240,6 +248,7 @@ class Scope:
     pending: set[int] = field(default_factory=set)
     imports: dict[str, Path] = field(default_factory=dict)
     opened: list[Path] = field(default_factory=list)
+    sides: Mapping[str, Value] = field(default_factory=dict)
 
     @property
     def around(self) -> Iterator[Scope]:
