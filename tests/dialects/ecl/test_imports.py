@@ -23,6 +23,24 @@ TEXTS = {
     "Limits.ecl": "EXPORT Limits := MODULE EXPORT Name := 'Tib'; SHARED x := 1; END;",
     "Twice.ecl": "EXPORT Twice(INTEGER n) := n * 2;",
     "Other.ecl": "EXPORT Another := 1;",
+    "Tools.ecl": """
+        EXPORT Tools := MODULE
+            EXPORT first(rows, by, n = 1) := FUNCTIONMACRO
+                sorted := SORT(rows, by);
+                RETURN CHOOSEN(sorted, n);
+            ENDMACRO;
+            inner(rows) := MACRO rows ENDMACRO;
+        END;
+    """,
+    "kit/Show.ecl": """
+        EXPORT Show(rows) := MACRO
+            OUTPUT(rows, {pet, wrong});
+        ENDMACRO;
+    """,
+    "kit/Last.ecl": """
+        IMPORT shop, ^ AS root;
+        EXPORT Last := root.Tools.first(shop.Pets.File, -owner);
+    """,
     "Ring.ecl": "IMPORT $; EXPORT Ring := $.Ring + 1;",
     "Acts.ecl": "OUTPUT(5); EXPORT Acts := 1;",
     "Broken.ecl": "EXPORT Broken :=\n 1 +;",
@@ -71,6 +89,15 @@ def rows(text, folder, home=""):
          "", [("Tib",)]),
         ("IMPORT Twice; Twice := 7; OUTPUT(Twice);", "", [(7,)]),
         ("EXPORT Some := 4 + 1;", "", [(5,)]),
+        ("IMPORT Tools, shop; OUTPUT(Tools.first(shop.Pets.File, pet));",
+         "", [(1, "Rex")]),
+        ("IMPORT $; OUTPUT($.Tools.first($.shop.Pets.File, pet, 2)(owner > 1));",
+         "", [(2, "Tib")]),
+        ("IMPORT first FROM $.Tools; OUTPUT(first($.shop.Pets.File, -owner));",
+         "", [(2, "Tib")]),
+        ("IMPORT kit; OUTPUT(kit.Last);", "", [(2, "Tib")]),
+        ("IMPORT kit; wrong := 7; kit.Show(shop.Pets.File(owner = 1));",
+         "", [("Rex", 7)]),
         ("IMPORT $; EXPORT Some := $.Pets.named;", "shop", [(2, "Tib")]),
     ],
 )  # fmt: skip
@@ -87,6 +114,12 @@ def test_a_definition_of_another_text_stands_behind_its_path(
         ("IMPORT shop; OUTPUT(shop.x);", "", "expected one of deep, key, pets"),
         ("OUTPUT($.Limits.x);", "", '"x" of a MODULE that does not export it'),
         ("OUTPUT($.Other);", "", 'the text "other" exports no "other"'),
+        ("IMPORT Tools; OUTPUT(Tools.inner(1));", "", '"inner" of a MODULE that'),
+        (
+            "IMPORT kit; kit.Show(shop.Pets.File);",
+            "",
+            'in line 3 of the macro "Show" of kit/Show.ecl: nothing is named "wrong"',
+        ),
         ("OUTPUT($.Ring);", "Ring.ecl", '"ring" inside of itself'),
         ("OUTPUT($.Acts);", "Acts.ecl", "an action in a text that is imported"),
         ("OUTPUT($.Broken);", "Broken.ecl", '";" does not go on here'),

@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from dovetail.dialects.ecl import parser, syntax, trees, types, values
-from dovetail.dialects.ecl.catalog import LIBRARY, OLDER, Path
+from dovetail.dialects.ecl import macros, parser, syntax, trees, types, values
+from dovetail.dialects.ecl.catalog import LIBRARY, OLDER, Modules, NoModules, Path
 from dovetail.dialects.ecl.context import Context, World, known_value, refusal
 from dovetail.dialects.ecl.names import bound, exported
 from dovetail.dialects.ecl.trees import sql
@@ -57,11 +57,39 @@ def leads(world: World, path: Path) -> bool:
     return is_library or modules.has(path) or any(modules.texts(path))
 
 
+def macros_beside(
+    modules: Modules, text: str, folder: Path
+) -> Iterator[macros.Outside]:
+    """Gives who knows the macros of the texts that a text of a folder imports."""
+    scope = values.scope_of(parser.imports_of(text), folder=folder)
+    known: dict[Path, list[Mapping[Path, tuple[macros.Macro, ...]]]] = {}
+
+    def found(names: tuple[str, ...]) -> tuple[macros.Macro, ...]:
+        first, *rest = names
+        starts = [(*one, first) for one in scope.opened]
+        starts += [scope.imports[first]] if first in scope.imports else []
+        for path in ((*one, *rest) for one in starts):
+            for cut in range(len(path), 0, -1):
+                front = path[:cut]
+                if front not in known:
+                    texts = [*modules.texts(front)] if front[0] != LIBRARY else []
+                    known[front] = [parser.macros_of(*it) for it in texts[:1]]
+                for its in known[front]:
+                    macro = its.get(path[cut - 1 :], ())
+                    return tuple(one for one in macro if one.is_exported)
+        return ()
+
+    if isinstance(modules, NoModules):
+        return
+    yield found
+
+
 def _scope(context: Context, path: Path, text: str, *, file: str) -> values.Scope:
     """Returns the scope of another text, which is read once."""
     known = context.world.brought
     if path not in known:
-        statements = parser.read(text, file)
+        folder, modules = path[:-1], context.world.modules
+        statements = parser.read(text, file, *macros_beside(modules, text, folder))
         for one in statements:
             if not isinstance(one, syntax.Definition | syntax.Import):
                 raise refusal(

@@ -89,6 +89,11 @@ class Macro:
     body: tuple[tuple[str, int], ...]
     is_function: bool
     is_exported: bool
+    file: str = ""
+
+
+# The macro of another text that a name with points leads to, or none.
+Outside = Callable[[tuple[str, ...]], tuple[Macro, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,19 +117,23 @@ class Expanded(Source):
 
     @classmethod
     def of(
-        cls, source: Source, plain: str, bodies: Mapping[int, Body] | None = None
+        cls,
+        source: Source,
+        plain: str,
+        bodies: Mapping[int, Body],
+        *outside: Outside,
     ) -> Expanded:
-        """Returns a text with its macros expanded.
+        """Returns a text with its macros expanded, and those of other texts.
 
         `plain` is as long as the text, without the bodies, which are by their places.
         """
         words = [_Piece(plain, 0, len(plain))]
-        if bodies or _MAKES.search(plain):
+        if bodies or outside or _MAKES.search(plain):
             found = (
                 _Piece(one[0], one.start(), len(one[0]))
                 for one in _WORD.finditer(plain)
             )
-            words = _Expansion(source, bodies or {}).expanded([*found])
+            words = _Expansion(source, bodies, outside).expanded([*found])
         starts = (0, *accumulate(len(one.text) for one in words))
         ends = re.finditer("\n", source.text)
         lines = (0, *(one.end() for one in ends))
@@ -173,6 +182,7 @@ class _Expansion:
 
     source: Source
     bodies: Mapping[int, Body]
+    outside: tuple[Outside, ...] = ()
     macros: dict[tuple[str, ...], tuple[Macro, ...]] = field(default_factory=dict)
     blocks: list[str] = field(default_factory=list)
     active: list[Macro] = field(default_factory=list)
@@ -237,7 +247,7 @@ class _Expansion:
             if path in self.macros:
                 is_inside = len(names) == 1
                 return end, tuple(it for it in macros if is_inside or it.is_exported)
-        return end, ()
+        return end, tuple(it for one in self.outside for it in one((*names,)))
 
     def arguments(self, words: Pieces, at: int) -> tuple[list[Pieces], int]:
         """Returns what stands in brackets from a place on, and the place behind it."""
@@ -258,6 +268,7 @@ class _Expansion:
     def of_call(self, macro: Macro, call: _Piece, given: list[Pieces]) -> Pieces:
         """Returns what a call stands for."""
         of_macro = f'of the macro "{macro.name}"'
+        of_macro += f" of {macro.file}" if macro.file else ""
         if macro in self.active:
             raise self.refusal(
                 call,
@@ -379,9 +390,24 @@ class _Expansion:
         is_exported = not {"export", "shared"}.isdisjoint(before_it)
         self.macros[*self.blocks, called.name] = (
             Macro(
-                called.text, (*parameters,), (*words,), body.is_function, is_exported
+                called.text,
+                (*parameters,),
+                (*words,),
+                body.is_function,
+                is_exported,
+                self.source.file,
             ),
         )
+
+
+def macros_in(
+    source: Source, plain: str, bodies: Mapping[int, Body]
+) -> Mapping[tuple[str, ...], tuple[Macro, ...]]:
+    """Returns the macros of a text by their names, those of modules behind these."""
+    expansion = _Expansion(source, bodies)
+    words = _WORD.finditer(plain)
+    expansion.expanded([_Piece(it[0], it.start(), len(it[0])) for it in words])
+    return expansion.macros
 
 
 def _trimmed(words: Pieces) -> Pieces:

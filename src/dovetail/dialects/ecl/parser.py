@@ -19,7 +19,7 @@ from lark.exceptions import UnexpectedInput
 from lark.tree import Meta
 
 from dovetail.dialects.ecl import syntax
-from dovetail.dialects.ecl.macros import Body, Expanded
+from dovetail.dialects.ecl.macros import Body, Expanded, Macro, Outside, macros_in
 from dovetail.dialects.grammar import (
     SIGNS,
     Parts,
@@ -36,10 +36,13 @@ from dovetail.errors import DialectError
 _GRAMMAR = Path(__file__).with_name("grammar.lark")
 
 
-def read(text: str, file: str = "") -> tuple[syntax.Node, ...]:
-    """Returns the statements of a text in their order; `file` is where it stands."""
+def read(text: str, file: str = "", *outside: Outside) -> tuple[syntax.Node, ...]:
+    """Returns the statements of a text in their order; `file` is where it stands.
+
+    `outside` knows the macros of other texts.
+    """
     plain, bodies = _without_foreign(text)
-    source = Expanded.of(Source(text, file), plain, bodies)
+    source = Expanded.of(Source(text, file), plain, bodies, *outside)
     _refuse_words(source)
     try:
         tree = parser_of(_GRAMMAR).parse(source.read)
@@ -48,9 +51,25 @@ def read(text: str, file: str = "") -> tuple[syntax.Node, ...]:
     return nodes_of(_EclRules(source).transform(tree))
 
 
+def macros_of(text: str, file: str) -> Mapping[tuple[str, ...], tuple[Macro, ...]]:
+    """Returns the macros of a text by their names."""
+    plain, bodies = _without_foreign(text)
+    return macros_in(Source(text, file), plain, bodies) if bodies else {}
+
+
+def imports_of(text: str) -> tuple[syntax.Import, ...]:
+    """Returns what a text imports, as far as words tell before it is read."""
+    place = Source(text).place(0, 1)
+    found = (it["word"] for it in _IMPORT.finditer(text))
+    return tuple(syntax.Import(place, _paths_of(it)) for it in found if it)
+
+
 # Texts and comments, in which no word counts: whichever begins first hides the others.
 _PASSED = r"""'(?:[^'\\\n]|\\.)*'|//[^\n]*|/\*.*?\*/"""
 _WORD = re.compile(rf"{_PASSED}|(?P<word>#?[A-Za-z_][\w+]*)", re.DOTALL)
+_IMPORT = re.compile(
+    rf"{_PASSED}|(?P<word>\bimport\s[^;]*);", re.DOTALL | re.IGNORECASE
+)
 _FOREIGN_BODY = re.compile(
     rf"{_PASSED}|:=\s*(?P<word>functionmacro|macro|embed|beginc\+\+)(?![\w+])",
     re.DOTALL | re.IGNORECASE,
@@ -64,7 +83,7 @@ _ENDS: Mapping[str, str] = {
 _MACRO = "write out what the macro gives"
 _FOREIGN = "write it in ECL, or compute the column before the join"
 _NO_CALL = (
-    "its calls, m(..), stand below it, in the same text; of a MODULE it is exported"
+    "its calls, m(..), stand below it; of a MODULE or another text it is exported"
 )
 # What stands for a body that is cut out: its word, and what to do instead.
 FOREIGN: Mapping[str, tuple[str, str]] = {
@@ -334,18 +353,7 @@ class _EclRules(Rules):
 
     def imported(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns the names that another text lends."""
-        names, *origins = _FROM.split(str(parts[0]).lower().removeprefix("import"))
-        paths: list[tuple[str, str]] = []
-        for one in names.split(","):
-            path, *alias = (it.strip() for it in _AS.split(one.strip()))
-            whole = ".".join([*(it.strip() for it in origins), path])
-            last = path.rpartition(".")[2]
-            paths.append((alias[0] if alias else last, whole))
-            # IMPORT a.b brings a, too, of which the text may say a.b again.
-            first = path.partition(".")[0]
-            if not alias and not origins and first != last:
-                paths.append((first, first))
-        return syntax.Import(self.place(meta), tuple(paths))
+        return syntax.Import(self.place(meta), _paths_of(str(parts[0])))
 
     def type(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a type of the language, or a set of one."""
@@ -359,6 +367,24 @@ class _EclRules(Rules):
 
 # An IMPORT is one token of the grammar, since its names may be words of the language.
 _FROM, _AS = re.compile(r"\s+from\s+"), re.compile(r"\s+as\s+")
+
+
+def _paths_of(text: str) -> tuple[tuple[str, str], ...]:
+    """Returns the names that an IMPORT brings, each with its path."""
+    names, *origins = _FROM.split(text.lower().removeprefix("import"))
+    paths: list[tuple[str, str]] = []
+    for one in names.split(","):
+        path, *alias = (it.strip() for it in _AS.split(one.strip()))
+        whole = ".".join([*(it.strip() for it in origins), path])
+        last = path.rpartition(".")[2]
+        paths.append((alias[0] if alias else last, whole))
+        # IMPORT a.b brings a, too, of which the text may say a.b again.
+        first = path.partition(".")[0]
+        if not alias and not origins and first != last:
+            paths.append((first, first))
+    return tuple(paths)
+
+
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 _ESCAPE = re.compile(r"\\(?:([0-7]{3})|u([0-9a-fA-F]{4})|(.))")
 

@@ -22,7 +22,7 @@ from dovetail.dialects.ecl.context import (
     UnknownNameError,
     World,
 )
-from dovetail.dialects.ecl.library import follow, leads
+from dovetail.dialects.ecl.library import follow, leads, macros_beside
 from dovetail.dialects.ecl.names import bound, defined, head_of, is_exported
 from dovetail.errors import DialectError, Place
 from dovetail.schema import Schema
@@ -105,7 +105,8 @@ def _translated(
 ) -> spec.Program:
     """Returns the program of a text whose parts do not fill Python's stack."""
     catalog = Listed(inputs) if isinstance(inputs, Mapping) else inputs
-    statements = tuple(one for it in parser.read(text) for one in _parted(it))
+    read = parser.read(text, "", *macros_beside(modules, text, modules.home))
+    statements = tuple(one for it in read for one in _parted(it))
     if not statements:
         found, expected = "the text has no statement", "an action, as OUTPUT(rows)"
         raise DialectError(found, expected, place=Place(text, 1, 1))
