@@ -504,6 +504,13 @@ TOGETHER = {
         lambda: dt.kafka("t", servers="localhost"),
         ('servers="localhost"', "", "addresses with ports"),
     ),
+    **{
+        f"a broker with the port {port}": (
+            lambda port=port: dt.kafka("t", servers=f"a:1,b:{port}"),
+            (f'servers="a:1,b:{port}"', "", "addresses with ports, 1 to 65,535"),
+        )
+        for port in (0, 65_536, 99_999)
+    },
     "a broker between two commas": (
         lambda: dt.kafka("t", servers="a:1,,b:2"),
         ('servers="a:1,,b:2"', "", "addresses with ports"),

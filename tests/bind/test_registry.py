@@ -155,6 +155,10 @@ def test_what_a_registry_lacks_is_told(known, known_of_it, error, told):
     [
         ({"registry": "localhost:8081"}, "expected an address"),
         ({"registry": "ftp://a"}, "expected an address"),
+        ({"registry": "http://localhost:65536"}, "a port of 1 to 65,535 if it has"),
+        ({"registry": "http://localhost:0"}, "a port of 1 to 65,535 if it has"),
+        ({"registry": "http://localhost:x"}, "a port of 1 to 65,535 if it has"),
+        ({"registry": "http://[::1"}, "a port of 1 to 65,535 if it has"),
         ({"registry": 7}, "registry=7; expected an address"),
         ({"registry": "http://127.0.0.1:1"}, "127.0.0.1:1 does not answer"),
         ({"registry": "http://a", "format": "json"}, "without Avro"),

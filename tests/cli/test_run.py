@@ -159,7 +159,7 @@ def test_what_is_wrong_is_told_in_a_sentence(run, folder, text, options, says):
 @pytest.mark.parametrize("text", ["", " \n\n", "// OUTPUT(1);", "/* nothing */"])
 def test_a_text_without_a_statement_is_told(run, text):
     found = run(text)
-    assert (found.exit_code, found.stdout) == (1, "")
+    assert (found.exit_code, found.stdout) == (2, "")
     assert "the text has no statement; expected an action, as OUTPUT" in found.stderr
 
 

@@ -538,9 +538,11 @@ def kafka(  # noqa: PLR0913 - each is a free choice, by its name
 
 def _refuse_no_address(servers: str) -> None:
     """Refuses brokers of which one has no port, as Kafka has no usual one."""
-    example, expected = 'servers="localhost:9092"', "addresses with ports"
+    example = 'servers="localhost:9092"'
+    expected = f"addresses with ports, 1 to {arguments.MOST_PORT:,}"
     for one in arguments.text("servers", servers, expected, example).split(","):
-        if not re.fullmatch(r"(?a)\s*[^\s:]\S*:\d{1,5}\s*", one):
+        found = re.fullmatch(r"(?a)\s*[^\s:]\S*:(\d{1,5})\s*", one)
+        if not found or not 1 <= int(found[1]) <= arguments.MOST_PORT:
             hint = f"write for example {example}, with a comma between several"
             raise arguments.wrong("servers", servers, expected, hint)
 

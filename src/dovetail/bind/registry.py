@@ -19,6 +19,7 @@ from urllib.request import Request, urlopen
 
 from dovetail.bind.avro import Json, types_of, whole
 from dovetail.errors import EngineError, SpecError
+from dovetail.spec.arguments import MOST_PORT
 
 _SECONDS = 30
 _JSON = "application/vnd.schemaregistry.v1+json"
@@ -72,9 +73,16 @@ def subject(registry: str, name: str, *, registers: bool = False) -> Subject:
 
     One that `registers` may have none yet.
     """
-    address = urlsplit(registry)
-    if address.scheme not in {"http", "https"} or not address.hostname:
-        raise SpecError(f'registry="{registry}"', "an address", f"write {_EXAMPLE}")
+    try:
+        address = urlsplit(registry)
+        # A port that no machine has is read as another one where it is asked for.
+        is_web = address.scheme in {"http", "https"}
+        is_whole = is_web and address.hostname and address.port != 0
+    except ValueError:
+        is_whole = False
+    if not is_whole:
+        expected = f"an address, with a port of 1 to {MOST_PORT:,} if it has one"
+        raise SpecError(f'registry="{registry}"', expected, f"write {_EXAMPLE}")
     schemas: dict[int, str] = {}
     # Of this call alone: who begins a subject anew counts its versions anew.
     known: dict[str, Json] = {}

@@ -45,6 +45,8 @@ Called = TypeVar("Called", bound=Callable[..., object])
 Length = str | timedelta
 AnyPath = str | os.PathLike[str]
 _WIDEST = 80
+MOST_PORT = 65_535
+"""The last port that a machine has."""
 
 
 def wrong(name: str, value: object, expected: str, hint: str) -> SpecError:
