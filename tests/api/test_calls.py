@@ -450,7 +450,7 @@ TOGETHER = {
     ),
     "an object as a value": (
         lambda: join(how="left").fill(right=object()),
-        ("right=a object", "", '"null", "blank"'),
+        ("right=an object", "", '"null", "blank"'),
     ),
     "partitions without number": (
         lambda: write(partitions=10**12),

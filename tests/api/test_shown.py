@@ -56,3 +56,35 @@ def test_it_says_so_in_one_line(made):
 
 def test_the_version_is_there():
     assert dt.__version__.count(".") == 2
+
+
+class User:
+    """A thing without words of its own."""
+
+
+class Unit(User):
+    """Likewise."""
+
+
+class Update(User):
+    """Likewise."""
+
+
+class Table(User):
+    """Likewise."""
+
+
+@pytest.mark.parametrize(
+    ("thing", "told"),
+    [
+        (object(), "an object"),
+        (User(), "a User"),
+        (Unit(), "a Unit"),
+        (Update(), "an Update"),
+        (Table(), "a Table"),
+    ],
+)
+def test_a_thing_without_words_is_told_by_its_class(thing, told):
+    with pytest.raises(dt.SpecError) as caught:
+        dt.rows(thing)
+    assert caught.value.found == f"count={told}"

@@ -77,10 +77,16 @@ def told(value: object) -> str:
             shown = repr(value)
             # What Python says of an object that has no words of its own.
             if re.fullmatch(r"<.* at 0x[0-9a-f]+>", shown, re.DOTALL):
-                return f"a {type(value).__name__}"
+                return with_article(type(value).__name__)
     if len(shown) <= _WIDEST and "\n" not in shown:
         return shown
     return f"{shown.partition(chr(10))[0][: _WIDEST - 2]}.."
+
+
+def with_article(word: str) -> str:
+    """Returns a word with the article that it is spoken with: an object, a user."""
+    is_vowel = re.match("[aeio]|u(?!s|u|ni|t[ei])", word, re.IGNORECASE)
+    return f"{'an' if is_vowel else 'a'} {word}"
 
 
 def text(name: str, value: object, expected: str, example: str) -> str:

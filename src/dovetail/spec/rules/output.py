@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dovetail import spec
 from dovetail.expression import Expression
 from dovetail.schema import AtomicType
+from dovetail.spec.arguments import with_article
 from dovetail.spec.rules.rule import Finding, JoinRule
 
 # By how many sides the kind preserves: each has a port of its own, or none has.
@@ -34,7 +35,7 @@ def ports_of_other_kinds(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Findin
     allowed = _PORTS[preserved]
     if join.ports not in allowed:
         yield Finding(
-            f"{join.ports} ports for a {join.kind.value} join",
+            f"{join.ports} ports for {with_article(join.kind.value)} join",
             " or ".join(map(str, allowed)),
             "every preserved side has a port of its own, or none has",
         )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dovetail import spec
 from dovetail.expression import ALWAYS, kinds
 from dovetail.schema import Column
+from dovetail.spec.arguments import with_article
 from dovetail.spec.rules.rule import Finding, SetRule
 
 
@@ -82,7 +83,8 @@ def unknown_order(join: spec.SetJoinSpec, inputs: spec.Inputs) -> Iterator[Findi
 
 def bounds_without_sense(join: spec.SetJoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives numbers of sets that no key can have, or that nobody asks for."""
-    found = f"min {join.least} and max {join.most} in a {join.kind.value} join"
+    kind = with_article(join.kind.value)
+    found = f"min {join.least} and max {join.most} in {kind} join"
     # Of other kinds 0 is unsaid; of this one a most of 0 means all of the sets.
     if join.kind is not spec.SetKind.M_OF_N:
         if join.least or join.most:
