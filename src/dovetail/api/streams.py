@@ -406,11 +406,11 @@ def _refuse_unreadable(rows: DataFrame, order: str) -> None:
         with plain_rules(rows.sparkSession), refused:
             # A condition takes no sums and no windows.
             rows.where(f"({order}) IS NOT NULL")
-            found, *helps = UNSTEADY
-            if is_for_engine(order) and is_unsteady(
-                order, rows, rows.sparkSession.range(0).select()
-            ):
-                raise SpecError(f"the order of rows, {order}, {found}", *helps)
+            # Of rows that are only described there is nobody to ask.
+            if is_for_engine(order) and isinstance(rows, DataFrame):
+                nothing, (found, *helps) = rows.limit(0).select(), UNSTEADY
+                if is_unsteady(order, rows, nothing):
+                    raise SpecError(f"the order of rows, {order}, {found}", *helps)
 
 
 def _given(
