@@ -22,11 +22,14 @@ _BARE = frozenset(
     {"current_date", "current_timestamp", "current_time", "localtimestamp"}
 )
 """What Spark computes with or without parentheses behind the name."""
-_CALLED = _BARE | {
-    *("rand", "random", "randn", "randstr", "uniform", "uuid", "shuffle"),
-    *("now", "curdate", "monotonically_increasing_id", "spark_partition_id"),
-    *("input_file_name", "input_file_block_start", "input_file_block_length"),
-}
+_CHANCE = frozenset(
+    {
+        *("rand", "random", "randn", "randstr", "uniform", "uuid", "shuffle"),
+        *("monotonically_increasing_id", "spark_partition_id"),
+        *("input_file_name", "input_file_block_start", "input_file_block_length"),
+    }
+)
+_CALLED = _BARE | _CHANCE | {"now", "curdate"}
 _CLOCK = "unix_timestamp"
 """Of no argument it is the clock, else a function of its arguments."""
 _DAYS = frozenset({"now", "today", "tomorrow", "yesterday"})
@@ -46,11 +49,12 @@ _WORDS = frozenset(
 """What stands before a parenthesis in no other place than the table, and is known."""
 
 
-def changing(text: str, columns: Collection[str]) -> str:
+def changing(text: str, columns: Collection[str], *, may_be_late: bool) -> str:
     """Returns what a text names that is another value each time, or "".
 
     `columns` are those that stand bare in it, which come before functions. Functions
-    that only an engine has are for it to judge.
+    that only an engine has are for it to judge. The clock is one of them, unless it
+    `may_be_late`: an engine keeps the time of a batch, and repeats it.
     """
     # Few texts name any: the others are not read for it.
     if not _ANY.search(text):
@@ -58,7 +62,8 @@ def changing(text: str, columns: Collection[str]) -> str:
     with suppress(SpecError, RecursionError):
         known = {name.lower() for name in columns}
         for node in syntax(text).walk():
-            if found := _changing(node, known):
+            found = _changing(node, known)
+            if found and not (may_be_late and found.strip("()") not in _CHANCE):
                 return found
     return ""
 

@@ -62,8 +62,12 @@ def named_by_themselves(
 def changing_values(
     place: str, expression: Expression, columns: Sequence[str]
 ) -> Iterator[Finding]:
-    """Gives an expression of chance or of the clock: a join would differ each time."""
-    if name := changing(expression.text, columns):
+    """Gives an expression of chance or of the clock: a join would differ each time.
+
+    What comes out may say when that was: nothing is decided by it.
+    """
+    shows = place.startswith("select of")
+    if name := changing(expression.text, columns, may_be_late=shows):
         inside = "" if expression.text.strip() == name else f" names {name}, which"
         found = f'"{expression}" in ', place, f"{inside} {UNSTEADY[0]}"
         yield Finding(found, *UNSTEADY[1:])
