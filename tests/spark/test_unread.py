@@ -68,12 +68,15 @@ def test_an_operator_is_told_what_no_outlet_looks_at(
     found = {
         outlet.value: tuple(
             " ".join(name for name in ("k", "n", "at", "pad") if name in names)
-            for names in both
+            for names in (unread.left, unread.right)
         )
-        for outlet, both in settings.unread.items()
+        for outlet, unread in settings.unread.items()
         if outlet.value in expected
     }
     assert found == expected
+    # Who shows columns of rows alone does not show when they met.
+    is_plain = all(text[1:2] == "." for text in select.values())
+    assert {settings.unread[Outlet(name)].time for name in expected} == {is_plain}
     assert not any(settings.unread[Outlet.LATE])
 
 
