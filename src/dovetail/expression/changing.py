@@ -49,12 +49,12 @@ _WORDS = frozenset(
 """What stands before a parenthesis in no other place than the table, and is known."""
 
 
-def changing(text: str, columns: Collection[str], *, may_be_late: bool) -> str:
+def changing(text: str, columns: Collection[str], *, but_clock: bool) -> str:
     """Returns what a text names that is another value each time, or "".
 
     `columns` are those that stand bare in it, which come before functions. Functions
-    that only an engine has are for it to judge. The clock is one of them, unless it
-    `may_be_late`: an engine keeps the time of a batch, and repeats it.
+    that only an engine has are for it to judge. `but_clock` leaves out the clock: an
+    engine keeps the time of a batch, and repeats it.
     """
     # Few texts name any: the others are not read for it.
     if not _ANY.search(text):
@@ -63,7 +63,7 @@ def changing(text: str, columns: Collection[str], *, may_be_late: bool) -> str:
         known = {name.lower() for name in columns}
         for node in syntax(text).walk():
             found = _changing(node, known)
-            if found and not (may_be_late and found.strip("()") not in _CHANCE):
+            if found and not (but_clock and found.strip("()") not in _CHANCE):
                 return found
     return ""
 

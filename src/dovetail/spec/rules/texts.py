@@ -19,7 +19,7 @@ Text = tuple[str, Expression, Sequence[str]]
 UNSTEADY = (
     "is another value each time it is asked",
     "a value that is found again where a run goes on, or is repeated",
-    "compute it in a column of the source, frame.withColumn(..), or behind the join",
+    "have it in the rows as they are stored, or compute it behind the join",
 )
 """What is told of chance and of the clock, what is expected, and what helps."""
 
@@ -67,7 +67,7 @@ def changing_values(
     What comes out may say when that was: nothing is decided by it.
     """
     shows = place.startswith("select of")
-    if name := changing(expression.text, columns, may_be_late=shows):
+    if name := changing(expression.text, columns, but_clock=shows):
         inside = "" if expression.text.strip() == name else f" names {name}, which"
         found = f'"{expression}" in ', place, f"{inside} {UNSTEADY[0]}"
         yield Finding(found, *UNSTEADY[1:])
