@@ -4,6 +4,8 @@ import pytest
 
 from dovetail.errors import SpecError, UnsupportedError
 from dovetail.expression import PAIR_NAMES, Scope, evaluate, parse
+from dovetail.expression.syntax import syntax
+from dovetail.expression.tree import Literal, depth, walk
 from dovetail.schema import Schema
 
 LEFT = Schema.of(
@@ -368,3 +370,32 @@ def test_escape_stands_behind_one_pattern_alone(word):
 def test_parts_that_hold_each_other_too_often_are_told_in_a_sentence():
     message = refused(SpecError, "(" * 400 + "1" + " + 1)" * 400)
     assert "an expression of 2401 letters has too many parts in each other" in message
+
+
+@pytest.mark.parametrize(
+    "text", ["abs(" * 400 + "1" + ")" * 400, " + ".join("1" * 900)]
+)
+def test_what_python_cannot_hold_is_told_in_a_sentence(text):
+    assert "too many parts in each other" in refused(SpecError, text)
+
+
+def test_a_text_that_sqlglot_cannot_hold_is_told_in_a_sentence():
+    with pytest.raises(SpecError, match="too many parts in each other"):
+        syntax("(" * 400 + "1" + ")" * 400)
+
+
+def test_a_sum_of_columns_is_refused_before_others_fill_the_stack():
+    scope = Scope.row(Schema.of({"n": "int"}))
+    assert depth(parse(" + ".join(["n"] * 150), scope).tree) == 150
+    with pytest.raises(SpecError, match="too many parts in each other"):
+        parse(" + ".join(["n"] * 250), scope)
+
+
+@pytest.mark.parametrize("word", ["AND", "OR"])
+def test_conditions_side_by_side_are_no_deep_tree(word):
+    scope = Scope.row(Schema.of({"n": "int"}))
+    found = parse(f" {word} ".join(f"n <> {it}" for it in range(3000)), scope)
+    assert depth(found.tree) < 20
+    # In the order in which they stand.
+    seen = [it.value for it in walk(found.tree) if isinstance(it, Literal)]
+    assert seen == [*range(3000)]

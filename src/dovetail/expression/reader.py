@@ -21,7 +21,7 @@ from dovetail.expression.evaluation import folded
 from dovetail.expression.functions import build, parameters_of, significant
 from dovetail.expression.functions.casts import checked_cast, converter
 from dovetail.expression.functions.logic import REQUIRED
-from dovetail.expression.syntax import is_pointed, pointed, syntax
+from dovetail.expression.syntax import is_pointed, pointed, syntax, too_deep
 from dovetail.expression.tables import entered
 from dovetail.expression.tree import (
     BARE,
@@ -36,6 +36,7 @@ from dovetail.expression.tree import (
     Scope,
     Typed,
     Variable,
+    depth,
 )
 from dovetail.expression.values import DAY, HOUR, MINUTE, SECOND, WIDE
 from dovetail.schema import (
@@ -421,9 +422,8 @@ _SIGNS: dict[type[exp.Expr], str] = {
     exp.IntDiv: "div",
     exp.Mod: "%",
     exp.DPipe: "||",
-    exp.And: "and",
-    exp.Or: "or",
 }
+_JUNCTIONS: dict[type[exp.Expr], str] = {exp.And: "and", exp.Or: "or"}
 
 
 def _operator(name: str) -> Reader:
@@ -448,6 +448,18 @@ def _bits(context: Context, node: exp.Expr) -> Node:
     if any(type(side) in _BITS and type(side) is not type(node) for side in sides):
         raise UnsupportedError("two operators of bits", hint="add parentheses")
     return _operator(_BITS[type(node)])(context, node)
+
+
+@_reads(*_JUNCTIONS)
+def _junction(context: Context, node: exp.Expr) -> Node:
+    """Reads conditions beside each other, however many, as a tree that is not deep."""
+    parts = [context.read(part) for part in node.flatten(unnest=False)]
+    while len(parts) > 1:
+        pairs = (parts[start : start + 2] for start in range(0, len(parts), 2))
+        parts = [
+            build(_JUNCTIONS[type(node)], *it) if it[1:] else it[0] for it in pairs
+        ]
+    return parts[0]
 
 
 @_reads(exp.Neg)
@@ -563,6 +575,9 @@ def parse(expression: Expression | str, scope: Scope) -> Typed:
     return _parsed(str(expression), scope)
 
 
+_DEEPEST = 200
+
+
 # Rules, plans and engines all ask what the same few texts mean.
 @lru_cache(maxsize=1000)
 def _parsed(text: str, scope: Scope) -> Typed:
@@ -570,11 +585,10 @@ def _parsed(text: str, scope: Scope) -> Typed:
     try:
         tree = folded(Context(text, scope).read(syntax(text)))
     except RecursionError as error:
-        raise SpecError(
-            f"an expression of {len(text)} letters has too many parts in each other",
-            "fewer of them",
-            "a part of it that is computed before, as a column of its own, is one part",
-        ) from error
+        raise too_deep(text) from error
+    # Others walk on the tree from deeper in Python's stack, with as many calls a level.
+    if depth(tree) > _DEEPEST:
+        raise too_deep(text)
     return Typed(tree, kinds.columnar(tree.type), text)
 
 

@@ -99,6 +99,8 @@ def syntax(text: str) -> exp.Expr:
                 found = f'"{text}" is no expression: it ends in ";"'
                 raise SpecError(found, "an expression of Spark SQL", "leave it out")
         return sqlglot.parse_one(text, dialect=_Expressions)
+    except RecursionError as error:
+        raise too_deep(text) from error
     except (ParseError, TokenError) as error:
         first: dict[str, Any] = {"description": str(error)}
         if isinstance(error, ParseError):
@@ -118,6 +120,15 @@ def syntax(text: str) -> exp.Expr:
         ) from error
 
 
+def too_deep(text: str) -> SpecError:
+    """Returns the error for an expression whose parts would fill Python's stack."""
+    return SpecError(
+        f"an expression of {len(text)} letters has too many parts in each other",
+        "fewer of them",
+        "a part of it that is computed before, as a column of its own, is one part",
+    )
+
+
 @lru_cache(maxsize=1000)
 def value_and_name(text: str) -> tuple[str, str]:
     """Returns what stands in front of an alias, and the alias, or "" where none is.
@@ -126,7 +137,7 @@ def value_and_name(text: str) -> tuple[str, str]:
     """
     # Few texts end so: the others are not read for it.
     if _ENDS_IN_A_NAME.search(text):
-        with suppress(SpecError, RecursionError):
+        with suppress(SpecError):
             found = syntax(text)
             name = found.args.get("alias")
             if isinstance(found, exp.Alias) and isinstance(name, exp.Identifier):

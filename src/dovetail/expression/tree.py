@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import chain
 from typing import Any
 
 from dovetail.schema import Schema, Type
@@ -237,3 +238,15 @@ def walk(node: Node) -> Iterator[Node]:
             yield from walk(body)
         case _:
             pass
+
+
+def depth(node: Node) -> int:
+    """Returns how many calls and lambdas of a tree stand in each other at most."""
+    found, level = 0, [node]
+    # Level by level: a tree may be deeper than Python's stack.
+    while level:
+        calls = [one.arguments for one in level if isinstance(one, Call)]
+        bodies = [one.body for one in level if isinstance(one, Lambda)]
+        level = [*chain.from_iterable(calls), *bodies]
+        found += 1
+    return found
