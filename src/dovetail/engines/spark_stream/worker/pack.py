@@ -26,7 +26,7 @@ from dovetail.engines.spark_stream.worker.bucket import (
     PASSED,
     TOLD,
 )
-from dovetail.kernels.arrays.blobs import append_batch, as_batch, read_batch
+from dovetail.kernels.arrays.blobs import append_batch, as_batch, read_batch, shortened
 from dovetail.kernels.arrays.names import BAD, LineKind
 from dovetail.kernels.arrays.rows import (
     BEGINNING,
@@ -297,7 +297,7 @@ class Packer:
 
     def _filed(self, rows: Rows) -> pa.RecordBatch:
         """Returns rows with all that buckets must know of them as a batch."""
-        return as_batch(rows, own_partition=bool(self.settings.partition))
+        return shortened(as_batch(rows, own_partition=bool(self.settings.partition)))
 
     def _judged(
         self, whence: Whence, batch: pa.RecordBatch, events: Events, position: Whole
