@@ -358,8 +358,6 @@ def _join(
     context: Context, node: syntax.Call, rows: values.RowsValue
 ) -> values.RowsValue:
     """Returns what comes of the rows one by one, each with its partners in a list."""
-    if len(node.arguments) < 3:  # noqa: PLR2004 - two sides and the condition
-        raise refusal(node, "a JOIN of less", "JOIN(rows, other rows, condition)")
     _, second, condition, *rest = node.arguments
     match context.value(second):
         case values.RowsValue() as others:

@@ -172,8 +172,6 @@ def parts_of(
 
     `given` are its options, `kind` is its type where none of them says another.
     """
-    if len(node.arguments) < 3:  # noqa: PLR2004 - two sides and a condition
-        raise refusal(node, "a JOIN of less", "JOIN(left, right, condition, ..)")
     left, right = (context.dataset(one) for one in node.arguments[:2])
     # LEFT is `l` and RIGHT is `r` in all that is written of a join.
     rows = datasets.row_at(left.record), datasets.row_at(right.record, "r")
