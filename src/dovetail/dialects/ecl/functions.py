@@ -139,9 +139,11 @@ def chosen(
     otherwise: tuple[syntax.Node, ...],
 ) -> types.Scalar:
     """Returns the value of the first branch that holds; a SKIP in one is no value."""
+    for one in otherwise[1:]:
+        raise refusal(one, "a second value where no condition holds", "one")
     seen: tuple[Node, ...] = ()
     found: list[tuple[Node, syntax.Node, types.Scalar]] = []
-    for condition, node in (*branches, *((trees.TRUE, node) for node in otherwise[:1])):
+    for condition, node in (*branches, *((trees.TRUE, node) for node in otherwise)):
         # A branch is reached where none before it holds and its own condition does: a
         # SKIP inside it skips the row under all of these.
         inside = replace(context, path=(*context.path, *seen, condition))
