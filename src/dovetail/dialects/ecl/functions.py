@@ -115,20 +115,16 @@ def _choice(context: Context, node: syntax.Call) -> types.Scalar:
                 branches.append((sql(f"x = {count}L", x=place), value))
             # The last value stands where there are not so many.
             rest = rest[-1:]
-        case "case":
-            # Compared as = compares, so that 'a ' is a case of 'a'.
-            for one in rest:
-                if isinstance(one, syntax.Arrow):
-                    pair = (first, one.condition)
-                    same = syntax.Operation(node.place, "=", pair)
-                    branches.append((context.condition(same), one.value))
-            rest = rest[len(branches) :]
         case _:
-            rest = [first, *rest]
-            for one in node.arguments:
+            rest = rest if node.word == "case" else [first, *rest]
+            for one in rest:
                 if not isinstance(one, syntax.Arrow):
                     break
-                branches.append((context.condition(one.condition), one.value))
+                asked = one.condition
+                if node.word == "case":
+                    # Compared as = compares, so that 'a ' is a case of 'a'.
+                    asked = syntax.Operation(node.place, "=", (first, asked))
+                branches.append((context.condition(asked), one.value))
             rest = rest[len(branches) :]
     return chosen(context, branches, tuple(rest))
 
