@@ -74,7 +74,7 @@ def test_sliding_joins_need_a_range(condition, is_range):
         ("OUTPUT(nobody);", 8, 'nothing is named "nobody"'),
         ("OUTPUT(l(q = 1));", 10, 'nothing is named "q"'),
         ("OUTPUT(SORT(l, v.w));", 16, '"w" of a value'),
-        ("OUTPUT(JOIN(l, r));", 8, "a JOIN of less"),
+        ("OUTPUT(JOIN(l, r));", 8, "JOIN with 2 arguments"),
         ("OUTPUT(JOIN(l, r, LEFT.k = RIGHT.k AND q));", 40, 'nothing is named "q"'),
         ("OUTPUT(SORT(l, COUNT(l)));", 16, "a value of a whole data set"),
         ("OUTPUT(PROJECT(l, TRANSFORM({INTEGER a}, SELF.b := 1)));", 42, 'field "b"'),

@@ -62,12 +62,12 @@ def _as_if(node: syntax.Call) -> syntax.Call:
             others = (subject, *rest)
         case _:
             return node
-    last = others[-1:]
-    if any(isinstance(it, syntax.Arrow) for it in others):
+    # The first of CASE is what is compared, so that it is no other value.
+    last = others[1:] if node.word == "case" else others
+    if any(isinstance(it, syntax.Arrow) for it in last):
         last = (_as_if(replace(node, arguments=others)),)
-    elif node.word == "case":
-        # The first is what is compared, so that it is no other value.
-        last = others[1:]
+    for one in last[1:]:
+        raise refusal(one, "a second value where no condition holds", "one")
     word = syntax.Name(node.of.place, "IF")
     return syntax.Call(node.place, word, (condition, value, *last))
 
@@ -114,12 +114,19 @@ _action = partial(entered, _ACTIONS)
 def act(context: Context, node: syntax.Node) -> None:
     """Carries out an action; a data set or a value by itself is put out."""
     if isinstance(node, syntax.Call) and node.word in _CHOICES:
-        condition, *branches = _as_if(node).arguments
+        given = _as_if(node).arguments
         # IF of data sets is a value like others; only IF of actions is decided here.
-        named = [it for it in branches[:1] if isinstance(it, syntax.Name | syntax.Call)]
+        named = [it for it in given[1:2] if isinstance(it, syntax.Name | syntax.Call)]
         if any(isinstance(context.value(it), values.Action) for it in named):
-            _choose(context, condition, *branches)
+            _choose(context, *given)
             return
+    match node:
+        case syntax.Call(arguments=(first, *_)) if node.word == "assert":
+            # Of rows it is a value, of a condition something to do.
+            if not _is_dataset(context, first):
+                gathering(context)[0].condition(first)
+                datasets.pass_assert(context, node)
+                return
     value = _shown(context, node)
     if not isinstance(value, values.Action):
         _put_out(context, node, value)
@@ -156,6 +163,8 @@ def _choose(context: Context, condition: syntax.Node, *branches: syntax.Node) ->
             "a condition that the text alone decides",
             "OUTPUT(IF(condition, rows, other rows)) puts out one or the other",
         )
+    for other in branches[2:]:
+        raise refusal(other, "a third action", "IF(condition, action, other action)")
     is_true = context.constant(condition) is True
     for action in branches[:1] if is_true else branches[1:]:
         act(context, action)

@@ -107,6 +107,8 @@ def bind(context: Context, node: syntax.Node) -> values.Value:
             "a value",
             "arguments have names in calls of the text's own functions alone",
         )
+    if isinstance(node, syntax.Omitted):
+        raise refusal(node, "an argument that is left out", "one between the commas")
     calls = isinstance(node, syntax.Sequence) and isinstance(node.parts[0], syntax.Call)
     raise refusal(
         node,

@@ -21,14 +21,14 @@ from dovetail import spec
 from dovetail.dialects.ecl import (
     aggregates,
     datasets,
-    options,
     syntax,
     totals,
     trees,
     types,
     values,
 )
-from dovetail.dialects.ecl.conditions import Hard, Soft, Term, pieces, terms
+from dovetail.dialects.ecl.child_joins import read_child_join
+from dovetail.dialects.ecl.conditions import Term, terms
 from dovetail.dialects.ecl.context import (
     Context,
     as_type,
@@ -305,62 +305,13 @@ def _topn(
     return _chosen(context, replace(node, arguments=(first, number)), ordered)
 
 
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    """A JOIN of child rows: a left row, one of its partners, and its place from 0."""
-
-    context: Context
-    given: options.Options
-    transform: tuple[syntax.Node, ...]
-    left: values.RowValue
-    right: values.RowValue
-    place: trees.Variable
-
-    def made(self, right: values.RowValue, count: trees.Node) -> values.Made:
-        """Returns what comes of the left row and of a right one, absent perhaps."""
-        is_there = trees.TRUE if right is self.right else trees.FALSE
-        met = ((self.left, trees.TRUE), (right, is_there))
-        counter = types.whole(count)
-        sides: dict[str, values.Value] = {"left": self.left, "right": right}
-        sides["counter"] = counter
-        for one in self.transform:
-            return replace(self.context, met=met).with_sides(sides).made(one)
-        # What both have is that of the left row.
-        mine = self.left.record
-        new = [one for one in right.record.fields if not list(mine.find(one.name))]
-        others = types.RecordType(tuple(new)).parts(right.tree)
-        record = types.RecordType((*mine.fields, *new))
-        columns = (*mine.parts(self.left.tree), *others)
-        return values.Made(record, columns, trees.FALSE)
-
-    def given_by(self, partners: trees.Node, other: trees.Variable) -> trees.Node:
-        """Returns what a left row gives: a list, of which KEEP leaves the first."""
-        both = self.made(self.right, sql("x + 1L", x=self.place))
-        found = aggregates.made_of(partners, both, other, self.place)
-        keep = options.keep_of(self.context, self.given)
-        most = keep.count if isinstance(keep, spec.Keep) else 0
-        most = 1 if self.given.is_single else most
-        found = sql(f"slice(x, 1, {most})", x=found) if most else found
-        if self.given.kind is spec.Kind.INNER:
-            return found
-        absent = values.RowValue(self.right.record, self.right.record.absent)
-        alone = self.made(absent, trees.literal(0))
-        none = types.blank(types.TableType(both.record))
-        row = trees.array((trees.struct(*alone.columns),), both.record.struct)
-        row = aggregates.unless(alone.skip, row, none)
-        found = none if self.given.kind is spec.Kind.LEFT_ONLY else found
-        return sql("IF(size(x) = 0, row, found)", x=partners, row=row, found=found)
-
-
 # JOIN(LEFT.pets, toys, LEFT.id = RIGHT.pet, TRANSFORM(..), LEFT OUTER)
 @entered(_CHILD_STEPS, "join")
 def _join(
     context: Context, node: syntax.Call, rows: values.RowsValue
 ) -> values.RowsValue:
-    """Returns what comes of the rows one by one, each with its partners in a list."""
-    if len(node.arguments) < 3:  # noqa: PLR2004 - two sides and the condition
-        raise refusal(node, "a JOIN of less", "JOIN(rows, other rows, condition)")
-    _, second, condition, *rest = node.arguments
+    """Returns what comes of the rows and of others, child rows or all of a data set."""
+    second = node.arguments[1]
     match context.value(second):
         case values.RowsValue() as others:
             pass
@@ -371,52 +322,7 @@ def _join(
         case found:
             told = f"a JOIN of child rows with {said(found)}"
             raise refusal(second, told, "child rows, or a data set")
-    transform = tuple(one for one in rest[:1] if is_transform(context, one))
-    given = options.read_options(rest[len(transform) :], spec.Kind.INNER)
-    records = (rows.record, others.record)
-    _check_join(context, given, records, condition=condition)
-    (item, _), (other, place) = map(_item, records)
-    left, right = map(values.RowValue, records, (item, other))
-    pair = _Pair(context, given, transform, left, right, place)
-    holds = context.with_sides({"left": left, "right": right}).condition(condition)
-
-    def joined(both: trees.Node) -> trees.Node:
-        keeps = trees.function(holds, other)
-        partners = sql("filter(x.other, keeps)", x=both, keeps=keeps)
-        found = aggregates.once(partners, lambda rows: pair.given_by(rows, other))
-        each = trees.function(found, item)
-        return sql("flatten(transform(x.one, each))", x=both, each=each)
-
-    one, many = (aggregates.all_rows(it).tree for it in (rows, others))
-    lists = trees.struct(("one", one), ("other", many))
-    record = pair.made(right, trees.literal(1)).record
-    return values.RowsValue.of(record, aggregates.once(lists, joined))
-
-
-def _check_join(
-    context: Context,
-    given: options.Options,
-    records: tuple[types.RecordType, types.RecordType],
-    *,
-    condition: syntax.Node,
-) -> None:
-    """Refuses what a JOIN of child rows does not do, and one without an equality."""
-    for name in ("atmost", "limit", "onfail", "keyed", "group", "skew"):
-        if given.has(name):
-            told = f"{name.upper()} in a JOIN of child rows"
-            hint = "NORMALIZE makes rows of them, which JOIN joins with any option"
-            raise refusal(given.found[name], told, "KEEP or LOOKUP", hint)
-    kinds = (spec.Kind.INNER, spec.Kind.LEFT_OUTER, spec.Kind.LEFT_ONLY)
-    if given.kind not in kinds:
-        told = f"a {given.kind.value.upper().replace('_', ' ')} JOIN of child rows"
-        raise refusal(condition, told, "an inner, LEFT OUTER or LEFT ONLY join")
-    sides = map(datasets.row_at, records, "lr")
-    inside = context.with_sides(dict(zip(("left", "right"), sides, strict=True)))
-    found = pieces(inside, condition)
-    is_constant = all(isinstance(one, Soft) and not one.hands for one in found)
-    has_equality = any(isinstance(one, Hard) for one in found)
-    if not (is_constant or has_equality or given.has("all")):
-        raise refusal(condition, *options.NO_EQUALITY)
+    return read_child_join(context, node, (rows, others))
 
 
 # DATASET(LEFT.k, TRANSFORM(r, SELF.n := COUNTER))

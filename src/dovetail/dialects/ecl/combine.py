@@ -170,11 +170,9 @@ def read_combine(context: Context, node: syntax.Call) -> values.DatasetValue:
         made = inside.made(transform[0])
     else:
         # The fields of the left row, then those of the right with a new name.
-        made = default_record(left.record, right.record, spec.Kind.INNER)
-        new = types.RecordType(made.record.fields[len(left.record.fields) :])
-        own = left.record.parts(_part(_ROW, left.record))
-        columns = (*own, *new.parts(_part(_OTHER, right.record)))
-        made = replace(made, columns=columns)
+        both = ((left.record, _ROW), (right.record, _OTHER))
+        mine, its = (values.RowValue(it, _part(name, it)) for it, name in both)
+        made = default_record(mine, its, spec.Kind.INNER)
     title = f"COMBINE in line {node.place.line}"
     pairs = _beside(_or_unlike(one, other, title), other, title)
     if left.is_grouped:

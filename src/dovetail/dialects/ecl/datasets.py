@@ -271,12 +271,17 @@ _SPREADING = {*PASSED_OVER, "all", "assert", "pulled", "random"}
 
 @_verb("assert")
 def _asserted(context: Context, node: syntax.Call) -> values.DatasetValue:
-    """Returns the rows of ASSERT, which is not looked at; one that fails is refused."""
+    """Returns the rows of ASSERT."""
+    pass_assert(context, node)
+    return context.dataset(node.arguments[0])
+
+
+def pass_assert(context: Context, node: syntax.Call) -> None:
+    """Says that an ASSERT is not looked at; one that fails is refused."""
     for one in node.arguments:
         if syntax.word_of(one) == "fail":
             raise refusal(one, "an ASSERT that fails", "LIMIT(n, FAIL) in a JOIN")
     context.world.remarks.append(f"ASSERT in line {node.place.line} is not looked at")
-    return context.dataset(node.arguments[0])
 
 
 # More rows than there are: rows[n..] ends where they end.

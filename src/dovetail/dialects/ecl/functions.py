@@ -34,6 +34,7 @@ _MANY = 1 << 30
 _ONE = dict.fromkeys(
     (
         *("length", "abs", "truncate", "roundup", "sqrt", "exp", "ln", "log"),
+        *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh"),
         *("matched", "wild", "rows", "recordof", "nofold", "nothor"),
     ),
     (1, 1),
@@ -42,7 +43,7 @@ _FROM_ONE = dict.fromkeys(
     (
         *("output", "build", "buildindex", "dataset", "sort", "dedup", "group"),
         *("ungroup", "distribute", "distributed", "sorted", "assert", "preload"),
-        *("trim", "map", "stepped", "global"),
+        *("trim", "map", "stepped", "global", "hash", "hash32", "hash64", "hashcrc"),
     ),
     (1, _MANY),
 )
@@ -52,7 +53,7 @@ _TAKES: Mapping[str, tuple[int, int]] = {
     **dict.fromkeys(
         (
             *("project", "table", "index", "case", "choose", "rollup", "which"),
-            *("iterate", "having"),
+            *("iterate", "having", "rejected"),
         ),
         (2, _MANY),
     ),
@@ -60,7 +61,7 @@ _TAKES: Mapping[str, tuple[int, int]] = {
     **dict.fromkeys(("covariance", "correlation"), (3, _MANY)),
     **dict.fromkeys(("count", "exists"), (1, _MANY)),
     **dict.fromkeys(("row", "round", "keyed", "#ifdefined"), (1, 2)),
-    **dict.fromkeys(("aggregate", "denormalize"), (3, _MANY)),
+    **dict.fromkeys(("aggregate", "denormalize", "fetch", "join"), (3, _MANY)),
     "process": (4, _MANY),
     "if": (2, 3),
     "normalize": (3, _MANY),
@@ -69,8 +70,7 @@ _TAKES: Mapping[str, tuple[int, int]] = {
     "regexreplace": (3, 4),
     "combine": (2, _MANY),
     "regroup": (2, _MANY),
-    "power": (2, 2),
-    "range": (2, 2),
+    **dict.fromkeys(("power", "atan2", "range"), (2, 2)),
     "enum": (1, _MANY),
     "choosen": (2, 4),
     "dictionary": (1, 2),
@@ -115,20 +115,16 @@ def _choice(context: Context, node: syntax.Call) -> types.Scalar:
                 branches.append((sql(f"x = {count}L", x=place), value))
             # The last value stands where there are not so many.
             rest = rest[-1:]
-        case "case":
-            # Compared as = compares, so that 'a ' is a case of 'a'.
-            for one in rest:
-                if isinstance(one, syntax.Arrow):
-                    pair = (first, one.condition)
-                    same = syntax.Operation(node.place, "=", pair)
-                    branches.append((context.condition(same), one.value))
-            rest = rest[len(branches) :]
         case _:
-            rest = [first, *rest]
-            for one in node.arguments:
+            rest = rest if node.word == "case" else [first, *rest]
+            for one in rest:
                 if not isinstance(one, syntax.Arrow):
                     break
-                branches.append((context.condition(one.condition), one.value))
+                asked = one.condition
+                if node.word == "case":
+                    # Compared as = compares, so that 'a ' is a case of 'a'.
+                    asked = syntax.Operation(node.place, "=", (first, asked))
+                branches.append((context.condition(asked), one.value))
             rest = rest[len(branches) :]
     return chosen(context, branches, tuple(rest))
 
@@ -139,15 +135,17 @@ def chosen(
     otherwise: tuple[syntax.Node, ...],
 ) -> types.Scalar:
     """Returns the value of the first branch that holds; a SKIP in one is no value."""
+    for one in otherwise[1:]:
+        raise refusal(one, "a second value where no condition holds", "one")
     seen: tuple[Node, ...] = ()
     found: list[tuple[Node, syntax.Node, types.Scalar]] = []
-    for condition, node in (*branches, *((trees.TRUE, node) for node in otherwise[:1])):
+    for condition, node in (*branches, *((trees.TRUE, node) for node in otherwise)):
         # A branch is reached where none before it holds and its own condition does: a
         # SKIP inside it skips the row under all of these.
         inside = replace(context, path=(*context.path, *seen, condition))
         if syntax.word_of(node) == "skip" and context.may_skip:
             note_skip(inside, node)
-        elif not isinstance(node, syntax.Omitted):
+        else:
             found.append((condition, node, inside.scalar(node)))
         seen = (*seen, sql("NOT x", x=condition))
     if not found:
@@ -300,8 +298,8 @@ def _trim(context: Context, node: syntax.Call) -> types.Scalar:
 def _matched(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns MATCHED: whether a side, or the parameter that is it, is there."""
     sides = context.sides
-    # Of a JOIN of two data sets: those of a set have ROWS(LEFT) as well.
-    is_of_two = "right" in sides and "rows(left)" not in sides
+    # In the transform of a JOIN of two data sets, which counts; its condition does not.
+    is_of_two = {"right", "counter"} <= {*sides}
     found = context.value(node.arguments[0])
     for is_there in [holds for row, holds in context.met if row == found]:
         return types.truth(is_there)
@@ -423,13 +421,14 @@ def _digits(context: Context, node: syntax.Call) -> types.Scalar:
     return types.Scalar(sql(fitted, x=number), types.Letters(width))
 
 
-# WHICH(a > 1, b > 1) is 2 where only the second is true.
-@_named("which")
+# WHICH(a > 1, b > 1) is 2 where only the second is true, REJECTED is 1 there.
+@_named("which", "rejected")
 def _which(context: Context, node: syntax.Call) -> types.Scalar:
-    """Returns WHICH: the place of the first condition that is true, or 0."""
+    """Returns the place of the first condition that is true, or false, or 0."""
+    text = "x" if node.word == "which" else "NOT x"
     whens: list[Node] = []
     for place, one in enumerate(node.arguments, start=1):
-        whens += [context.condition(one), trees.literal(place)]
+        whens += [sql(text, x=context.condition(one)), trees.literal(place)]
     return types.whole(trees.build("case", *whens, trees.literal(0)))
 
 
@@ -530,13 +529,16 @@ FUNCTIONS |= {
     # Blanks at the end of a STRINGn count.
     "length": spark(types.STRING, types.INTEGER, "CAST(length(x) AS BIGINT)"),
     **{
-        name: spark(types.REAL, types.REAL, f"coalesce({text}, 0D)", count)
+        # What has no value is 0, as all that cannot be divided is.
+        name: spark(types.REAL, types.REAL, f"coalesce(nanvl({text}, 0D), 0D)", count)
         for name, text, count in (
-            ("sqrt", "sqrt(x)", 1),
-            ("power", "power(x, y)", 2),
-            ("exp", "exp(x)", 1),
-            ("ln", "ln(x)", 1),
+            *((name, f"{name}(x)", 1) for name in ("sqrt", "exp", "ln")),
+            *((name, f"{name}(x)", 1) for name in ("sin", "cos", "tan", "sinh")),
+            *((name, f"{name}(x)", 1) for name in ("asin", "acos", "atan", "tanh")),
+            ("cosh", "(exp(x) + exp(- x)) / 2D", 1),
             ("log", "log10(x)", 1),
+            ("power", "power(x, y)", 2),
+            ("atan2", "atan2(x, y)", 2),
         )
     },
 }

@@ -367,8 +367,6 @@ def _replaces(context: Context, given: Iterable[syntax.Node]) -> bool:
 
 def read_fetch(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns the rows of FETCH, in the order of the index."""
-    if len(node.arguments) < 3:  # noqa: PLR2004 - file, index, position
-        raise refusal(node, "a FETCH of less", "FETCH(file, index, RIGHT.position)")
     first, second, third, *rest = node.arguments
     base, index = context.dataset(first), context.dataset(second)
     # The rows of the index lead, so they are the join's left: RIGHT is `l`.

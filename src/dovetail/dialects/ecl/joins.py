@@ -15,6 +15,7 @@ Sliding joins: with #OPTION('slidingJoins') a range stands for an equality.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from dovetail import spec
@@ -65,21 +66,6 @@ class Parts:
     pieces: options.Pieces
     made: values.Made
     totals: tuple[list[Gathered], list[Gathered]]
-
-    @property
-    def title(self) -> str:
-        """Returns the name of the join and the line where it stands."""
-        label = f"{self.context.label} := " if self.context.label else ""
-        kind = self.given.kind.value.replace("_", " ")
-        word = self.node.word.upper()
-        return f"{label}{word} in line {self.node.place.line}, {kind}"
-
-    @property
-    def is_constant(self) -> bool:
-        """Tells whether the condition looks at no row."""
-        return all(
-            isinstance(one, conditions.Soft) and not one.hands for one in self.pieces
-        )
 
     @property
     def keeps_groups(self) -> bool:
@@ -172,8 +158,6 @@ def parts_of(
 
     `given` are its options, `kind` is its type where none of them says another.
     """
-    if len(node.arguments) < 3:  # noqa: PLR2004 - two sides and a condition
-        raise refusal(node, "a JOIN of less", "JOIN(left, right, condition, ..)")
     left, right = (context.dataset(one) for one in node.arguments[:2])
     # LEFT is `l` and RIGHT is `r` in all that is written of a join.
     rows = datasets.row_at(left.record), datasets.row_at(right.record, "r")
@@ -195,7 +179,7 @@ def parts_of(
     if not found.kind.preserves(spec.Hand.RIGHT):
         seen = 1 if found.kind.preserves(spec.Hand.LEFT) else 2
         inside = inside.with_totals(*totals[:seen])
-    made = default_record(left.record, right.record, found.kind)
+    made = default_record(*rows, found.kind)
     return Parts(node, inside, left, right, found, pieces, made, totals)
 
 
@@ -228,7 +212,7 @@ def judged(parts: Parts) -> tuple[Parts, Demands, options.Counts]:
     check_index(context, parts.node.arguments[2], parts.right)
     # The order is that of refusals: the first mistake of a text is told.
     skew = options.skew_of(context, given)
-    _need_equality(parts, demands)
+    need_equality(context, parts.node, given, pieces=parts.pieces, hard=demands.hard)
     counts = options.counts_of(context, given, parts.pieces, made=parts.made)
     parts, counts = _limited(parts, counts, demands)
     lines = (*counts.lines, *options.skew_lines(skew))
@@ -243,21 +227,44 @@ def judged(parts: Parts) -> tuple[Parts, Demands, options.Counts]:
     return wide, demands, replace(counts, lines=lines, skew=skew)
 
 
-def _need_equality(parts: Parts, demands: Demands) -> None:
+def need_equality(
+    context: Context,
+    node: syntax.Call,
+    given: options.Options,
+    *,
+    pieces: options.Pieces,
+    hard: Sequence[conditions.Hard],
+) -> None:
     """Refuses a condition without an equality, unless ALL or a constant allows it."""
-    has_prefix = any(isinstance(one, conditions.Prefix) for one in parts.pieces)
-    if demands.hard or has_prefix or parts.given.has("all"):
+    has_prefix = any(isinstance(one, conditions.Prefix) for one in pieces)
+    if hard or has_prefix or given.has("all"):
         return
-    if parts.is_constant:
+    if is_constant(pieces):
         # Each left row meets every right row, or none does.
-        told = f"{parts.title}: a condition that is a constant means ALL"
-        parts.context.world.remarks.append(told)
+        told = f"{_title(context, given, node)}: a condition that is a constant"
+        context.world.remarks.append(f"{told} means ALL")
         return
-    may_slide = parts.given.kind in {spec.Kind.INNER, spec.Kind.LEFT_OUTER}
-    is_counted = parts.given.has("atmost", "limit")
-    slides = parts.context.world.options["slidingjoins"] != "0"
-    if not (slides and may_slide and not is_counted and _has_range(parts.pieces)):
-        raise refusal(parts.node.arguments[2], *options.NO_EQUALITY)
+    may_slide = given.kind in {spec.Kind.INNER, spec.Kind.LEFT_OUTER}
+    is_counted = given.has("atmost", "limit")
+    slides = context.world.options["slidingjoins"] != "0"
+    if not (slides and may_slide and not is_counted and _has_range(pieces)):
+        raise refusal(
+            node.arguments[2],
+            "JOIN contains no equality conditions - use ,ALL to allow",
+            "LEFT.field = RIGHT.field in the condition, or the option ALL",
+        )
+
+
+def is_constant(pieces: options.Pieces) -> bool:
+    """Tells whether a condition looks at no row."""
+    return all(isinstance(one, conditions.Soft) and not one.hands for one in pieces)
+
+
+def _title(context: Context, given: options.Options, node: syntax.Call) -> str:
+    """Returns the name of a join and the line where it stands."""
+    label = f"{context.label} := " if context.label else ""
+    kind = given.kind.value.replace("_", " ")
+    return f"{label}{node.word.upper()} in line {node.place.line}, {kind}"
 
 
 def _has_range(pieces: options.Pieces) -> bool:
@@ -298,7 +305,7 @@ def _limited(
         picks = replace(counts.picks, limit=spec.Limit(most, spec.OnExceed.FAIL))
         return parts, replace(counts, picks=picks, lines=(*counts.lines, line))
     match counts.picks.limit:
-        case spec.Limit(most, spec.OnExceed.SKIP) if parts.is_constant:
+        case spec.Limit(most, spec.OnExceed.SKIP) if is_constant(parts.pieces):
             # COUNT(right) <= n, as the program could have written it.
             place = parts.node.place
             word = syntax.Name(place, "count")
@@ -396,4 +403,5 @@ def _in_words(parts: Parts, join: spec.JoinSpec, counts: options.Counts) -> spec
     if isinstance(join.picks.keep, spec.Keep):
         kept = f"the first {join.picks.keep.count} rows of each left row come out"
         lines.append(("KEEP", kept))
-    return spec.Told(parts.title, tuple(lines))
+    title = _title(parts.context, parts.given, parts.node)
+    return spec.Told(title, tuple(lines))

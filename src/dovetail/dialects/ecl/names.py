@@ -490,4 +490,5 @@ def _field(node: syntax.Member, row: values.RowValue) -> values.Value:
     for one in row.record.find(node.name):
         return row.part(one)
     names = ", ".join(one.name for one in row.record.fields)
-    raise refusal(node, f'no field "{node.name}"', f"one of {names}")
+    expected = f"one of {names}" if names else "one that an assignment above it names"
+    raise refusal(node, f'no field "{node.name}"', expected)

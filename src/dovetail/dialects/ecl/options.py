@@ -77,10 +77,6 @@ _STRATEGIES: Mapping[str, spec.Strategy] = {
         spec.Strategy.SORT_MERGE,
     ),
 }
-NO_EQUALITY = (
-    "JOIN contains no equality conditions - use ,ALL to allow",
-    "LEFT.field = RIGHT.field in the condition, or the option ALL",
-)
 _LOOKUP_WORDS = {"lookup", "many", "few"}
 _WITH_ROWS = {"keep", "atmost", "limit", "onfail"}
 _WITH_VALUE = {*_WITH_ROWS, "group", "threshold", "hint", "algorithm"}

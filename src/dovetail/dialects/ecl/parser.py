@@ -246,9 +246,11 @@ class _EclRules(Rules):
         return syntax.Operation(self.place(meta), sign.upper(), nodes_of(parts))
 
     def call(self, meta: Meta, parts: Parts) -> syntax.Node:
-        """Returns a call with its arguments."""
-        (of,), (given,) = nodes_of(parts), _lists(parts)
-        return syntax.Call(self.place(meta), of, given)
+        """Returns a call; an argument that is left out stands where it does."""
+        place, (of,), (given,) = self.place(meta), nodes_of(parts), _lists(parts)
+        omitted = syntax.Omitted(place)
+        shown = (omitted if isinstance(it, syntax.Omitted) else it for it in given)
+        return syntax.Call(place, of, tuple(shown))
 
     def option(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns an option: a name, or a call of it."""

@@ -328,18 +328,17 @@ _FULL = {spec.Kind.FULL_OUTER, spec.Kind.FULL_ONLY}
 
 
 def default_record(
-    left: types.RecordType, right: types.RecordType, kind: spec.Kind
+    left: values.RowValue, right: values.RowValue, kind: spec.Kind
 ) -> values.Made:
-    """Returns what a JOIN without a transform gives."""
+    """Returns what a JOIN of two rows without a transform gives."""
     columns = []
-    for one in left.fields:
-        own = types.Scalar(types.column(one), one.type)
+    for one in left.record.fields:
+        own = types.part(left.tree, one)
         tree = own.tree
         # Where both have a field, a FULL join takes the right one if the left is blank:
         # by its value, not by MATCHED, so a 0 of a row that is there gives way too.
-        for other in right.find(one.name):
-            value = types.Scalar(types.column(other, "r"), other.type)
-            found = types.converted(value, one.type)
+        for other in right.record.find(one.name):
+            found = types.converted(types.part(right.tree, other), one.type)
             if found is not None and kind in _RIGHT:
                 tree = found.tree
             elif found is not None and kind in _FULL:
@@ -352,7 +351,8 @@ def default_record(
                     own=own.tree,
                 )
         columns.append((one.name, tree))
-    new = [one for one in right.fields if not list(left.find(one.name))]
-    columns += types.RecordType(tuple(new)).columns("r")
-    record = types.RecordType((*left.fields, *new))
+    known = left.record
+    new = [one for one in right.record.fields if not list(known.find(one.name))]
+    columns += types.RecordType(tuple(new)).parts(right.tree)
+    record = types.RecordType((*known.fields, *new))
     return values.Made(record, tuple(columns), trees.FALSE)

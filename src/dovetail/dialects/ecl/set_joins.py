@@ -71,8 +71,6 @@ def read_set_join(
     context: Context, node: syntax.Call, sets: values.SetOfDatasets
 ) -> values.DatasetValue:
     """Returns the rows of JOIN([..], condition, transform, SORTED(..), ..)."""
-    if len(node.arguments) < 3:  # noqa: PLR2004 - sets, condition, transform
-        raise refusal(node, "a JOIN of sets of less", "JOIN([..], .., .., SORTED(..))")
     _, condition, transform, *rest = node.arguments
     parts = _parts_of(context, node, sets)
     options = _options(parts, rest)
@@ -175,11 +173,12 @@ def _set_kind(parts: SetParts, options: SetOptions, node: syntax.Node) -> None:
     if options.is_kind_given:
         raise refusal(node, f'a second type "{words.upper()}"', "one type of join")
     options.is_kind_given = True
-    if not isinstance(node, syntax.Call):
+    if words in _KINDS:
         options.kind = _KINDS[words]
         return
     options.kind = spec.SetKind.M_OF_N
-    numbers = [parts.inside.count(one) for one in node.arguments]
+    given = node.arguments if isinstance(node, syntax.Call) else ()
+    numbers = [parts.inside.count(one) for one in given]
     # Without a second number: up to all of them.
     bounds = (*numbers, count) if len(numbers) == 1 else tuple(numbers)
     if len(bounds) != 2 or not 1 <= bounds[0] <= bounds[1]:  # noqa: PLR2004

@@ -9,7 +9,7 @@ CREATE FUNCTION f (a INTEGER) RETURNS .. RETURN ..    an expression under a name
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from sqlglot import TokenType, exp
@@ -59,6 +59,7 @@ _APART = frozenset({"PUMP", "FUNCTION"})
 """What may have the name of a stream, which tables and views may not."""
 _WITHOUT_EFFECT = frozenset({"SCHEMA", "SERVER", "PUMP", "STREAM", "VIEW", "PATH"})
 """What a text may set up, start and stop without another row coming out."""
+_ENDS_OF_DROP = frozenset({"CASCADE", "RESTRICT"})
 
 _BEGINS = frozenset(
     {TokenType.CREATE, TokenType.DROP, TokenType.INSERT, TokenType.SELECT}
@@ -283,17 +284,25 @@ class Statements:
             case (("ALTER" | "CREATE" | "SET"), [what, *_]) if what in _WITHOUT_EFFECT:
                 # What runs, from where and under which schema, its user says.
                 self._refuse_more(tokens[1:])
-            case "DROP", _:
+            case "DROP", [what, *_]:
                 self._refuse_more(tokens[1:])
-                # What was there before under that name is not: names are folded.
-                name = folded(tokens[-1].text)
-                self.filled.pop(name, None)
-                self.functions.pop(name, None)
-                self.created -= {(name, it) for it in ("", *_APART)}
+                has_more = words[-1] in _ENDS_OF_DROP
+                self._drop(what, folded(tokens[-2 if has_more else -1].text))
             case (("CREATE" | "ALTER" | "SET" | "INSERT"), _):
                 raise self._not_yet(tokens[0], " ".join(words[: rest + 1]))
             case _:
                 self.alone.append(self._query(tokens))
+
+    def _drop(self, what: str, name: str) -> None:
+        """Takes away what a name has meant before; names are folded."""
+        match what:
+            case "PUMP":
+                self._stop(name)
+            case "FUNCTION":
+                self.functions.pop(name, None)
+            case _:
+                self.filled.pop(name, None)
+        self.created.discard((name, what if what in _APART else ""))
 
     def _refuse_more(self, tokens: list[Token]) -> None:
         """Refuses a statement that begins where another one says nothing of rows."""
@@ -328,7 +337,7 @@ class Statements:
                 where = self._place(name)
                 raise DialectError(told, "another name", hint, place=where)
             if word == "PUMP":
-                raise self._not_yet(name, told)
+                self._stop(known[0])
             if word == "VIEW":
                 self.filled.pop(known[0], None)
         self.created.add(known)
@@ -453,10 +462,25 @@ class Statements:
             if declared is None and columns[0] != columns[1]:
                 told = f'a second query that fills other columns of "{title}"'
                 raise self._not_yet(target[-1], told)
-            both = exp.Union(this=before.query, expression=query, distinct=False)
+        self._put(filled)
+
+    def _put(self, filled: Filled) -> None:
+        """Puts a query to those that fill a stream."""
+        name = folded(filled.name)
+        if before := self.filled.get(name):
+            both = exp.Union(this=before.query, expression=filled.query, distinct=False)
             parts = (*(before.parts or (before,)), filled)
-            filled = Filled(both, before.whole or before.columns, title, parts=parts)
+            columns = before.whole or before.columns
+            filled = Filled(both, columns, filled.name, parts=parts)
         self.filled[name] = filled
+
+    def _stop(self, pump: str) -> None:
+        """Takes a pump away, and the query by which it fills a stream."""
+        every = [it for one in self.filled.values() for it in one.parts or (one,)]
+        self.filled = {}
+        for one in every:
+            if not one.pump or folded(one.pump) != pump:
+                self._put(replace(one, query=one.query.copy()))
 
     def results(self) -> tuple[Filled, ...]:
         """Returns what comes out: the queries that no other one reads."""

@@ -293,8 +293,8 @@ class Query:
         if window is None:
             return rows
         if not rows.is_stream:
-            what, hint = f'a window on the table "{alias}"', "leave OVER out"
-            raise self.text.wrong(window, what, "a stream", hint)
+            what = f'a window on the table "{table.alias_or_name}"'
+            raise self.text.wrong(window, what, "a stream", "leave OVER out")
         own = self.windows.of_table(window)
         if rows.kept and isinstance(own, spec.RowsPreceding):
             rows = self._renamed(table, self._counted(table, alias))
@@ -779,7 +779,7 @@ class Query:
         found = pair.named(column)
         if not found:
             every = {one.table for _, one in pair.columns()}
-            tables = sorted(it for it in every if not is_hidden(it))
+            tables = sorted(it for it in every if it and not is_hidden(it))
             name = column.meta.get("whole") or column.sql()
             told = f'no column "{name}" in {" or ".join(tables)}'
             raise self.text.wrong(column, told, "", clock_hint(column))
@@ -789,9 +789,10 @@ class Query:
         """Returns the one column that a name means."""
         found = self._found(column, pair)
         if len(found) > 1:
-            tables = " and ".join(f'"{one.table}"' for _, one in found)
-            told = f'the column "{column.name}", which {tables} have'
-            raise self.text.wrong(column, told, "the name of a table before it")
+            tables = [f'"{one.table}"' for _, one in found]
+            told = f'the column "{column.name}", which {" and ".join(tables)} have'
+            hint = "" if len({*tables}) > 1 else "s AS a JOIN s AS b names them apart"
+            raise self.text.wrong(column, told, "the name of a table before it", hint)
         return found[0]
 
     def not_yet(self, node: exp.Expr, what: str) -> UnsupportedError:

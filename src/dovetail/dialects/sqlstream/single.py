@@ -149,6 +149,7 @@ class Single:
         """Returns what is selected over the rows of the last step, and their time."""
         written = self.query.query
         if group := values.group_of(self.query, self.pair):
+            values.refuse_over([one for _, one in nodes], self.query.text)
             return self._grouped(group, nodes)
         if having := written.args.get("having"):
             raise self._wrong(having, "HAVING without GROUP BY", "WHERE")

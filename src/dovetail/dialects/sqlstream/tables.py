@@ -19,7 +19,7 @@ from dovetail import spec
 from dovetail.dialects.sqlstream import folding, plain, steps, united, values
 from dovetail.dialects.sqlstream.aggregates import WindowFunction, argument_of
 from dovetail.dialects.sqlstream.overs import Overs
-from dovetail.dialects.sqlstream.parser import Filled, Text, not_yet
+from dovetail.dialects.sqlstream.parser import Filled, Text
 from dovetail.dialects.sqlstream.query import Query
 from dovetail.dialects.sqlstream.rows import Pair, Rows
 from dovetail.dialects.trees import conjuncts, free_name, sided
@@ -266,11 +266,9 @@ class TableQuery:
             or having
             or any(it.find_ancestor(exp.Window) is None for it in functions)
         )
-        if windows := [it for one in every for it in one.find_all(exp.Window)]:
-            if is_grouped:
-                hint = "a query around the one with groups may have it"
-                told = "a function OVER rows that are groups"
-                raise not_yet(text.at(windows[0]), told, hint)
+        if is_grouped:
+            values.refuse_over(every, text)
+        if any(one.find(exp.Window) for one in every):
             return self._over(nodes)
         if is_grouped:
             keys = group.expressions if group else []

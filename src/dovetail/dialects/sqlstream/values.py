@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from dovetail.dialects.sqlstream.parser import Text, not_yet
 from dovetail.dialects.sqlstream.query import Query
 from dovetail.dialects.sqlstream.rows import Pair
 from dovetail.dialects.sqlstream.syntax import STAGGER
@@ -99,6 +100,13 @@ class OfGroups:
             expected = "one that is, or a function of it"
             raise self.query.text.wrong(node, told, expected)
         return None
+
+
+def refuse_over(nodes: Sequence[exp.Expr], text: Text) -> None:
+    """Refuses a function over other rows beside groups."""
+    for window in (it for one in nodes for it in one.find_all(exp.Window)):
+        hint = "a query around the one with groups may have it"
+        raise not_yet(text.at(window), "a function OVER rows that are groups", hint)
 
 
 def functions_in(nodes: Sequence[exp.Expr]) -> Iterator[exp.Expr]:
