@@ -170,7 +170,8 @@ def _asof_window(
         # What comes later is no nearer: at its own time the row is decided.
         case spec.Direction.BACKWARD, _:
             return spec.Range()
-        case _, spec.Span() as tolerance:
+        # One below zero is for the rules, and no range is made of it.
+        case _, spec.Span(months, rest) as tolerance if min(months, rest) >= 0:
             return spec.Range(tolerance)
         case _:
             return spec.Forever()
