@@ -139,19 +139,20 @@ def _stream_window(
     join: spec.JoinSpec, hand: spec.Hand, inputs: spec.Inputs
 ) -> spec.Window:
     """Returns the window of a stream, by what it meets."""
-    other = join.side(hand.other).source
-    meets_stream = spec.kind_of(other, inputs) is spec.InputKind.STREAM
+    other = spec.kind_of(join.side(hand.other).source, inputs)
+    is_batch = join.clock is spec.Clock.BATCH
+    # What keeps its rows is looked up; in a batch that is said of a table alone.
+    meets_table = other is spec.InputKind.TABLE
+    looks_up = meets_table if is_batch else other is not spec.InputKind.STREAM
     # The left stream of an `asof` against a table looks it up as any stream does.
-    if join.picks.looks_nearest and (meets_stream or hand is spec.Hand.RIGHT):
+    if join.picks.looks_nearest and (not looks_up or hand is spec.Hand.RIGHT):
         return _asof_window(join, hand, inputs)
-    if join.clock is spec.Clock.BATCH:
+    if is_batch:
         # Beside a table a row with a time is there at its own time alone.
-        is_moment = spec.kind_of(other, inputs) is spec.InputKind.TABLE and (
-            spec.is_timed(join.side(hand).source, inputs)
-        )
+        is_moment = meets_table and spec.is_timed(join.side(hand).source, inputs)
         return spec.Range() if is_moment else spec.Forever()
     # How long the rows of two streams wait for one another nobody else can know.
-    return spec.Unstated() if meets_stream else spec.Rows(0)
+    return spec.Rows(0) if looks_up else spec.Unstated()
 
 
 def _asof_window(
@@ -169,7 +170,8 @@ def _asof_window(
         # What comes later is no nearer: at its own time the row is decided.
         case spec.Direction.BACKWARD, _:
             return spec.Range()
-        case _, spec.Span() as tolerance:
+        # One below zero is for the rules, and no range is made of it.
+        case _, spec.Span(months, rest) as tolerance if min(months, rest) >= 0:
             return spec.Range(tolerance)
         case _:
             return spec.Forever()

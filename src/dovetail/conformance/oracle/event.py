@@ -62,14 +62,21 @@ class EventClock:
         self._late_pairs: list[Pair] = []
         self._emitted: set[object] = set()
         self._early: dict[EarlyRow, list[spec.Emission]] = {}
+        self._timed_state: list[tuple[spec.Hand, spec.Arrive]] = []
 
     def state(self, event: spec.Arrive) -> None:
-        """Takes a row that is there from the start."""
+        """Takes a row that is there from the start.
+
+        One with a time looks up what is there, so those without come before it.
+        """
         for hand in spec.HANDS:
             if hand in self._inner:
                 self._inner[hand].state(event)
             elif event.input == self._parts.sides[hand].input.name:
-                self._enter(hand, self._parts.new_row(event))
+                if self._parts.sides[hand].is_timed:
+                    self._timed_state.append((hand, event))
+                else:
+                    self._enter(hand, self._parts.new_row(event))
 
     def start(self) -> Iterator[spec.Emission]:
         """Yields what the rows give that are there from the start."""
@@ -82,6 +89,9 @@ class EventClock:
 
     def steps(self, event: spec.Event) -> Iterator[Step]:
         """Takes one event and yields what comes out, with what an outer join needs."""
+        for hand, first in self._timed_state:
+            self._enter(hand, self._parts.new_row(first))
+        self._timed_state.clear()
         for hand in spec.HANDS:
             newest = len(self._parts.rows)
             if hand in self._inner:

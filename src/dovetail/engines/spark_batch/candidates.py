@@ -139,11 +139,15 @@ class Meeting:
             yield side_column(hand, BIRTH) < side_column(hand, DEATH)
             if hand.other in limited and not self.lives_often:
                 yield side_column(hand, BIRTH) < side_column(hand.other, DEATH)
-        for hand in spec.HANDS:
-            if self.sides[hand].seat.is_met_on_arrival:
-                arrived = side_column(hand.other, PLACE)
-                yield side_column(hand, SINCE) < arrived
-                yield arrived < side_column(hand, UNTIL)
+        met = [
+            (side_column(hand, SINCE) < side_column(hand.other, PLACE))
+            & (side_column(hand.other, PLACE) < side_column(hand, UNTIL))
+            for hand in spec.HANDS
+            if self.sides[hand].seat.is_met_on_arrival
+        ]
+        # Of two sides without times either row may be the one that comes.
+        if met:
+            yield reduce(Column.__or__, met)
         if isinstance(self.plan.buckets, batch.Buckets):
             yield side_column(spec.Hand.LEFT, BUCKET) == side_column(
                 spec.Hand.RIGHT, BUCKET

@@ -121,10 +121,12 @@ def give_lives(seat: Seat, admitted: Admitted) -> Living:
         end = F.when(has_time, end).otherwise(values.LATEST)
     lines = lines.withColumns({BIRTH: birth, DEATH: death, END: end})
     if seat.is_met_on_arrival:
-        until = F.lit(values.LATEST)
+        # What is there from the start has no place among what comes.
+        start = F.when(What.STATE.is_it(), F.lit(values.EARLIEST))
+        since, until = F.coalesce(start, F.col(PLACE)), F.lit(values.LATEST)
         if isinstance(window, spec.Latest):
-            until = F.coalesce(_next(seat, F.col(PLACE)), until)
-        lines = lines.withColumns({SINCE: F.col(PLACE), UNTIL: until})
+            until = F.coalesce(_next(seat, F.col(PLACE), since), until)
+        lines = lines.withColumns({SINCE: since, UNTIL: until})
     # Only now: a delete is the next version of its key, and ends the one before it.
     return Living(seat, lines.where(~What.DELETE.is_it()))
 
@@ -219,9 +221,10 @@ def _untimed_life(seat: Seat) -> tuple[Column, Column, Column]:
     )
 
 
-def _next(seat: Seat, order: Column) -> Column:
+def _next(seat: Seat, order: Column, shown: Column | None = None) -> Column:
     """Returns what the next version of a row's key has in a column, null for none."""
-    return F.lead(order).over(_of_key(seat).orderBy(order, PLACE))
+    found = order if shown is None else shown
+    return F.lead(found).over(_of_key(seat).orderBy(order, PLACE))
 
 
 def _of_key(seat: Seat) -> WindowSpec:
