@@ -221,12 +221,18 @@ def _member(owner: syntax.Node, name: str, scope: Scope, place: Place) -> Value:
 
 
 _NUMBER = re.compile(
-    r"(?P<digits>0[xX][0-9a-fA-F]+?(?=[su]?[hwl]?$)|[0-9.]+(?:[eE][+-]?\d+)?)"
+    r"(?P<digits>0[xX][0-9a-fA-F]+?(?=[suhwl]{0,2}$)|[0-9.]+(?:[eE][+-]?\d+)?)"
     r"(?P<suffix>\w*)"
 )
 _WIDTHS = {"b": 8, "h": 16, "w": 32, "l": 64, "": 32}
 _LETTERS = {f"int{width}": letter for letter, width in _WIDTHS.items() if letter}
-_DECIMAL_WIDTHS = {"w": "decimal32", "l": "decimal64", "q": "decimal128"}
+_TYPES: Mapping[str, Mapping[str, str]] = {
+    "s": {it: f"int{width}" for it, width in _WIDTHS.items()},
+    "u": {it: f"uint{width}" for it, width in _WIDTHS.items()},
+    "f": {"w": "float32", "l": "float64", "": "float64"},
+    "d": {"w": "decimal32", "l": "decimal64", "": "decimal64", "q": "decimal128"},
+}
+"""The types of numbers by what they are and by their width, letters of a suffix."""
 
 
 def number(text: str, place: Place, *, is_negative: bool = False) -> Value:
@@ -237,27 +243,29 @@ def number(text: str, place: Place, *, is_negative: bool = False) -> Value:
             place, f'"{text}" is no number', "digits, then a suffix: 10ul"
         )
     digits, suffix = found["digits"], found["suffix"]
-    if "d" in suffix and not digits.startswith("0x"):
-        exact = Decimal(f"-{digits}" if is_negative else digits)
-        return _decimal(exact, types.Scalar(_DECIMAL_WIDTHS[suffix[1:] or "l"]), place)
     # A point or an exponent makes a float; in base 16 an e is a digit.
-    if "f" in suffix or (set(digits) & {".", "e", "E"} and digits[:2].lower() != "0x"):
-        kind = types.Scalar("float32" if suffix.endswith("w") else "float64")
-        if suffix.endswith("q"):
-            raise types.refused(place, f'"{text}" of 128 bits', "64 bits at most")
+    is_hex = digits[:2].lower() == "0x"
+    is_float = not is_hex and bool({*digits} & {*".eE"})
+    # 10ul or 10lu is a uint64, 10u a uint32, 10sh or 10h an int16.
+    what, width = suffix.strip("bhwlq"), suffix.strip("sufd")
+    word = _TYPES[what or ("f" if is_float else "s")].get(width)
+    if word is None or (is_float and what in {"s", "u"}):
+        expected = "10ul, 10h, 1.5w, 100.0d: a letter of su, f or d, and one of bhwlq"
+        raise types.refused(place, f'"{text}" has no type', expected)
+    kind = types.Scalar(word)
+    if kind in types.DECIMALS:
+        return _decimal(Decimal(f"-{digits}" if is_negative else digits), kind, place)
+    if kind in types.FLOATS:
         value = float(digits)
         return values.literal(-value if is_negative else value, kind, place)
-    # 10ul is a uint64, 10u a uint32, 10sh or 10h an int16.
-    unsigned = "u" if suffix.startswith("u") else ""
-    kind = types.Scalar(f"{unsigned}int{_WIDTHS[suffix.lstrip('su')]}")
-    whole = int(digits, 16 if digits[:2].lower() == "0x" else 10)
+    whole = int(digits, 16 if is_hex else 10)
     whole = -whole if is_negative else whole
     # A number that is written keeps its value: it does not wrap.
-    least = 0 if unsigned else -(1 << (types.bits_of(kind) - 1))
-    if not least <= whole < least + (1 << types.bits_of(kind)):
+    least, most = types.limits_of(kind)
+    if not least <= whole <= most:
         hint = "a suffix says the type: 10l is an int64, 10ul a uint64"
         raise types.refused(place, f"{whole} has no room in {kind}", "", hint)
-    is_wide = kind == types.Scalar("uint64")
+    is_wide = kind == types.UINT64
     return values.literal(Decimal(whole) if is_wide else whole, kind, place)
 
 
@@ -445,7 +453,7 @@ def changed(
             return given(value, kind, scope, "the variable")
         case syntax.Change(sign=sign, target=target):
             own, other = bind(target, scope), bind(node.value, scope)
-            made = values.arithmetic(sign[:-1], own, other, node.place)
+            made = _BINARY[sign[:-1]](sign[:-1], own, other, node.place)
             return values.assigned(made, kind, "the variable")
         case syntax.Stepped(sign=sign, of=target):
             own = bind(target, scope)

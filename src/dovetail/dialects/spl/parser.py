@@ -82,7 +82,8 @@ def _refuse_deep(whole: syntax.Program) -> None:
 
 # Texts and comments, in which no word counts: whichever begins first hides the others.
 _WORD = re.compile(
-    r"""(?P<passed>"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/)|(?P<word>[A-Za-z_]\w*)""",
+    r"""(?P<passed>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|//[^\n]*|/\*.*?\*/)"""
+    r"|(?P<word>[A-Za-z_]\w*)",
     re.DOTALL,
 )
 _REFUSED = {
@@ -433,9 +434,9 @@ class _SplRules(Rules):
 
     def text(self, meta: Meta, parts: Parts) -> syntax.Text:
         """Returns a text without its quotes and escapes."""
-        # A suffix stands behind the last quote: ".."u.
-        written, _, suffix = str(parts[0]).rpartition('"')
-        place = self.place(meta)
+        # A suffix stands behind the last quote, which is as the first: ".."u.
+        whole, place = str(parts[0]), self.place(meta)
+        written, _, suffix = whole.rpartition(whole[0])
         value = _ESCAPE.sub(lambda found: _unescaped(found, place), written[1:])
         return syntax.Text(place, value, suffix)
 
@@ -475,7 +476,6 @@ _SIGNS = {
     **SIGNS,
     "LBRACE": '"{"',
     "COLON": '":"',
-    "EQUAL": '"=="',
     "MORETHAN": '">"',
     "LESSTHAN": '"<"',
     "__ANON_1": '"::"',
@@ -488,12 +488,13 @@ _OTHER_SIGNS = (
     (re.compile(r"<>"), "!= compares two values"),
     (re.compile(r"(?i)and\b"), "&& stands between two conditions"),
     (re.compile(r"(?i)or\b"), "|| stands between two conditions"),
-    (re.compile(r"'"), 'a text stands between double quotes: "HR"'),
+    (re.compile(r"""['"]"""), "a text ends with the quote with which it begins"),
     (re.compile(r"\d"), "a suffix says the type of a number: 10ul, 4l, 100.0d"),
     (re.compile(r"/\*"), "a comment ends with */"),
 )
 
 
+_LONG_TEXT = re.compile(r"""(["'])[^"']*\n[^"']*\1[ru]?\s*$""")
 # What a value begins with, and what a type does, which some places take for one.
 _BEGINNINGS = frozenset(
     {
@@ -523,6 +524,8 @@ def _refuse(source: Source, error: UnexpectedInput) -> NoReturn:
     }
     names |= {**_SIGNS, _EXPRESSION: "an expression"}
     hints = [it for sign, it in _OTHER_SIGNS if sign.match(text, here)]
+    if _LONG_TEXT.search(text[:here]):
+        hints = ["the text before it is of several lines: it may lack its last quote"]
     # What stops after a whole value lacks its ; in most texts.
     if not hints and "SEMICOLON" in stop.terminals:
         hints = ["every setting, and every stream without a body, ends with ;"]
