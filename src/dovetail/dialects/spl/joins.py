@@ -299,8 +299,6 @@ class _Join:
         setting = self.params.get("match")
         if setting is None:
             return
-        if len(setting.values) != 1:
-            raise refused(setting.place, "several values of match", "one condition")
         # As a whole first, so that a mistake in it is told as it stands there.
         whole = bind(setting.values[0], self.scope)
         need_boolean(whole, "match")
@@ -339,7 +337,7 @@ class _Join:
             found = f"CDISP9113E {setting.name} beside ports of unmatched tuples"
             raise refused(setting.place, found, "one output port")
         value = bind(setting.values[0], self.operator.scope(()).wanting(feed.type))
-        if len(setting.values) != 1 or value.type != feed.type:
+        if value.type != feed.type:
             found = f"CDISP9157E {setting.name} is {value.type}"
             raise refused(value.place, found, f"the input's {feed.type}")
         row = value.constant(setting.name)

@@ -176,6 +176,11 @@ class Logic(Node):
     words: tuple[str, ...]
     body: Node
 
+    @property
+    def name(self) -> str:
+        """Returns its words: what it is done for."""
+        return " ".join(self.words)
+
 
 @dataclass(frozen=True, slots=True)
 class Block(Node):
