@@ -103,7 +103,7 @@ def bind(node: syntax.Node, scope: Scope) -> Value:
     """Returns the value of an expression."""
     place = node.place
     match node:
-        case syntax.Name(text=text):
+        case syntax.Name(text=text) if not isinstance(node, syntax.Scoped):
             return _named(text, scope, place)
         case syntax.Operation(sign=sign, operands=operands):
             return _operation(sign, operands, scope, place)
@@ -147,6 +147,9 @@ def _written(node: syntax.Node, scope: Scope) -> Value:
             return elements.mapped([bind(one, scope) for one in items], place)
         case syntax.Primitive() | syntax.Collection() | syntax.TupleBody():
             raise types.refused(place, "a type in the place of a value", "a value")
+        case syntax.Scoped():
+            told = "a namespace in front of a value"
+            raise types.refused(place, told, "that of a function or a type")
         case _:
             expected = "a cast that says its type: (list<int32>) []"
             raise types.refused(place, "a list, set or map of nothing", expected)
@@ -470,18 +473,16 @@ def need_boolean(value: Value, what: str) -> None:
 
 
 def _call(node: syntax.Call, scope: Scope) -> Value:
-    """Returns what a function gives; its namespace may stand before it."""
+    """Returns what a function gives."""
     called, arguments = node.of, [bind(one, scope) for one in node.arguments]
-    # spl.math::abs is abs: names of the toolkit's functions are known without it.
-    name = (
-        called.name
-        if isinstance(called, syntax.Member)
-        else getattr(called, "text", "")
-    )
+    name = called.text if isinstance(called, syntax.Name) else ""
     known = scope.library.get(name)
     if known is None and len(arguments) == 1 and (kind := _kind_named(called, scope)):
         # (T) (x + 1) is read as a call first: what T is its place decides.
         return converted(arguments[0], kind, node.place)
+    if not name:
+        told = "a call of what is no function"
+        raise types.refused(called.place, told, "its name, as in spl.math::abs(x)")
     if name in scope.commands:
         told = f"{name}, which changes what it takes or gives nothing, is called here"
         raise types.refused(called.place, told, "a statement of code that calls it")
@@ -509,10 +510,9 @@ _UNSURE = {
 
 def _kind_named(node: syntax.Node, scope: Scope) -> types.SplType | None:
     """Returns the type of a name, None where there is none."""
-    if not isinstance(node, syntax.Name):
-        return None
+    kind = syntax.as_type(node)
     try:
-        return scope.read_type(syntax.TypeName(node.place, node.text))
+        return scope.read_type(kind) if isinstance(kind, syntax.TypeName) else None
     except DialectError:
         return None
 

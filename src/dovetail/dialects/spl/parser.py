@@ -1,8 +1,7 @@
 """From SPL text to nodes, each with its place; the grammar says where it goes wrong.
 
 A text is whole composites, or what stands inside of one: the clauses of a composite, or
-operators alone. Words that open code of a kind that no operator here carries out are
-refused where they stand, before the grammar stumbles over what follows them.
+operators alone.
 """
 
 from __future__ import annotations
@@ -38,7 +37,6 @@ MAIN = "Main"
 
 def read(text: str) -> syntax.Program:
     """Returns a text as its composites; what stands outside of them is one, too."""
-    _refuse_words(text)
     try:
         tree = parser_of(_GRAMMAR).parse(text)
     except UnexpectedInput as error:
@@ -78,33 +76,6 @@ def _refuse_deep(whole: syntax.Program) -> None:
         elif isinstance(node, syntax.Node):
             parts = (getattr(node, it.name) for it in fields(node))
             waiting += [(one, node.place, depth + 1) for one in parts]
-
-
-# Texts and comments, in which no word counts: whichever begins first hides the others.
-_WORD = re.compile(
-    r"""(?P<passed>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|//[^\n]*|/\*.*?\*/)"""
-    r"|(?P<word>[A-Za-z_]\w*)",
-    re.DOTALL,
-)
-_REFUSED = {
-    "switch": "if and else say it",
-    "onProcess": "bind what the operator makes by its name",
-}
-
-
-def _refuse_words(text: str) -> None:
-    """Refuses the first word of the text that opens what is not understood."""
-    for found in _WORD.finditer(text):
-        word = found["word"] or ""
-        # Before : = . and behind . it is a name like others, as of an attribute.
-        is_name = re.match(r"\s*[:=.,;)]", text[found.end() :])
-        if word in _REFUSED and not is_name and text[: found.start()][-1:] != ".":
-            raise DialectError(
-                f'"{word}" is outside of what is understood of SPL',
-                "composites, types, streams and operators without code of their own",
-                _REFUSED[word],
-                place=Source(text).place(found.start(), len(word)),
-            )
 
 
 _MODES = ("attribute", "expression", "function", "operator", "type")
@@ -345,7 +316,8 @@ class _SplRules(Rules):
 
     def variables(self, meta: Meta, parts: Parts) -> syntax.Variable | syntax.Variables:
         """Returns a variable, or several of one type."""
-        kind, is_mutable = nodes_of(parts)[0], "mutable" in _words(parts)
+        kind = syntax.as_type(nodes_of(parts)[0])
+        is_mutable = "mutable" in _words(parts)
         found = [
             syntax.Variable(place, is_mutable, kind, name, values)
             for place, name, values in _grouped(parts, "first")
@@ -418,10 +390,13 @@ class _SplRules(Rules):
     def cast(self, meta: Meta, parts: Parts) -> syntax.Cast:
         """Returns a value as another type, which a name may stand for."""
         kind, value = parts
-        if isinstance(kind, syntax.Name):
-            # (word) x is read as a name first: what it means its place decides.
-            kind = syntax.TypeName(kind.place, kind.text)
-        return syntax.Cast(self.place(meta), kind, value)
+        # (word) x is read as a name first: what it means its place decides.
+        return syntax.Cast(self.place(meta), syntax.as_type(kind), value)
+
+    def cast_twice(self, meta: Meta, parts: Parts) -> syntax.Cast:
+        """Returns a value as another type, and that as one which a name stands for."""
+        kind, *inner = parts
+        return self.cast(meta, [kind, self.cast(meta, inner)])
 
     def call(self, meta: Meta, parts: Parts) -> syntax.Call:
         """Returns a call with its arguments."""
@@ -431,6 +406,10 @@ class _SplRules(Rules):
     def member(self, meta: Meta, parts: Parts) -> syntax.Member:
         """Returns something of something."""
         return syntax.Member(self.place(meta), parts[0], str(parts[-1]))
+
+    def scoped(self, meta: Meta, parts: Parts) -> syntax.Scoped:
+        """Returns a name without its namespace, of which none is needed."""
+        return syntax.Scoped(self.place(meta), str(parts[-1]))
 
     def text(self, meta: Meta, parts: Parts) -> syntax.Text:
         """Returns a text without its quotes and escapes."""
@@ -494,7 +473,14 @@ _OTHER_SIGNS = (
 )
 
 
-_LONG_TEXT = re.compile(r"""(["'])[^"']*\n[^"']*\1[ru]?\s*$""")
+# What stands in front of where a text does not go on.
+_BEFORE = (
+    (
+        re.compile(r"""(["'])[^"']*\n[^"']*\1[ru]?\s*$"""),
+        "the text before it is of several lines: it may lack its last quote",
+    ),
+    (re.compile(r"\bswitch\s*\([^{}]*\)\s*$"), "if and else say it"),
+)
 # What a value begins with, and what a type does, which some places take for one.
 _BEGINNINGS = frozenset(
     {
@@ -524,8 +510,7 @@ def _refuse(source: Source, error: UnexpectedInput) -> NoReturn:
     }
     names |= {**_SIGNS, _EXPRESSION: "an expression"}
     hints = [it for sign, it in _OTHER_SIGNS if sign.match(text, here)]
-    if _LONG_TEXT.search(text[:here]):
-        hints = ["the text before it is of several lines: it may lack its last quote"]
+    hints = [it for sign, it in _BEFORE if sign.search(text[:here])] or hints
     # What stops after a whole value lacks its ; in most texts.
     if not hints and "SEMICOLON" in stop.terminals:
         hints = ["every setting, and every stream without a body, ends with ;"]

@@ -28,6 +28,11 @@ class Name(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Scoped(Name):
+    """The name of a function or a type behind its namespace: `spl.math::abs`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Text(Node):
     """A text between quotes, escapes resolved; `suffix` is the letter behind it."""
 
@@ -126,6 +131,19 @@ class TypeName(Node):
     """A type that the text defines, or the one of a stream."""
 
     text: str
+
+
+def as_type(node: Node) -> Node:
+    """Returns the type that a node is; a name has been read as a value."""
+    match node:
+        case Name(text=text):
+            return TypeName(node.place, text)
+        case Member(of=Name() | Member() as of, name=name):
+            owner = as_type(of)
+            before = f"{owner.text}." if isinstance(owner, TypeName) else ""
+            return TypeName(node.place, before + name)
+        case _:
+            return node
 
 
 @dataclass(frozen=True, slots=True)
