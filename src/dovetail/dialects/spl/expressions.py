@@ -157,9 +157,25 @@ def _written(node: syntax.Node, scope: Scope) -> Value:
 
 def _cast(kind: types.SplType, node: syntax.Node, scope: Scope, place: Place) -> Value:
     """Returns a value as another type, which says what an empty list holds."""
-    if is_empty(node, kind):
-        return values.blank(kind, place)
-    return converted(bind(node, scope), kind, place)
+    plain = types.loose(kind)
+    if is_empty(node, plain):
+        return values.blank(plain, place)
+    found = converted(bind(node, scope), plain, place)
+    if isinstance(kind, types.Bounded):
+        found = replace(found, tree=values.cut(found, kind))
+    return found
+
+
+def declared(node: syntax.Node, value: Value, scope: Scope) -> types.SplType:
+    """Returns the type of a value; of an attribute, or a cast, with its bound."""
+    match node, value.tree:
+        case syntax.Cast(type=kind), _:
+            return scope.read_type(kind)
+        case syntax.Name() | syntax.Member(), Column(side, name):
+            kinds = [it.type.get(name) for it in scope.ports if it.side == side]
+            return kinds[0] or value.type if kinds else value.type
+        case _:
+            return value.type
 
 
 def _named(text: str, scope: Scope, place: Place) -> Value:
@@ -524,15 +540,18 @@ def _tuple(parts: Sequence[syntax.Assignment], scope: Scope, place: Place) -> Va
         wanted = [it for it in scope.wanted if isinstance(it, types.Tuple)]
         kinds = [kind for it in wanted if (kind := it.get(part.name))]
         sees = scope.wanting(*kinds) if kinds else scope
-        found.append((part.name, bind(part.value, sees)))
-    if len(dict(found)) < len(found):
+        value = bind(part.value, sees)
+        is_cast = isinstance(part.value, syntax.Cast)
+        kind = declared(part.value, value, scope) if is_cast else value.type
+        found.append((part.name, kind, value))
+    if len({name for name, _, _ in found}) < len(found):
         raise types.refused(
             place, "an attribute stands twice in a tuple", "one of each"
         )
-    kind = types.Tuple(tuple((name, value.type) for name, value in found))
-    inside = [value for _, value in found]
-    tree = values.structured(kind, (value.tree for value in inside))
-    return Value(kind, values.made_of(inside, tree), place)
+    whole = types.Tuple(tuple((name, kind) for name, kind, _ in found))
+    inside = [value for _, _, value in found]
+    tree = values.structured(whole, (value.tree for value in inside))
+    return Value(whole, values.made_of(inside, tree), place)
 
 
 def all_of(conditions: Sequence[Value]) -> Value:

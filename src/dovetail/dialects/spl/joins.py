@@ -17,6 +17,7 @@ from dovetail.dialects.spl.expressions import (
     Scope,
     all_of,
     bind,
+    declared,
     need_boolean,
 )
 from dovetail.dialects.spl.operators import (
@@ -269,11 +270,15 @@ class _Join:
             found = f"CDISP9067E {len(lefts)} equalityLHS and {len(rights)} equalityRHS"
             raise refused(given.place, found, "as many of the one as of the other")
         pairs = list(zip(lefts, rights, strict=True))
-        for one, other in pairs:
+        names = (it for it in ("equalityLHS", "equalityRHS") if it in self.params)
+        nodes = zip(*(self.params[it].values for it in names), strict=True)
+        for (one, other), (first, second) in zip(pairs, nodes, strict=True):
+            left = declared(first, one, self.scope)
+            right = declared(second, other, self.scope)
             # The compiler converts nothing between the two sides, and so neither do we.
-            if one.type != other.type:
-                found = f"CDISP9071E {one.type} is to equal {other.type}"
-                hint = f"write ({one.type}) before it"
+            if left != right:
+                found = f"CDISP9071E {left} is to equal {right}"
+                hint = f"write ({left}) before it"
                 raise refused(other.place, found, "the same type on both sides", hint)
         hard: list[spec.Equality] = []
         soft: list[Value] = []

@@ -464,7 +464,7 @@ _SIGNS = {
 # Signs of other languages, and what SPL has in their place.
 _OTHER_SIGNS = (
     (re.compile(r"="), "== compares two values, = gives one to an attribute"),
-    (re.compile(r"<>"), "!= compares two values"),
+    (re.compile(r"(?<=<)>"), "!= compares two values"),
     (re.compile(r"(?i)and\b"), "&& stands between two conditions"),
     (re.compile(r"(?i)or\b"), "|| stands between two conditions"),
     (re.compile(r"""['"]"""), "a text ends with the quote with which it begins"),
