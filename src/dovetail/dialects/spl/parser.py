@@ -150,7 +150,6 @@ class _SplRules(Rules):
     braces = of_all(syntax.Braces)
     tuple_value = of_all(syntax.TupleText)
     tuple_body = of_all(syntax.TupleBody)
-    block = of_all(syntax.Block)
     setting = _named(syntax.Setting)
     output = _named(syntax.OutputClause)
     action = _named(syntax.Action)
@@ -193,8 +192,25 @@ class _SplRules(Rules):
         """Returns a function."""
         (kind, *statements), name = nodes_of(parts), _words(parts)[-1]
         formals = _grouped(parts, "formals")
-        body = syntax.Block(self.place(meta), tuple(statements))
+        body = self.block(meta, statements)
         return syntax.Function(self.place(meta), kind, name, formals, body)
+
+    def block(self, meta: Meta, parts: Parts) -> syntax.Block:
+        """Returns statements between braces, with the types that they define put in."""
+        kinds: dict[str, syntax.Node] = {}
+        for one in _of(syntax.Definition, parts):
+            if one.name in kinds:
+                told = f'a second type "{one.name}"'
+                raise DialectError(told, "one of each", place=one.place)
+            kinds[one.name] = one.body
+        statements = tuple(it for it in parts if not isinstance(it, syntax.Definition))
+
+        def put(node: syntax.Node) -> syntax.Node:
+            if isinstance(node, syntax.TypeName):
+                return kinds.get(node.text, node)
+            return node
+
+        return syntax.Block(self.place(meta), syntax.altered(statements, put))
 
     def formal(self, meta: Meta, parts: Parts) -> _Group:
         """Returns what a function is called with, by its name."""
