@@ -17,7 +17,7 @@ from dovetail.bind.failures import refuse_stopped
 from dovetail.errors import SchemaError
 from dovetail.expression.sql import text_of
 from dovetail.kernels.arrays.names import RESERVED, is_reserved
-from dovetail.spec import NumberRange
+from dovetail.spec import Given
 from dovetail.spec.arguments import wrong
 
 if TYPE_CHECKING:
@@ -69,13 +69,21 @@ def refuse_reserved(whose: str, names: Iterable[str]) -> None:
             )
 
 
-def refusing_beyond(
-    frame: DataFrame, ranges: Iterable[NumberRange], name: str
-) -> DataFrame:
-    """Returns the frame, which fails where a number is out of its range."""
-    for one in ranges:
+def refusing_beyond(frame: DataFrame, given: Given) -> DataFrame:
+    """Returns the frame, which fails where a column may not have a value, or none."""
+    row = f'a row of "{given.input}" has '
+    whole = {}
+    for name in given.schema.names:
+        if expected := given.needed(name):
+            column = schema.quoted(name)
+            told = f'{row}a column "{name}" that lacks a value; expected {expected}'
+            lacks = _lacks(given.schema[name].type, column)
+            checked = f"IF({lacks}, raise_error({text_of(told)}), {column})"
+            whole[name] = F.expr(checked)
+    frame = frame.withColumns(whole)
+    for one in given.ranges:
         column = schema.quoted(one.column)
-        before = f'a row of "{name}" has in the column "{one.column}" '
+        before = f'{row}in the column "{one.column}" '
         told = (
             f"concat({text_of(before)}, CAST({column} AS STRING), "
             f"{text_of(f'; expected {one.words}')})"
@@ -85,6 +93,23 @@ def refusing_beyond(
         checked = f"IF({is_within} OR {column} IS NULL, {column}, raise_error({told}))"
         frame = frame.withColumn(one.column, F.expr(checked))
     return frame
+
+
+def _lacks(kind: schema.Type, whole: str, depth: int = 0) -> str:
+    """Returns the SQL of whether a value is null, or has a null inside of it."""
+    item = f"item{depth}"
+    match kind:
+        case schema.ArrayType(of):
+            inside = [f"exists({whole}, {item} -> {_lacks(of, item, depth + 1)})"]
+        case schema.MapType(_, of):
+            values = f"map_values({whole})"
+            inside = [f"exists({values}, {item} -> {_lacks(of, item, depth + 1)})"]
+        case schema.StructType(fields):
+            parts = ((f"{whole}.{schema.quoted(name)}", it) for name, it in fields)
+            inside = [_lacks(it, part, depth) for part, it in parts]
+        case _:
+            inside = []
+    return " OR ".join([f"{whole} IS NULL", *inside])
 
 
 def schema_of(frame: DataFrame) -> schema.Schema:

@@ -108,16 +108,31 @@ class NumberRange:
         return f"{self.type}, from {self.least} to {self.most}"
 
 
-def refuse_beyond(
-    ranges: Iterable[NumberRange], row: Mapping[str, object], where: str
-) -> None:
-    """Raises a SchemaError for a number out of its range; `where` has the row."""
-    for one in ranges:
+def refuse_beyond(given: Given, row: Mapping[str, object], where: str) -> None:
+    """Raises a SchemaError for a value that a column of an input may not have.
+
+    It is a number out of its range, or none at all; `where` has the row.
+    """
+    for name in given.schema.names:
+        if (expected := given.needed(name)) and _lacks(row[name]):
+            raise SchemaError(f'{where}: the column "{name}" lacks a value', expected)
+    for one in given.ranges:
         value = row[one.column]
         if isinstance(value, int | Decimal) and not one.least <= value <= one.most:
             raise SchemaError(
                 f'{where}: the column "{one.column}" has "{value}"', one.words
             )
+
+
+def _lacks(value: object) -> bool:
+    """Tells whether a value is null, or has a null inside of it."""
+    match value:
+        case dict():
+            return any(map(_lacks, value.values()))
+        case list() | tuple():
+            return any(map(_lacks, value))
+        case _:
+            return value is None
 
 
 # The steps.
@@ -173,6 +188,11 @@ class Given:
         if not self.exact:
             return Lack.BLANK
         return Lack.NULL if column in self.optional else Lack.REFUSED
+
+    def needed(self, column: str) -> str:
+        """Returns what is expected of a column, if a row may not lack its value."""
+        is_needed = self.lack(column) is Lack.REFUSED
+        return "one: only an optional may lack it" * is_needed
 
 
 @dataclass(frozen=True, slots=True)

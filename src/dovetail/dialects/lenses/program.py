@@ -61,7 +61,10 @@ class Topics:
                 value = exp.Cast(this=records.key.value.copy(), to=kind)
                 records = replace(records, key=Key(value, _KEYS[one.key]))
             self.remarks += query.remarks
-            self.filled[one.name.lower()] = records
+            # Whoever reads them knows a second field of a name as it comes out.
+            names = zip(records.fields, numbered(records.fields), strict=True)
+            fields = tuple(replace(it, name=name) for it, (name, _) in names)
+            records = self.filled[one.name.lower()] = replace(records, fields=fields)
             if one.is_topic:
                 if isinstance(records, Rows) and not records.is_stream:
                     records = self.changes(records)

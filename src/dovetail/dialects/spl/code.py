@@ -87,8 +87,6 @@ class Writer:
         for one in syntax.listed(logic.body):
             if not isinstance(one, syntax.Variable):
                 raise refused(one.place, "code in state", "type name = value;")
-            if one.name in self.lasting:
-                raise refused(one.place, f"a second variable {one.name}", "one")
             bound, found = self._declared(one, self.lasting)
             self.lasting[one.name] = found
             yield from bound

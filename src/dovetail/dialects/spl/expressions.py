@@ -103,7 +103,7 @@ def bind(node: syntax.Node, scope: Scope) -> Value:
     """Returns the value of an expression."""
     place = node.place
     match node:
-        case syntax.Name(text=text):
+        case syntax.Name(text=text) if not isinstance(node, syntax.Scoped):
             return _named(text, scope, place)
         case syntax.Operation(sign=sign, operands=operands):
             return _operation(sign, operands, scope, place)
@@ -147,6 +147,9 @@ def _written(node: syntax.Node, scope: Scope) -> Value:
             return elements.mapped([bind(one, scope) for one in items], place)
         case syntax.Primitive() | syntax.Collection() | syntax.TupleBody():
             raise types.refused(place, "a type in the place of a value", "a value")
+        case syntax.Scoped():
+            told = "a namespace in front of a value"
+            raise types.refused(place, told, "that of a function or a type")
         case _:
             expected = "a cast that says its type: (list<int32>) []"
             raise types.refused(place, "a list, set or map of nothing", expected)
@@ -154,9 +157,25 @@ def _written(node: syntax.Node, scope: Scope) -> Value:
 
 def _cast(kind: types.SplType, node: syntax.Node, scope: Scope, place: Place) -> Value:
     """Returns a value as another type, which says what an empty list holds."""
-    if is_empty(node, kind):
-        return values.blank(kind, place)
-    return converted(bind(node, scope), kind, place)
+    plain = types.loose(kind)
+    if is_empty(node, plain):
+        return values.blank(plain, place)
+    found = converted(bind(node, scope), plain, place)
+    if isinstance(kind, types.Bounded):
+        found = replace(found, tree=values.cut(found, kind))
+    return found
+
+
+def declared(node: syntax.Node, value: Value, scope: Scope) -> types.SplType:
+    """Returns the type of a value; of an attribute, or a cast, with its bound."""
+    match node, value.tree:
+        case syntax.Cast(type=kind), _:
+            return scope.read_type(kind)
+        case syntax.Name() | syntax.Member(), Column(side, name):
+            kinds = [it.type.get(name) for it in scope.ports if it.side == side]
+            return kinds[0] or value.type if kinds else value.type
+        case _:
+            return value.type
 
 
 def _named(text: str, scope: Scope, place: Place) -> Value:
@@ -221,12 +240,18 @@ def _member(owner: syntax.Node, name: str, scope: Scope, place: Place) -> Value:
 
 
 _NUMBER = re.compile(
-    r"(?P<digits>0[xX][0-9a-fA-F]+?(?=[su]?[hwl]?$)|[0-9.]+(?:[eE][+-]?\d+)?)"
+    r"(?P<digits>0[xX][0-9a-fA-F]+?(?=[suhwl]{0,2}$)|[0-9.]+(?:[eE][+-]?\d+)?)"
     r"(?P<suffix>\w*)"
 )
 _WIDTHS = {"b": 8, "h": 16, "w": 32, "l": 64, "": 32}
 _LETTERS = {f"int{width}": letter for letter, width in _WIDTHS.items() if letter}
-_DECIMAL_WIDTHS = {"w": "decimal32", "l": "decimal64", "q": "decimal128"}
+_TYPES: Mapping[str, Mapping[str, str]] = {
+    "s": {it: f"int{width}" for it, width in _WIDTHS.items()},
+    "u": {it: f"uint{width}" for it, width in _WIDTHS.items()},
+    "f": {"w": "float32", "l": "float64", "": "float64"},
+    "d": {"w": "decimal32", "l": "decimal64", "": "decimal64", "q": "decimal128"},
+}
+"""The types of numbers by what they are and by their width, letters of a suffix."""
 
 
 def number(text: str, place: Place, *, is_negative: bool = False) -> Value:
@@ -237,27 +262,29 @@ def number(text: str, place: Place, *, is_negative: bool = False) -> Value:
             place, f'"{text}" is no number', "digits, then a suffix: 10ul"
         )
     digits, suffix = found["digits"], found["suffix"]
-    if "d" in suffix and not digits.startswith("0x"):
-        exact = Decimal(f"-{digits}" if is_negative else digits)
-        return _decimal(exact, types.Scalar(_DECIMAL_WIDTHS[suffix[1:] or "l"]), place)
     # A point or an exponent makes a float; in base 16 an e is a digit.
-    if "f" in suffix or (set(digits) & {".", "e", "E"} and digits[:2].lower() != "0x"):
-        kind = types.Scalar("float32" if suffix.endswith("w") else "float64")
-        if suffix.endswith("q"):
-            raise types.refused(place, f'"{text}" of 128 bits', "64 bits at most")
+    is_hex = digits[:2].lower() == "0x"
+    is_float = not is_hex and bool({*digits} & {*".eE"})
+    # 10ul or 10lu is a uint64, 10u a uint32, 10sh or 10h an int16.
+    what, width = suffix.strip("bhwlq"), suffix.strip("sufd")
+    word = _TYPES[what or ("f" if is_float else "s")].get(width)
+    if word is None or (is_float and what in {"s", "u"}):
+        expected = "10ul, 10h, 1.5w, 100.0d: a letter of su, f or d, and one of bhwlq"
+        raise types.refused(place, f'"{text}" has no type', expected)
+    kind = types.Scalar(word)
+    if kind in types.DECIMALS:
+        return _decimal(Decimal(f"-{digits}" if is_negative else digits), kind, place)
+    if kind in types.FLOATS:
         value = float(digits)
         return values.literal(-value if is_negative else value, kind, place)
-    # 10ul is a uint64, 10u a uint32, 10sh or 10h an int16.
-    unsigned = "u" if suffix.startswith("u") else ""
-    kind = types.Scalar(f"{unsigned}int{_WIDTHS[suffix.lstrip('su')]}")
-    whole = int(digits, 16 if digits[:2].lower() == "0x" else 10)
+    whole = int(digits, 16 if is_hex else 10)
     whole = -whole if is_negative else whole
     # A number that is written keeps its value: it does not wrap.
-    least = 0 if unsigned else -(1 << (types.bits_of(kind) - 1))
-    if not least <= whole < least + (1 << types.bits_of(kind)):
+    least, most = types.limits_of(kind)
+    if not least <= whole <= most:
         hint = "a suffix says the type: 10l is an int64, 10ul a uint64"
         raise types.refused(place, f"{whole} has no room in {kind}", "", hint)
-    is_wide = kind == types.Scalar("uint64")
+    is_wide = kind == types.UINT64
     return values.literal(Decimal(whole) if is_wide else whole, kind, place)
 
 
@@ -445,7 +472,7 @@ def changed(
             return given(value, kind, scope, "the variable")
         case syntax.Change(sign=sign, target=target):
             own, other = bind(target, scope), bind(node.value, scope)
-            made = values.arithmetic(sign[:-1], own, other, node.place)
+            made = _BINARY[sign[:-1]](sign[:-1], own, other, node.place)
             return values.assigned(made, kind, "the variable")
         case syntax.Stepped(sign=sign, of=target):
             own = bind(target, scope)
@@ -462,18 +489,16 @@ def need_boolean(value: Value, what: str) -> None:
 
 
 def _call(node: syntax.Call, scope: Scope) -> Value:
-    """Returns what a function gives; its namespace may stand before it."""
+    """Returns what a function gives."""
     called, arguments = node.of, [bind(one, scope) for one in node.arguments]
-    # spl.math::abs is abs: names of the toolkit's functions are known without it.
-    name = (
-        called.name
-        if isinstance(called, syntax.Member)
-        else getattr(called, "text", "")
-    )
+    name = called.text if isinstance(called, syntax.Name) else ""
     known = scope.library.get(name)
     if known is None and len(arguments) == 1 and (kind := _kind_named(called, scope)):
         # (T) (x + 1) is read as a call first: what T is its place decides.
         return converted(arguments[0], kind, node.place)
+    if not name:
+        told = "a call of what is no function"
+        raise types.refused(called.place, told, "its name, as in spl.math::abs(x)")
     if name in scope.commands:
         told = f"{name}, which changes what it takes or gives nothing, is called here"
         raise types.refused(called.place, told, "a statement of code that calls it")
@@ -501,10 +526,9 @@ _UNSURE = {
 
 def _kind_named(node: syntax.Node, scope: Scope) -> types.SplType | None:
     """Returns the type of a name, None where there is none."""
-    if not isinstance(node, syntax.Name):
-        return None
+    kind = syntax.as_type(node)
     try:
-        return scope.read_type(syntax.TypeName(node.place, node.text))
+        return scope.read_type(kind) if isinstance(kind, syntax.TypeName) else None
     except DialectError:
         return None
 
@@ -516,15 +540,18 @@ def _tuple(parts: Sequence[syntax.Assignment], scope: Scope, place: Place) -> Va
         wanted = [it for it in scope.wanted if isinstance(it, types.Tuple)]
         kinds = [kind for it in wanted if (kind := it.get(part.name))]
         sees = scope.wanting(*kinds) if kinds else scope
-        found.append((part.name, bind(part.value, sees)))
-    if len(dict(found)) < len(found):
+        value = bind(part.value, sees)
+        is_cast = isinstance(part.value, syntax.Cast)
+        kind = declared(part.value, value, scope) if is_cast else value.type
+        found.append((part.name, kind, value))
+    if len({name for name, _, _ in found}) < len(found):
         raise types.refused(
             place, "an attribute stands twice in a tuple", "one of each"
         )
-    kind = types.Tuple(tuple((name, value.type) for name, value in found))
-    inside = [value for _, value in found]
-    tree = values.structured(kind, (value.tree for value in inside))
-    return Value(kind, values.made_of(inside, tree), place)
+    whole = types.Tuple(tuple((name, kind) for name, kind, _ in found))
+    inside = [value for _, _, value in found]
+    tree = values.structured(whole, (value.tree for value in inside))
+    return Value(whole, values.made_of(inside, tree), place)
 
 
 def all_of(conditions: Sequence[Value]) -> Value:

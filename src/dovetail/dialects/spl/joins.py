@@ -17,6 +17,7 @@ from dovetail.dialects.spl.expressions import (
     Scope,
     all_of,
     bind,
+    declared,
     need_boolean,
 )
 from dovetail.dialects.spl.operators import (
@@ -269,11 +270,15 @@ class _Join:
             found = f"CDISP9067E {len(lefts)} equalityLHS and {len(rights)} equalityRHS"
             raise refused(given.place, found, "as many of the one as of the other")
         pairs = list(zip(lefts, rights, strict=True))
-        for one, other in pairs:
+        names = (it for it in ("equalityLHS", "equalityRHS") if it in self.params)
+        nodes = zip(*(self.params[it].values for it in names), strict=True)
+        for (one, other), (first, second) in zip(pairs, nodes, strict=True):
+            left = declared(first, one, self.scope)
+            right = declared(second, other, self.scope)
             # The compiler converts nothing between the two sides, and so neither do we.
-            if one.type != other.type:
-                found = f"CDISP9071E {one.type} is to equal {other.type}"
-                hint = f"write ({one.type}) before it"
+            if left != right:
+                found = f"CDISP9071E {left} is to equal {right}"
+                hint = f"write ({left}) before it"
                 raise refused(other.place, found, "the same type on both sides", hint)
         hard: list[spec.Equality] = []
         soft: list[Value] = []
@@ -299,8 +304,6 @@ class _Join:
         setting = self.params.get("match")
         if setting is None:
             return
-        if len(setting.values) != 1:
-            raise refused(setting.place, "several values of match", "one condition")
         # As a whole first, so that a mistake in it is told as it stands there.
         whole = bind(setting.values[0], self.scope)
         need_boolean(whole, "match")
@@ -339,7 +342,7 @@ class _Join:
             found = f"CDISP9113E {setting.name} beside ports of unmatched tuples"
             raise refused(setting.place, found, "one output port")
         value = bind(setting.values[0], self.operator.scope(()).wanting(feed.type))
-        if len(setting.values) != 1 or value.type != feed.type:
+        if value.type != feed.type:
             found = f"CDISP9157E {setting.name} is {value.type}"
             raise refused(value.place, found, f"the input's {feed.type}")
         row = value.constant(setting.name)

@@ -36,7 +36,7 @@ PORT, _PART = "from port", "port {}"
 # Parameters that have several values, or that are looked at by whoever takes them.
 _LISTED = (
     *("equality", "partitionBy", "groupBy", "sortBy", "order", "key", "index"),
-    *("addKey", "removeKey", "match", "algorithm", "defaultTuple"),
+    *("addKey", "removeKey"),
 )
 
 

@@ -40,7 +40,7 @@ def filled(whole: syntax.Composite, given: Mapping[str, Nodes]) -> syntax.Compos
             hint = f"{one.mode} {one.name} : ..; gives it a default"
             raise refused(one.place, f"{one.name} has no value", "a default", hint)
         if one.mode == "type":
-            kind = syntax.Attribute(one.place, _as_type(values[0]), "")
+            kind = syntax.Attribute(one.place, syntax.as_type(values[0]), "")
             body = syntax.TupleBody(one.place, (kind,))
             types.append(syntax.Definition(one.place, one.name, body))
         else:
@@ -93,19 +93,6 @@ def _last(node: syntax.Node) -> str:
             raise refused(node.place, "no name, where one stands", "a name")
 
 
-def _as_type(node: syntax.Node) -> syntax.Node:
-    """Returns the type that a value of a parameter is; a name is read as a value."""
-    match node:
-        case syntax.Name(text=text):
-            return syntax.TypeName(node.place, text)
-        case syntax.Member(of=of, name=name):
-            owner = _as_type(of)
-            before = owner.text if isinstance(owner, syntax.TypeName) else ""
-            return syntax.TypeName(node.place, f"{before}.{name}")
-        case _:
-            return node
-
-
 @dataclass(slots=True)
 class Given:
     """What an invocation gives for the parameters of a composite.
@@ -152,7 +139,7 @@ class Given:
                 raise refused(node.place, told, f"{_AN[one.mode]}")
         match one.mode:
             case "type":
-                kind = _as_type(values[0])
+                kind = syntax.as_type(values[0])
                 return (self._named(kind, self.sees.read_type(kind)),)
             case "function" | "operator":
                 self._check_name(one, values[0])

@@ -1,8 +1,7 @@
 """From SPL text to nodes, each with its place; the grammar says where it goes wrong.
 
 A text is whole composites, or what stands inside of one: the clauses of a composite, or
-operators alone. Words that open code of a kind that no operator here carries out are
-refused where they stand, before the grammar stumbles over what follows them.
+operators alone.
 """
 
 from __future__ import annotations
@@ -38,7 +37,6 @@ MAIN = "Main"
 
 def read(text: str) -> syntax.Program:
     """Returns a text as its composites; what stands outside of them is one, too."""
-    _refuse_words(text)
     try:
         tree = parser_of(_GRAMMAR).parse(text)
     except UnexpectedInput as error:
@@ -78,32 +76,6 @@ def _refuse_deep(whole: syntax.Program) -> None:
         elif isinstance(node, syntax.Node):
             parts = (getattr(node, it.name) for it in fields(node))
             waiting += [(one, node.place, depth + 1) for one in parts]
-
-
-# Texts and comments, in which no word counts: whichever begins first hides the others.
-_WORD = re.compile(
-    r"""(?P<passed>"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/)|(?P<word>[A-Za-z_]\w*)""",
-    re.DOTALL,
-)
-_REFUSED = {
-    "switch": "if and else say it",
-    "onProcess": "bind what the operator makes by its name",
-}
-
-
-def _refuse_words(text: str) -> None:
-    """Refuses the first word of the text that opens what is not understood."""
-    for found in _WORD.finditer(text):
-        word = found["word"] or ""
-        # Before : = . and behind . it is a name like others, as of an attribute.
-        is_name = re.match(r"\s*[:=.,;)]", text[found.end() :])
-        if word in _REFUSED and not is_name and text[: found.start()][-1:] != ".":
-            raise DialectError(
-                f'"{word}" is outside of what is understood of SPL',
-                "composites, types, streams and operators without code of their own",
-                _REFUSED[word],
-                place=Source(text).place(found.start(), len(word)),
-            )
 
 
 _MODES = ("attribute", "expression", "function", "operator", "type")
@@ -178,7 +150,6 @@ class _SplRules(Rules):
     braces = of_all(syntax.Braces)
     tuple_value = of_all(syntax.TupleText)
     tuple_body = of_all(syntax.TupleBody)
-    block = of_all(syntax.Block)
     setting = _named(syntax.Setting)
     output = _named(syntax.OutputClause)
     action = _named(syntax.Action)
@@ -221,8 +192,25 @@ class _SplRules(Rules):
         """Returns a function."""
         (kind, *statements), name = nodes_of(parts), _words(parts)[-1]
         formals = _grouped(parts, "formals")
-        body = syntax.Block(self.place(meta), tuple(statements))
+        body = self.block(meta, statements)
         return syntax.Function(self.place(meta), kind, name, formals, body)
+
+    def block(self, meta: Meta, parts: Parts) -> syntax.Block:
+        """Returns statements between braces, with the types that they define put in."""
+        kinds: dict[str, syntax.Node] = {}
+        for one in _of(syntax.Definition, parts):
+            if one.name in kinds:
+                told = f'a second type "{one.name}"'
+                raise DialectError(told, "one of each", place=one.place)
+            kinds[one.name] = one.body
+        statements = tuple(it for it in parts if not isinstance(it, syntax.Definition))
+
+        def put(node: syntax.Node) -> syntax.Node:
+            if isinstance(node, syntax.TypeName):
+                return kinds.get(node.text, node)
+            return node
+
+        return syntax.Block(self.place(meta), syntax.altered(statements, put))
 
     def formal(self, meta: Meta, parts: Parts) -> _Group:
         """Returns what a function is called with, by its name."""
@@ -344,7 +332,8 @@ class _SplRules(Rules):
 
     def variables(self, meta: Meta, parts: Parts) -> syntax.Variable | syntax.Variables:
         """Returns a variable, or several of one type."""
-        kind, is_mutable = nodes_of(parts)[0], "mutable" in _words(parts)
+        kind = syntax.as_type(nodes_of(parts)[0])
+        is_mutable = "mutable" in _words(parts)
         found = [
             syntax.Variable(place, is_mutable, kind, name, values)
             for place, name, values in _grouped(parts, "first")
@@ -417,10 +406,13 @@ class _SplRules(Rules):
     def cast(self, meta: Meta, parts: Parts) -> syntax.Cast:
         """Returns a value as another type, which a name may stand for."""
         kind, value = parts
-        if isinstance(kind, syntax.Name):
-            # (word) x is read as a name first: what it means its place decides.
-            kind = syntax.TypeName(kind.place, kind.text)
-        return syntax.Cast(self.place(meta), kind, value)
+        # (word) x is read as a name first: what it means its place decides.
+        return syntax.Cast(self.place(meta), syntax.as_type(kind), value)
+
+    def cast_twice(self, meta: Meta, parts: Parts) -> syntax.Cast:
+        """Returns a value as another type, and that as one which a name stands for."""
+        kind, *inner = parts
+        return self.cast(meta, [kind, self.cast(meta, inner)])
 
     def call(self, meta: Meta, parts: Parts) -> syntax.Call:
         """Returns a call with its arguments."""
@@ -431,11 +423,15 @@ class _SplRules(Rules):
         """Returns something of something."""
         return syntax.Member(self.place(meta), parts[0], str(parts[-1]))
 
+    def scoped(self, meta: Meta, parts: Parts) -> syntax.Scoped:
+        """Returns a name without its namespace, of which none is needed."""
+        return syntax.Scoped(self.place(meta), str(parts[-1]))
+
     def text(self, meta: Meta, parts: Parts) -> syntax.Text:
         """Returns a text without its quotes and escapes."""
-        # A suffix stands behind the last quote: ".."u.
-        written, _, suffix = str(parts[0]).rpartition('"')
-        place = self.place(meta)
+        # A suffix stands behind the last quote, which is as the first: ".."u.
+        whole, place = str(parts[0]), self.place(meta)
+        written, _, suffix = whole.rpartition(whole[0])
         value = _ESCAPE.sub(lambda found: _unescaped(found, place), written[1:])
         return syntax.Text(place, value, suffix)
 
@@ -475,7 +471,6 @@ _SIGNS = {
     **SIGNS,
     "LBRACE": '"{"',
     "COLON": '":"',
-    "EQUAL": '"=="',
     "MORETHAN": '">"',
     "LESSTHAN": '"<"',
     "__ANON_1": '"::"',
@@ -485,15 +480,23 @@ _SIGNS = {
 # Signs of other languages, and what SPL has in their place.
 _OTHER_SIGNS = (
     (re.compile(r"="), "== compares two values, = gives one to an attribute"),
-    (re.compile(r"<>"), "!= compares two values"),
+    (re.compile(r"(?<=<)>"), "!= compares two values"),
     (re.compile(r"(?i)and\b"), "&& stands between two conditions"),
     (re.compile(r"(?i)or\b"), "|| stands between two conditions"),
-    (re.compile(r"'"), 'a text stands between double quotes: "HR"'),
+    (re.compile(r"""['"]"""), "a text ends with the quote with which it begins"),
     (re.compile(r"\d"), "a suffix says the type of a number: 10ul, 4l, 100.0d"),
     (re.compile(r"/\*"), "a comment ends with */"),
 )
 
 
+# What stands in front of where a text does not go on.
+_BEFORE = (
+    (
+        re.compile(r"""(["'])[^"']*\n[^"']*\1[ru]?\s*$"""),
+        "the text before it is of several lines: it may lack its last quote",
+    ),
+    (re.compile(r"\bswitch\s*\([^{}]*\)\s*$"), "if and else say it"),
+)
 # What a value begins with, and what a type does, which some places take for one.
 _BEGINNINGS = frozenset(
     {
@@ -523,6 +526,7 @@ def _refuse(source: Source, error: UnexpectedInput) -> NoReturn:
     }
     names |= {**_SIGNS, _EXPRESSION: "an expression"}
     hints = [it for sign, it in _OTHER_SIGNS if sign.match(text, here)]
+    hints = [it for sign, it in _BEFORE if sign.search(text[:here])] or hints
     # What stops after a whole value lacks its ; in most texts.
     if not hints and "SEMICOLON" in stop.terminals:
         hints = ["every setting, and every stream without a body, ends with ;"]

@@ -13,6 +13,7 @@ from dovetail.dialects.spl.functions import commands, library
 from dovetail.dialects.spl.graph import Graph, Inputs, World
 from dovetail.dialects.spl.operators import appended
 from dovetail.dialects.spl.parameters import filled, operators_given
+from dovetail.dialects.spl.repeats import refuse_repeats
 from dovetail.dialects.spl.types import Tuple, refused
 from dovetail.errors import DialectError, Place
 
@@ -65,12 +66,9 @@ def translate(
 def _whole(text: str, inputs: Inputs, own: Collection[str]) -> Translation:
     """Returns what a text says, which is not too deep."""
     whole = parser.read(text)
+    refuse_repeats(whole)
     found = whole.composites
     composites = {one.name: one for one in found}
-    if len(composites) < len(found):
-        # The dict has kept the last of each name: any other is one too many.
-        twice = next(one for one in found if composites[one.name] is not one)
-        raise refused(twice.place, f'a second composite "{twice.name}"', "one of each")
     main = filled(_main(found), {})
     names = [*_from_outside(main, composites)]
     # In composites that are invoked as operators are given nobody has looked.

@@ -28,6 +28,11 @@ class Name(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Scoped(Name):
+    """The name of a function or a type behind its namespace: `spl.math::abs`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Text(Node):
     """A text between quotes, escapes resolved; `suffix` is the letter behind it."""
 
@@ -128,6 +133,19 @@ class TypeName(Node):
     text: str
 
 
+def as_type(node: Node) -> Node:
+    """Returns the type that a node is; a name has been read as a value."""
+    match node:
+        case Name(text=text):
+            return TypeName(node.place, text)
+        case Member(of=Name() | Member() as of, name=name):
+            owner = as_type(of)
+            before = f"{owner.text}." if isinstance(owner, TypeName) else ""
+            return TypeName(node.place, before + name)
+        case _:
+            return node
+
+
 @dataclass(frozen=True, slots=True)
 class Enumeration(Node):
     """A type of some words."""
@@ -175,6 +193,11 @@ class Logic(Node):
 
     words: tuple[str, ...]
     body: Node
+
+    @property
+    def name(self) -> str:
+        """Returns its words: what it is done for."""
+        return " ".join(self.words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -359,7 +359,7 @@ def assigned(value: Value, kind: types.SplType, what: str) -> Value:
         return of_type(kind, "x", value.place, x=value.needed)
     # What is assigned to a bound is cut to it: no mistake.
     if isinstance(kind, types.Bounded) and value.type == kind.of:
-        return Value(kind, _cut(value, kind), value.place)
+        return Value(kind, cut(value, kind), value.place)
     if value.type != kind:
         raise types.refused(
             value.place,
@@ -370,7 +370,7 @@ def assigned(value: Value, kind: types.SplType, what: str) -> Value:
     return value
 
 
-def _cut(value: Value, kind: types.Bounded) -> Node:
+def cut(value: Value, kind: types.Bounded) -> Node:
     """Returns no more of a value than its type has room for."""
     if kind.of in types.STRINGS:
         return part_of_text(value, "0", str(kind.most))
