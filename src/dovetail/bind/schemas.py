@@ -72,15 +72,12 @@ def refuse_reserved(whose: str, names: Iterable[str]) -> None:
 def refusing_beyond(frame: DataFrame, given: Given) -> DataFrame:
     """Returns the frame, which fails where a column may not have a value, or none."""
     row = f'a row of "{given.input}" has '
-    whole = {}
+    nullable = {one.name.lower() for one in frame.schema.fields if one.nullable}
     for name in given.schema.names:
-        if expected := given.needed(name):
-            column = schema.quoted(name)
-            told = f'{row}a column "{name}" that lacks a value; expected {expected}'
-            lacks = _lacks(given.schema[name].type, column)
-            checked = f"IF({lacks}, raise_error({text_of(told)}), {column})"
-            whole[name] = F.expr(checked)
-    frame = frame.withColumns(whole)
+        if name.lower() in nullable and (expected := given.needed(name)):
+            told = f'{row}no value in the column "{name}"; expected {expected}'
+            checked = f"coalesce({schema.quoted(name)}, raise_error({text_of(told)}))"
+            frame = frame.withColumn(name, F.expr(checked))
     for one in given.ranges:
         column = schema.quoted(one.column)
         before = f'{row}in the column "{one.column}" '
@@ -93,23 +90,6 @@ def refusing_beyond(frame: DataFrame, given: Given) -> DataFrame:
         checked = f"IF({is_within} OR {column} IS NULL, {column}, raise_error({told}))"
         frame = frame.withColumn(one.column, F.expr(checked))
     return frame
-
-
-def _lacks(kind: schema.Type, whole: str, depth: int = 0) -> str:
-    """Returns the SQL of whether a value is null, or has a null inside of it."""
-    item = f"item{depth}"
-    match kind:
-        case schema.ArrayType(of):
-            inside = [f"exists({whole}, {item} -> {_lacks(of, item, depth + 1)})"]
-        case schema.MapType(_, of):
-            values = f"map_values({whole})"
-            inside = [f"exists({values}, {item} -> {_lacks(of, item, depth + 1)})"]
-        case schema.StructType(fields):
-            parts = ((f"{whole}.{schema.quoted(name)}", it) for name, it in fields)
-            inside = [_lacks(it, part, depth) for part, it in parts]
-        case _:
-            inside = []
-    return " OR ".join([f"{whole} IS NULL", *inside])
 
 
 def schema_of(frame: DataFrame) -> schema.Schema:

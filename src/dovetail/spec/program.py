@@ -114,25 +114,14 @@ def refuse_beyond(given: Given, row: Mapping[str, object], where: str) -> None:
     It is a number out of its range, or none at all; `where` has the row.
     """
     for name in given.schema.names:
-        if (expected := given.needed(name)) and _lacks(row[name]):
-            raise SchemaError(f'{where}: the column "{name}" lacks a value', expected)
+        if row[name] is None and (expected := given.needed(name)):
+            raise SchemaError(f'{where}: the column "{name}" has no value', expected)
     for one in given.ranges:
         value = row[one.column]
         if isinstance(value, int | Decimal) and not one.least <= value <= one.most:
             raise SchemaError(
                 f'{where}: the column "{one.column}" has "{value}"', one.words
             )
-
-
-def _lacks(value: object) -> bool:
-    """Tells whether a value is null, or has a null inside of it."""
-    match value:
-        case dict():
-            return any(map(_lacks, value.values()))
-        case list() | tuple():
-            return any(map(_lacks, value))
-        case _:
-            return value is None
 
 
 # The steps.
