@@ -180,17 +180,3 @@ def test_a_number_that_has_no_room_in_its_type_stops_the_run(sides, tmp_path):
     told = r'"w" 4294967300; expected uint32'
     with pytest.raises(StreamingQueryException, match=told):
         written(flow, tmp_path / "checkpoint")
-
-
-@pytest.mark.parametrize("is_optional", [False, True])
-def test_only_an_optional_may_lack_its_value(sides, tmp_path, *, is_optional):
-    text = JOIN.replace("rstring v", "optional<rstring> v") if is_optional else JOIN
-    lacking = sides["L"].frame.withColumn("v", expr("nullif(v, 'b')"))
-    flow = dt.spl(text, {**sides, "L": dt.stream(lacking, sequence="n")})
-    if is_optional:
-        found = written(flow, tmp_path / "checkpoint")
-        assert (2, None, 60) in found["Out"]
-        return
-    told = r'a row of "L" has no value in the column "v"; expected one'
-    with pytest.raises(StreamingQueryException, match=told):
-        written(flow, tmp_path / "checkpoint")

@@ -780,5 +780,5 @@ def _as_declared(given: spec.Given, sources: Mapping[str, Rows]) -> Rows:
             )
     assert isinstance(rows.frame, DataFrame)  # noqa: S101 - rows of joins are refused
     # A uint32 is a bigint on Spark: what has no room in it fails when it comes.
-    frame = refusing_beyond(rows.frame, given)
+    frame = refusing_beyond(rows.frame, given.ranges, given.input)
     return replace(rows, frame=frame)

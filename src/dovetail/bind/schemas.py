@@ -17,7 +17,7 @@ from dovetail.bind.failures import refuse_stopped
 from dovetail.errors import SchemaError
 from dovetail.expression.sql import text_of
 from dovetail.kernels.arrays.names import RESERVED, is_reserved
-from dovetail.spec import Given
+from dovetail.spec import NumberRange
 from dovetail.spec.arguments import wrong
 
 if TYPE_CHECKING:
@@ -69,18 +69,13 @@ def refuse_reserved(whose: str, names: Iterable[str]) -> None:
             )
 
 
-def refusing_beyond(frame: DataFrame, given: Given) -> DataFrame:
-    """Returns the frame, which fails where a column may not have a value, or none."""
-    row = f'a row of "{given.input}" has '
-    nullable = {one.name.lower() for one in frame.schema.fields if one.nullable}
-    for name in given.schema.names:
-        if name.lower() in nullable and (expected := given.needed(name)):
-            told = f'{row}no value in the column "{name}"; expected {expected}'
-            checked = f"coalesce({schema.quoted(name)}, raise_error({text_of(told)}))"
-            frame = frame.withColumn(name, F.expr(checked))
-    for one in given.ranges:
+def refusing_beyond(
+    frame: DataFrame, ranges: Iterable[NumberRange], name: str
+) -> DataFrame:
+    """Returns the frame, which fails where a number is out of its range."""
+    for one in ranges:
         column = schema.quoted(one.column)
-        before = f'{row}in the column "{one.column}" '
+        before = f'a row of "{name}" has in the column "{one.column}" '
         told = (
             f"concat({text_of(before)}, CAST({column} AS STRING), "
             f"{text_of(f'; expected {one.words}')})"

@@ -440,7 +440,7 @@ def spl_play(text: str, given: CaseData) -> JoinPlay | FlowPlay:
     for number, event in enumerate((*opening, *events)):
         if isinstance(event, spec.Arrive) and event.input in givens:
             where = f"row {number} of {event.input}"
-            spec.refuse_beyond(givens[event.input], event.row, where)
+            spec.refuse_beyond(givens[event.input].ranges, event.row, where)
     ends = any(isinstance(event, spec.Finish) for event in events)
     whole = spec.one_join(program, ends=ends)
     if whole is None:

@@ -81,7 +81,7 @@ def ecl_play(text: str, given: CaseData) -> ProgramPlay:
             kept = {name: row[name] for name in row if name.lower() in known}
             where = f"row {number} of {step.input}"
             read = schema.read_row(kept, step.schema, where)
-            spec.refuse_beyond(step, read, where)
+            spec.refuse_beyond(step.ranges, read, where)
             rows.append(
                 {
                     column.name: schema.blank(column.type)

@@ -108,15 +108,11 @@ class NumberRange:
         return f"{self.type}, from {self.least} to {self.most}"
 
 
-def refuse_beyond(given: Given, row: Mapping[str, object], where: str) -> None:
-    """Raises a SchemaError for a value that a column of an input may not have.
-
-    It is a number out of its range, or none at all; `where` has the row.
-    """
-    for name in given.schema.names:
-        if row[name] is None and (expected := given.needed(name)):
-            raise SchemaError(f'{where}: the column "{name}" has no value', expected)
-    for one in given.ranges:
+def refuse_beyond(
+    ranges: Iterable[NumberRange], row: Mapping[str, object], where: str
+) -> None:
+    """Raises a SchemaError for a number out of its range; `where` has the row."""
+    for one in ranges:
         value = row[one.column]
         if isinstance(value, int | Decimal) and not one.least <= value <= one.most:
             raise SchemaError(
@@ -177,11 +173,6 @@ class Given:
         if not self.exact:
             return Lack.BLANK
         return Lack.NULL if column in self.optional else Lack.REFUSED
-
-    def needed(self, column: str) -> str:
-        """Returns what is expected of a column, if a row may not lack its value."""
-        is_needed = self.lack(column) is Lack.REFUSED
-        return "one: only an optional may lack it" * is_needed
 
 
 @dataclass(frozen=True, slots=True)

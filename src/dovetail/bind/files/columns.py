@@ -260,7 +260,7 @@ class Fitted:
                     # Only what numbers the rows is null: the place tells it then.
                     is_number = column.name == self.given.position
                     found[column.name] = None if is_number else blank(column.type)
-            spec.refuse_beyond(self.given, found, where)
+            spec.refuse_beyond(self.given.ranges, found, where)
             yield found
 
     @property
