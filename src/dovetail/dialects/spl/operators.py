@@ -215,7 +215,9 @@ def filtered(operator: Operator) -> list[Stream]:
     if "filter" in params:
         holds = _condition(params["filter"].values[0], scope)
     refuse_changes(operator)
-    rest = values.of_type(types.BOOLEAN, "NOT x", holds.place, x=holds.tree)
+    # A condition on what lacks its value does not hold.
+    text = "NOT coalesce(x, false)"
+    rest = values.of_type(types.BOOLEAN, text, holds.place, x=holds.tree)
     step = judged(operator, feed.step, [holds])
     return [
         Stream(made.name, made.type, spec.Filtered(step, one.expression))
