@@ -7,8 +7,6 @@ scripts/house a1b2c3d      beside another one
 import re
 import subprocess
 import sys
-import tarfile
-from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -54,8 +52,8 @@ def figures_at(commit):
         check=True,
     ).stdout
     with TemporaryDirectory() as folder:
-        with tarfile.open(fileobj=BytesIO(packed)) as files:
-            files.extractall(folder, filter="data")
+        # Python's own reader asks for a filter that 3.11.3 does not have.
+        subprocess.run(["tar", "-x", "-C", folder], input=packed, check=True)
         return figures(Path(folder) / "src/dovetail")
 
 
