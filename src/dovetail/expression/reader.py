@@ -576,6 +576,7 @@ def parse(expression: Expression | str, scope: Scope) -> Typed:
 
 
 _DEEPEST = 200
+"""So deep a tree may be; evaluation broke at 400, from two calls of Python a level."""
 
 
 # Rules, plans and engines all ask what the same few texts mean.
@@ -586,7 +587,7 @@ def _parsed(text: str, scope: Scope) -> Typed:
         tree = folded(Context(text, scope).read(syntax(text)))
     except RecursionError as error:
         raise too_deep(text) from error
-    # Others walk on the tree from deeper in Python's stack, with as many calls a level.
+    # Who evaluates it stands deeper in Python's stack, which then is full sooner.
     if depth(tree) > _DEEPEST:
         raise too_deep(text)
     return Typed(tree, kinds.columnar(tree.type), text)

@@ -315,7 +315,7 @@ def _of_side(side: spec.Side, inputs: spec.Inputs) -> Iterator[Feature]:
         case spec.Range(preceding, following):
             # Half of a range may lie behind the other: then the row is not in its own.
             ends = (preceding, following)
-            if any(end.months < 0 or end.microseconds < 0 for end in ends):
+            if any(end.is_negative for end in ends):
                 yield Feature.RANGE_NEGATIVE
             if not all(end.is_exact for end in ends):
                 yield Feature.RANGE_MONTHS

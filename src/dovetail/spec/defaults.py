@@ -171,7 +171,7 @@ def _asof_window(
         case spec.Direction.BACKWARD, _:
             return spec.Range()
         # One below zero is for the rules, and no range is made of it.
-        case _, spec.Span(months, rest) as tolerance if min(months, rest) >= 0:
+        case _, spec.Span() as tolerance if not tolerance.is_negative:
             return spec.Range(tolerance)
         case _:
             return spec.Forever()

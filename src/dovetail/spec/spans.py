@@ -48,6 +48,11 @@ class Span:
         """Tells whether the span has the same length on every date."""
         return self.months == 0
 
+    @property
+    def is_negative(self) -> bool:
+        """Tells whether a part of it goes back."""
+        return min(self.months, self.microseconds) < 0
+
     def negated(self) -> Span:
         """Returns the same length in the other direction."""
         return Span(-self.months, -self.microseconds)

@@ -225,11 +225,10 @@ class _Joined:
         if isinstance(meeting.limit, spec.Limit):
             over = self._is_over(meeting.hard, meeting.limit.count, others)
             counts = meeting.counts
-            columns, skip = (
-                counts.instead,
-                counts.skip if counts.instead else trees.TRUE,
-            )
-            instead = self._row(values.Made(self.both.record, columns, skip))
+            # Without ONFAIL there is no row in its place.
+            skip = counts.skip if counts.instead else trees.TRUE
+            made = values.Made(self.both.record, counts.instead, skip)
+            instead = self._row(made)
             found = sql("IF(over, x, y)", over=over, x=instead, y=found)
         return found
 

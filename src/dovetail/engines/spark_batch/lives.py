@@ -197,7 +197,7 @@ def _life_among_others(seat: Seat) -> tuple[Column, Column, Column]:
         case _:
             # A version without a time, on the clock `batch`, comes behind all others.
             time = F.coalesce(TIME, F.lit(values.LATEST))
-            death = F.coalesce(_next(seat, time), F.lit(values.LATEST))
+            death = F.coalesce(_next(seat, time, time), F.lit(values.LATEST))
             return born, death, death
 
 
@@ -212,7 +212,7 @@ def _untimed_life(seat: Seat) -> tuple[Column, Column, Column]:
     if not isinstance(seat.window, spec.Latest) or stays:
         return birth, death, end
     # Without times the order of arrival alone says which version is newest.
-    is_newest = _next(seat, F.col(PLACE)).isNull()
+    is_newest = _next(seat, F.col(PLACE), F.col(PLACE)).isNull()
     # A life that ends before it begins is never.
     return (
         F.when(is_newest, birth).otherwise(death),
@@ -221,10 +221,9 @@ def _untimed_life(seat: Seat) -> tuple[Column, Column, Column]:
     )
 
 
-def _next(seat: Seat, order: Column, shown: Column | None = None) -> Column:
-    """Returns what the next version of a row's key has in a column, null for none."""
-    found = order if shown is None else shown
-    return F.lead(found).over(_of_key(seat).orderBy(order, PLACE))
+def _next(seat: Seat, order: Column, shown: Column) -> Column:
+    """Returns what the next version of a row's key in an order shows, null for none."""
+    return F.lead(shown).over(_of_key(seat).orderBy(order, PLACE))
 
 
 def _of_key(seat: Seat) -> WindowSpec:

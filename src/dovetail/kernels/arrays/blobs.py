@@ -187,6 +187,8 @@ def shortened(batch: pa.RecordBatch) -> pa.RecordBatch:
             np.subtract(values, least, out=short, casting="unsafe")
             columns[number] = pa.array(short)
             told.append((number, least, _LONG.index(column.type)))
+    if not told:
+        return batch
     metadata = {**batch.schema.metadata, _SHORT: json.dumps(told)}
     return pa.RecordBatch.from_arrays(columns, names, metadata=metadata)
 

@@ -49,7 +49,7 @@ def lateness_without_time(source: spec.Input) -> Iterator[Finding]:
 
 def lateness_below_zero(source: spec.Input) -> Iterator[Finding]:
     """Gives a lateness that is negative."""
-    if source.lateness.months < 0 or source.lateness.microseconds < 0:
+    if source.lateness.is_negative:
         yield Finding(
             f'"{source.name}" has a lateness of {source.lateness}', "0 seconds or more"
         )

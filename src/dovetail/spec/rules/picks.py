@@ -64,9 +64,7 @@ def asof_without_end(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Findi
 def asof_below_zero(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives a tolerance that no distance keeps."""
     match join.picks.asof:
-        case spec.AsOf(tolerance=spec.Span(months, rest) as span) if (
-            months < 0 or rest < 0
-        ):
+        case spec.AsOf(tolerance=spec.Span() as span) if span.is_negative:
             yield Finding(f"a tolerance of {span}", f"{spec.NO_TIME} or more")
         case spec.AsOf(tolerance=Decimal() as number) if number < 0:
             yield Finding(f"a tolerance of {number}", "0 or more")
