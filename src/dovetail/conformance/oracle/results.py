@@ -44,9 +44,10 @@ class Role(Enum):
 class Result:
     """A pair, or one row alone, and which of their lives; its time in the output.
 
-    Where it is not decided, `row_time` is the least that it may have. `counter` is the
-    number of a pair among those of its left row, where a pick has counted them; else it
-    is 0 and they are counted as they come out.
+    Where it is not decided, `row_time` is the least that it may have. It `is_match`
+    where its rows have met for good, be it that it still waits to come out. `counter`
+    is the number of a pair among those of its left row, where a pick has counted them;
+    else it is 0 and they are counted as they come out.
     """
 
     role: Role
@@ -55,6 +56,7 @@ class Result:
     is_decided: bool
     lives: tuple[int, ...] = ()
     counter: int = 0
+    is_match: bool = False
 
     @property
     def identity(self) -> object:
@@ -143,9 +145,10 @@ class Known:
         marks = [it for pair in judgement.marks for it in self.of_pair(pair, judgement)]
         for number in range(len(left.lives)):
             yield from self._taken_back(left, number, marks)
-        last = len(left.lives) - 1
-        result = self._unmatched(left, last, is_decided=judgement.is_closed)
-        yield replace(result, role=Role.OVER_LIMIT)
+        if self.parts.writer.transforms:
+            last = len(left.lives) - 1
+            result = self._unmatched(left, last, is_decided=judgement.is_closed)
+            yield replace(result, role=Role.OVER_LIMIT)
 
     def _counted(self, pairs: list[Result], judgement: Judgement) -> Iterator[Result]:
         """Yields the first pairs of a left row, by time and order of the right ones.
@@ -181,7 +184,7 @@ class Known:
             of_life = [one for one in met if one.life_of(row) == number]
             if (row, number) in self.early:
                 yield from self._taken_back(row, number, of_life)
-            elif not any(one.is_decided for one in of_life):
+            elif not any(one.is_match for one in of_life):
                 is_closed = not of_life and self._is_closed(row, number)
                 yield self._unmatched(row, number, is_decided=is_closed)
 
@@ -208,7 +211,7 @@ class Known:
             sides.Life
         ] = []  # of partners that the picks may still take away
         for one in met:
-            is_open = self.judgements[one.rows[0]].is_open
+            is_open = self.judgements[one.rows[0]].is_open and not one.is_match
             (there,) = (other for other in one.rows if other is not row)
             (open_lives if is_open else lives).append(there.lives[one.life_of(there)])
         to_come = self.horizon.first_to_come(row.hand.other)
@@ -258,7 +261,16 @@ class Known:
         """Yields the results of a pair: one at each later birth, if neither changes."""
         for found in self.horizon.meetings(pair):
             is_decided = found.is_sure and not judgement.is_open
-            yield Result(Role.PAIR, pair.rows, found.row_time, is_decided, found.lives)
+            # Over its limit a left row has met all its candidates, whoever comes.
+            is_match = is_decided or (found.is_sure and judgement.is_over_limit)
+            yield Result(
+                Role.PAIR,
+                pair.rows,
+                found.row_time,
+                is_decided,
+                found.lives,
+                is_match=is_match,
+            )
 
     def _late_match(self, row: sides.LivingRow) -> Iterator[Result]:
         """Yields the pair of a row without a match and a table's row that comes late.
@@ -281,7 +293,9 @@ class Known:
             is_first = horizon.first_to_come(there.hand).birth >= life.birth
             is_sure = is_first and least.death > life.birth
             meeting = max(least.birth, row.lives[-1].birth)
-            yield Result(Role.LATE_PAIR, pair.rows, meeting, is_sure, (0, 0))
+            yield Result(
+                Role.LATE_PAIR, pair.rows, meeting, is_sure, (0, 0), is_match=is_sure
+            )
 
     def _is_late(
         self, row: sides.LivingRow, there: sides.LivingRow, pair: sides.Pair

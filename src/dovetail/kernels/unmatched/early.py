@@ -48,7 +48,8 @@ from dovetail.kernels.lifetimes import history
 from dovetail.kernels.lifetimes.births import ends
 from dovetail.kernels.pairs import formulas, results
 from dovetail.kernels.pairs.matches import Matches, join_matches, overlaps
-from dovetail.kernels.settings import EARLY_TIME, JoinSettings
+from dovetail.kernels.pairs.memo import numbers_of
+from dovetail.kernels.settings import EARLY_TIME, JoinSettings, SideSettings
 from dovetail.kernels.state import JoinState
 from dovetail.kernels.unmatched.outcome import Outcome, at_first_host
 from dovetail.spec.inputs import Change
@@ -146,12 +147,13 @@ class _Newcomers:
         )
         came, start = (place, other_place), state.next_place
         # Rows that were there have the lives that were known when the step began.
+        known = zip(state.alive, state.waiting, strict=True)
         one, other = (
             history.always(rows, places, end_place(rows))
             if side.untimed
-            else history.stages_of(side, _before(rows, alive), places, start)
-            for side, rows, alive, places in zip(
-                settings.sides, every, state.alive, came, strict=True
+            else history.stages_of(side, _before(side, rows, before), places, start)
+            for side, rows, before, places in zip(
+                settings.sides, every, known, came, strict=True
             )
         )
         crowd = _NO_CROWD
@@ -278,10 +280,18 @@ class _Newcomers:
         return np.where(birth <= bound, birth, np.maximum(time, bound))
 
 
-def _before(rows: Rows, alive: Rows) -> Rows:
-    """Returns the rows with the lives that were known of them before the step."""
+def _before(side: SideSettings, rows: Rows, known: tuple[Rows, Rows]) -> Rows:
+    """Returns the rows with the lives that were known of them before the step.
+
+    `known` are those that were alive, which stand first, and those that waited.
+    """
+    alive, waiting = known
     birth, death = np.full(len(rows), NEVER), np.full(len(rows), NEVER)
     birth[: len(alive)], death[: len(alive)] = alive.birth, alive.death
+    if side.counts_later:
+        # The later row that lets it begin may have come and gone.
+        number = numbers_of(rows, waiting.place)
+        birth[number], death[number] = waiting.birth, waiting.death
     return rows.with_arrays(birth=birth, death=death)
 
 

@@ -54,7 +54,7 @@ def frontier(
     """
     settings = horizon.settings
     open_rows = (outcomes[0].open_rows, outcomes[1].open_rows)
-    times = list(_undecided(settings, present, picked))
+    times = list(_undecided(settings, present, outcomes, picked))
     for hand, side in enumerate(settings.sides):
         if side.preserved:
             times.extend(_null_rows(horizon, hand, open_rows[hand]))
@@ -79,13 +79,18 @@ def frontier(
 
 
 def _undecided(
-    settings: JoinSettings, present: Present, picked: Picked
+    settings: JoinSettings,
+    present: Present,
+    outcomes: tuple[Outcome, Outcome],
+    picked: Picked,
 ) -> Iterator[int]:
     """Gives the least row times of what the picks have not decided."""
     if settings.gives_pairs or settings.sides[0].once:
         yield _earliest(present, _coming(settings, present, picked))
     if settings.sides[1].once:
-        yield _earliest(present, picked.held)
+        # A row that is out gives nothing more, whoever else it has met.
+        is_out = present.rows[1].emitted | outcomes[1].given
+        yield _earliest(present, picked.held.take(~is_out[picked.held.right]))
     if settings.picks.transforms and len(picked.open_over):
         null_rows = births.ends(settings.sides[0], present.rows[0])
         yield int(null_rows[picked.open_over].min())

@@ -82,9 +82,10 @@ def outcome(horizon: Horizon, present: Present, hand: int, picked: Picked) -> Ou
         done = picked.closed | (done & (not is_judged))
     needed = np.zeros(len(rows), bool)
     needed[(picked.held.left, picked.held.right)[hand]] = True
+    unmatched = _unmatched(settings, hand, rows)
     if hand == 1:
         done = done | (picked.are_outdated(horizon) & ~needed)
-    unmatched = _unmatched(settings, hand, rows)
+        unmatched &= ~_of_exceeded(present, picked)
     lonely = unmatched & done & ~needed & horizon.know_ends(hand)
     paired = _once(horizon, present, hand, done, picked)
     open_rows = unmatched & ~lonely
@@ -126,6 +127,19 @@ def _unmatched(settings: JoinSettings, hand: int, rows: Rows) -> Mask:
         gone |= rows.null_emitted
     unmatched: Mask = (rows.met == NEVER) & ~rows.decided & ~gone
     return unmatched
+
+
+def _of_exceeded(present: Present, picked: Picked) -> Mask:
+    """Tells which right rows wait for a left row that is over its limit by now.
+
+    They have matched, whoever else comes, though the left row is not closed.
+    """
+    is_match = np.zeros(len(present.rows[1]), bool)
+    if len(picked.over):
+        is_over = np.zeros(len(present.rows[0]), bool)
+        is_over[picked.over] = True
+        is_match[picked.held.right[is_over[picked.held.left]]] = True
+    return is_match
 
 
 def stays(settings: JoinSettings, present: Present, hand: int) -> Mask:
