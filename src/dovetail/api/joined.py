@@ -16,14 +16,7 @@ from dovetail import spec
 from dovetail.api import choices, samples, terms
 from dovetail.api.alone import started_alone
 from dovetail.bind.failures import refuse_stopped
-from dovetail.bind.sinks import (
-    Calling,
-    Current,
-    Folder,
-    OwnSink,
-    Sink,
-    refuse_in_sources,
-)
+from dovetail.bind.sinks import Calling, Sink, refuse_in_sources
 from dovetail.engines.kernel_settings import reads_all, stream_settings
 from dovetail.engines.spark_batch.arrivals import Arrivals
 from dovetail.engines.spark_batch.join import join_batch, sample
@@ -465,10 +458,7 @@ def sink_given(name: str, sink: object) -> Sink:
         found = cast("Sink", sink)
         # Of a Column of Spark any name at all is an attribute, and again a Column.
         if isinstance(found.place, str):
-            is_ours = type(sink).__module__.startswith("dovetail.")
-            # Folders are told by their class, as they are compared.
-            is_ours |= isinstance(found, Folder | Current)
-            return found if is_ours else OwnSink(name, found)
+            return found
     is_path = isinstance(sink, str | PathLike)
     place = arguments.told(str(sink)) if is_path else '"out/matched"'
     hint = f"{name}=dt.folder({place}) writes into that folder"

@@ -335,42 +335,6 @@ class Calling:
         self.function(rows, batch)
 
 
-@dataclass(frozen=True, slots=True)
-class OwnSink:
-    """A sink of a class of the user's, into which what goes by a name is written."""
-
-    name: str
-    sink: Sink
-
-    @property
-    def place(self) -> str:
-        """Returns where the rows go, as the sink itself says it."""
-        return self.sink.place
-
-    @property
-    def reads_once(self) -> bool:
-        """Tells whether the sink reads all rows once."""
-        return self.sink.reads_once
-
-    def prepare(self, rows: DataFrame, *, is_new: bool) -> None:
-        """Lets the sink refuse the rows, and tells whose error it is if it breaks."""
-        try:
-            self.sink.prepare(rows, is_new=is_new)
-        except DovetailError:
-            raise
-        except Exception as error:
-            raise EngineError(
-                f'the rows of "{self.name}" are not written: prepare of '
-                f"{type(self.sink).__name__}, which writes into {self.place}, failed: "
-                f"{cause(error)}",
-                "a sink that takes the rows, or refuses them with a DovetailError",
-            ) from error
-
-    def write(self, rows: DataFrame, batch: int, *, is_empty: bool) -> None:
-        """Writes a batch."""
-        self.sink.write(rows, batch, is_empty=is_empty)
-
-
 @public
 def folder(
     path: AnyPath,
@@ -401,9 +365,23 @@ def how_often(sink: Sink) -> str:
     return "each row at least once: a batch that was cut off is written again"
 
 
+def prepare(sink: Sink, rows: DataFrame, *, is_new: bool) -> None:
+    """Lets a sink refuse rows; one that breaks, as a user's own may, is named."""
+    try:
+        sink.prepare(rows, is_new=is_new)
+    except DovetailError:
+        raise
+    except Exception as error:
+        raise EngineError(
+            f"no rows are written: prepare of {type(sink).__name__}, which writes into "
+            f"{sink.place}, failed: {cause(error)}",
+            "a sink that takes the rows, or refuses them with a DovetailError",
+        ) from error
+
+
 def write_once(sink: Sink, rows: DataFrame, outlet: str) -> None:
     """Writes all rows that there are, or says of which outlet they are not written."""
-    sink.prepare(rows, is_new=True)
+    prepare(sink, rows, is_new=True)
     try:
         sink.write(rows, 0, is_empty=False)
     except Exception as error:
