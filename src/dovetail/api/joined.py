@@ -60,7 +60,7 @@ class Joined:
         """Returns the join in one line: what meets what, by what, and where."""
         sides = " and ".join(
             f"{hand.value} ({', '.join(source.schema.names)})"
-            for hand, source in self._sources.items()
+            for hand, source in spec.side_inputs(self.request, self.inputs).items()
         )
         where = "streams" if self.is_streaming else "a batch"
         meets = [f"{one.left} = {one.right}" for one in self.request.hard]
@@ -88,14 +88,6 @@ class Joined:
     def window(self) -> Callable[..., Rows]:
         """Gives the rows that leave by `matched` a window, as `window` of rows does."""
         return self.as_rows(self).window
-
-    @property
-    def _sources(self) -> Mapping[spec.Hand, spec.Input]:
-        """Returns both sides as inputs, whether they are inputs or rows of a join."""
-        return {
-            hand: spec.input_of(self.request.side(hand).source, self.inputs, hand.value)
-            for hand in spec.HANDS
-        }
 
     @property
     def is_streaming(self) -> bool:
@@ -207,7 +199,8 @@ class Joined:
             late_table_rows=late_table_rows,
             order=order,
         )
-        sources, kind = self._sources.values(), self.request.kind
+        kind = self.request.kind
+        sources = spec.side_inputs(self.request, self.inputs).values()
         is_known = {
             "null_rows": any(map(kind.preserves, spec.HANDS)),
             "late_table_rows": any(it.kind is spec.InputKind.TABLE for it in sources),
@@ -243,7 +236,7 @@ class Joined:
         if self.is_streaming or self.asks:
             plan = plan_of(self)
             return explained(plan, partial(reads_all, plan))
-        return explained_batch(self._batch_plan(), self._sources)
+        return explained_batch(self._batch_plan())
 
     @arguments.public
     def picture(self, **rows: samples.Sample) -> Picture:

@@ -311,13 +311,9 @@ def _by_row_time(rows: Rows) -> Rows:
         request = replace(joined.request, clock=spec.Clock.EVENT)
         # As if the join were written anew: would it be one in row time?
         windows = [request.side(hand).window for hand in spec.HANDS]
-        sources = {
-            hand: spec.input_of(request.side(hand).source, joined.inputs, "")
-            for hand in spec.HANDS
-        }
         is_timed = all(
             source.is_timed or _is_whole(source, joined.feeds[hand])
-            for hand, source in sources.items()
+            for hand, source in spec.side_inputs(request, joined.inputs).items()
         )
         on_time = terms.clock_of(windows, timed=is_timed, streaming=True)
         if on_time is spec.Clock.EVENT:
@@ -741,11 +737,9 @@ def joined_by(
                         "streaming DataFrames",
                         "spark.readStream reads what a folder has as a stream",
                     )
-    left, right = (
-        replace(join.side(hand), source=_origin(sides[hand], hand))
-        for hand in spec.HANDS
+    whole = join.with_sides(
+        lambda hand, side: replace(side, source=_origin(sides[hand], hand))
     )
-    whole = replace(join, left=left, right=right)
     joined = _checked(whole, sides, unbounded=False, words=terms.AS_DATA)
     terms.check(joined.request, joined.inputs, settings, words=terms.AS_DATA)
     return replace(joined, settings=settings)

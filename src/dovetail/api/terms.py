@@ -252,10 +252,7 @@ def refuse_terms(join: spec.JoinSpec, inputs: spec.Inputs) -> None:
 
 def refuse_on_streams(join: spec.JoinSpec, inputs: spec.Inputs) -> None:
     """Refuses what a stream cannot pack, compare or read."""
-    schemas = {
-        hand: spec.input_of(join.side(hand).source, inputs, hand.value).schema
-        for hand in spec.HANDS
-    }
+    schemas = spec.side_schemas(join, inputs)
     for hand, schema in schemas.items():
         refuse_unpacked(f"the {hand.value} side has", schema)
         for part in partition_of(join.side(hand)):
