@@ -477,13 +477,17 @@ def start_given(
     if finish and how not in ({}, NOW):
         expected = f"none beside finish=True, or {NOW}"
         raise arguments.wrong("trigger", trigger, expected, hint)
-    wanted = 0
-    if partitions is not None:
-        wanted = arguments.whole("partitions", partitions, "partitions=8", least=1)
-        if wanted > _MOST_PARTITIONS:
-            expected = f"{_MOST_PARTITIONS:,} at most"
-            raise arguments.wrong("partitions", partitions, expected, "one a core")
+    wanted = 0 if partitions is None else partitions_given(partitions)
     return Start(folder, how, title, finish, wanted)
+
+
+def partitions_given(count: object) -> int:
+    """Returns in how many partitions state is to lie, or refuses too few or many."""
+    wanted = arguments.whole("partitions", count, "partitions=8", least=1)
+    if wanted > _MOST_PARTITIONS:
+        expected = f"{_MOST_PARTITIONS:,} at most"
+        raise arguments.wrong("partitions", count, expected, "one a core")
+    return wanted
 
 
 def _trigger(given: object) -> Mapping[str, object]:

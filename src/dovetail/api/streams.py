@@ -144,7 +144,6 @@ class Rows:
         # Keys and conditions ask the kind: a cross join takes neither.
         kind, waits = terms.kind_named(how), arguments.truth("at_end", at_end)
         clock, sides = _on_one_clock(given, kind, waits=waits)
-        _refuse_half_a_sequence(sides)
         schemas = {hand: side.source.schema for hand, side in sides.items()}
         keys = terms.keys_of(on, kind, schemas)
         condition = terms.condition_of(where, kind, schemas)
@@ -227,6 +226,7 @@ def _checked(
     words: Mapping[str, str] = terms.WORDS,
 ) -> Joined:
     """Returns a join of two sides with its windows written out, or refuses it."""
+    _refuse_half_a_sequence(sides)
     inputs: dict[str, spec.Input] = {}
     for hand, side in sides.items():
         own: spec.Inputs = {hand.value: replace(side.source, name=hand.value)}

@@ -38,6 +38,11 @@ from dovetail.spec.arguments import path as path_of
 # Spark takes a path for a pattern: these letters of a name must mean themselves.
 _GLOB = re.compile(r"([\[\]{}*?\\])")
 
+SAYS_SYSTEM = re.compile("[A-Za-z][A-Za-z0-9+.-]+:/")
+"""How a path begins that says its file system, as `hdfs://namenode/out`."""
+_ON_DISK = re.compile("^file:/+")
+"""How such a path begins where that is the one of this machine."""
+
 # Spark writes milliseconds into texts, and leaves out what is null, unless told not to.
 _TIME = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
 EXACT = {
@@ -480,8 +485,14 @@ def _outer(one: str, other: str) -> str | None:
 
 def _whole(path: str) -> PurePath:
     """Returns a path as all others of its place are written."""
-    local = re.sub("^file:/+", "/", path)
-    return PurePath(path) if "://" in local else Path(local).resolve()
+    local = local_path(path)
+    return PurePath(path) if local is None else local.resolve()
+
+
+def local_path(said: str) -> Path | None:
+    """Returns a path of this machine, or none where it says another file system."""
+    path = _ON_DISK.sub("/", said)
+    return None if not said or SAYS_SYSTEM.match(path) else Path(path)
 
 
 def pattern_of(path: str) -> str:
