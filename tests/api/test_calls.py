@@ -266,7 +266,7 @@ TOGETHER = {
     ),
     "sequence on one side": (
         lambda: orders(sequence="n").window(TEN).join(trades().window(TEN), on="k"),
-        ("the left side", "the other side has none", "sequence=... on both"),
+        ("the left side", "the right side without", "sequence=... on all"),
     ),
     "outlet that is not there": (
         lambda: join().left_unmatched,
@@ -500,7 +500,7 @@ TOGETHER = {
     ),
     "a sequence of one stream of a text": (
         lambda: dt.sql(HALF, {"a": orders(sequence="n"), "b": trades()}),
-        ("the left side has a sequence", "other side has none", "on both sides"),
+        ("the left side with a sequence", "right side without", "on all streams"),
     ),
     "a folder that no system has": (
         lambda: dt.folder("out/a\0b"),

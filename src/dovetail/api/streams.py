@@ -166,7 +166,7 @@ class Rows:
             right,
             kind,
             clock,
-            hard=terms.equalities(keys),
+            hard=tuple(spec.Equality.of_columns(*terms.pair(it)) for it in keys),
             soft=condition,
             select=columns,
             ports=terms.ports_of(unmatched, kind),
@@ -226,7 +226,7 @@ def _checked(
     words: Mapping[str, str] = terms.WORDS,
 ) -> Joined:
     """Returns a join of two sides with its windows written out, or refuses it."""
-    _refuse_half_a_sequence(sides)
+    _refuse_half_a_sequence({f"the {it.value} side": sides[it] for it in sides})
     inputs: dict[str, spec.Input] = {}
     for hand, side in sides.items():
         own: spec.Inputs = {hand.value: replace(side.source, name=hand.value)}
@@ -345,16 +345,17 @@ def _rows_given(other: object) -> Rows:
     raise arguments.wrong("other", other, _EXPECTED, hint)
 
 
-def _refuse_half_a_sequence(sides: Mapping[spec.Hand, Rows]) -> None:
-    """Refuses a sequence on one side only: it orders the rows of both."""
-    for hand, side in sides.items():
-        other = sides[hand.other].feed
-        if side.feed.sequence and other.streams and not other.sequence:
-            raise SpecError(
-                f"the {hand.value} side has a sequence and the other side has none",
-                "sequence=... on both sides",
-                "order=... is for a number that only one side has",
-            )
+def _refuse_half_a_sequence(given: Mapping[str, Rows]) -> None:
+    """Refuses a sequence of some streams only: it orders the rows of all."""
+    feeds = {name: rows.feed for name, rows in given.items()}
+    ordered = [name for name, one in feeds.items() if one.sequence]
+    others = [name for name in feeds if feeds[name].streams and name not in ordered]
+    if ordered and others:
+        raise SpecError(
+            f"{', '.join(ordered)} with a sequence, and {', '.join(others)} without",
+            "sequence=... on all streams",
+            "order=... is for a number that only one of them has",
+        )
 
 
 @arguments.public
@@ -393,20 +394,23 @@ def stream(
 
 def _refuse_unreadable(rows: DataFrame, order: str) -> None:
     """Refuses an order that Spark refuses, whether or not a join will ask for it."""
-    if order and not spec.plain_column(Expression(order)):
-        refused = refused_by_spark(
-            f"Spark refuses the order of rows, {order}",
-            "SQL over columns that is a whole number, of each row by itself",
-            'order="offset" for example is the column of a number',
-        )
-        with plain_rules(rows.sparkSession), refused:
-            # A condition takes no sums and no windows.
-            rows.where(f"({order}) IS NOT NULL")
-            # Of rows that are only described there is nobody to ask.
-            if is_for_engine(order) and isinstance(rows, DataFrame):
-                nothing, (found, *helps) = rows.limit(0).select(), UNSTEADY
-                if is_unsteady(order, rows, nothing):
-                    raise SpecError(f"the order of rows, {order}, {found}", *helps)
+    # Of rows that are only described there is nobody to ask.
+    is_known = isinstance(rows, DataFrame)
+    if not order or spec.plain_column(Expression(order)) or not is_known:
+        return
+    refused = refused_by_spark(
+        f"Spark refuses the order of rows, {order}",
+        "SQL over columns that is a whole number, of each row by itself",
+        'order="offset" for example is the column of a number',
+    )
+    with plain_rules(rows.sparkSession), refused:
+        # A condition takes no sums and no windows. Of its columns, which are those of
+        # the rows, a client of Connect asks nobody: of none it does.
+        _ = rows.where(f"({order}) IS NOT NULL").select().columns
+        if is_for_engine(order):
+            nothing, (found, *helps) = rows.limit(0).select(), UNSTEADY
+            if is_unsteady(order, rows, nothing):
+                raise SpecError(f"the order of rows, {order}, {found}", *helps)
 
 
 def _given(
@@ -508,7 +512,7 @@ def spl(
     sources = {**sources, **_counted(program, sources)}
     givens = spec.givens_of(program)
     kept = {one.input: _as_declared(one, sources) for one in givens}
-    _refuse_half_a_sequence_of({*kept}, sources)
+    _refuse_half_a_sequence(kept)
     flow = flow_of(program, {**sources, **kept})
     return replace(flow, files=partial(text_sinks, told, place)) if told else flow
 
@@ -743,18 +747,6 @@ def joined_by(
     joined = _checked(whole, sides, unbounded=False, words=terms.AS_DATA)
     terms.check(joined.request, joined.inputs, settings, words=terms.AS_DATA)
     return replace(joined, settings=settings)
-
-
-def _refuse_half_a_sequence_of(names: set[str], sources: Mapping[str, Rows]) -> None:
-    """Refuses a sequence of some of the streams only: it orders the rows of all."""
-    ordered = {name for name in names if sources[name].feed.sequence}
-    if ordered and ordered < names:
-        raise SpecError(
-            f"{', '.join(sorted(ordered))} with a sequence, and "
-            f"{', '.join(sorted(names - ordered))} without",
-            "sequence=... on all streams",
-            "order=... is for a number that only one of them has",
-        )
 
 
 def _as_declared(given: spec.Given, sources: Mapping[str, Rows]) -> Rows:

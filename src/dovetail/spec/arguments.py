@@ -343,7 +343,8 @@ def _misfit(
         if name in kwargs:
             return SpecError(f'{called} is given "{name}" twice', "it once", usage)
     given = {*placed[:count], *kwargs}
-    needed = (it for it in named if signature.parameters[it].default is signature.empty)
+    known = signature.parameters
+    needed = (it for it in named if known[it].default is signature.empty)
     missing = next(name for name in needed if name not in given)
     return SpecError(
         f'{called} lacks the argument "{missing}"', "a value for it", usage
