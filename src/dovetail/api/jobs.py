@@ -376,8 +376,7 @@ def _of_sql(job: jobs.Job, text: str, dialect: str) -> Prepared:
     bound = tuple(_with_columns(job, name, how) for name, how in job.inputs.items())
     asked = tuple(_asked(job, name, how) for name, how in job.lookups.items())
     # The front end asks for columns and times: no row is needed to read the text.
-    rows = _unread(bound, asked)
-    known = {name: replace(one.source, name=name) for name, one in rows.items()}
+    known = streams.named_inputs(_unread(bound, asked))
     found = sql.SQL_DIALECTS[dialect](text, known)
     # A stream that the text fills itself is no input, whatever the job says.
     if isinstance(found, spec.Program):

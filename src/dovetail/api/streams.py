@@ -657,10 +657,15 @@ def _read(
     arguments.word("dialect", dialect, dialects.SQL_DIALECTS)
     example = '{"Orders": dt.stream(frame, time="ROWTIME")}'
     _refuse_sources(sources, example)
-    known = {name: replace(rows.source, name=name) for name, rows in sources.items()}
+    known = named_inputs(sources)
     # On rows that are all there a query may ask for more: they have an end.
     is_bounded = not any(rows.feed.streams for rows in sources.values())
     return dialects.translator(dialect, is_bounded=is_bounded)(text, known)
+
+
+def named_inputs(sources: Mapping[str, Rows]) -> spec.Inputs:
+    """Returns what is known of rows, by the names that a text has for them."""
+    return {name: replace(rows.source, name=name) for name, rows in sources.items()}
 
 
 def _streamed(
@@ -670,7 +675,7 @@ def _streamed(
     if isinstance(found, spec.JoinSpec):
         return _switched(dialect, *met_once(found, sources))
     sources = {**sources, **_made_of_tables(found, sources)}
-    known = {name: replace(rows.source, name=name) for name, rows in sources.items()}
+    known = named_inputs(sources)
     named = {name: replace(one, source=known[name]) for name, one in sources.items()}
     inputs = Inputs(
         named,
