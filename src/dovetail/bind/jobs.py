@@ -634,10 +634,8 @@ def _json(
     try:
         return json.loads(path.read_text(encoding="utf-8"), parse_float=number)
     except (OSError, ValueError, RecursionError) as error:
-        found, expected = (
-            f"{told} cannot be read: {error}",
-            "a file in JSON that is there",
-        )
+        found = f"{told} cannot be read: {error}"
+        expected = "a file in JSON that is there"
         raise SpecError(found, expected, where=where) from error
 
 

@@ -233,8 +233,11 @@ def path(name: str, value: object, example: str) -> str:
 
 def can_be_path(said: str) -> bool:
     """Tells whether a file system may have a path: to others Python gives no answer."""
-    longest = max(len(os.fsencode(name)) for name in said.split("/"))
-    return "\0" not in said and longest <= _LONGEST
+    if "\0" in said:
+        return False
+    # Stores of objects have longer names: what is a URL they judge themselves.
+    names = () if "://" in said else said.split("/")
+    return all(len(it.encode(errors="surrogatepass")) <= _LONGEST for it in names)
 
 
 def choice(name: str, value: object, words: type[Choice]) -> Choice:
