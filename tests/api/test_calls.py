@@ -43,6 +43,8 @@ def topic(**how):
     return found.scans(Given("t", found.columns(Schema(()))), streams=True)
 
 
+HALF = """SELECT STREAM l.k FROM a OVER w AS l JOIN b OVER w AS r ON l.k = r.k
+WINDOW w AS (RANGE INTERVAL '1' MINUTE PRECEDING)"""
 OVER = SimpleNamespace(_sc=SimpleNamespace(_jsc=None))
 
 
@@ -176,11 +178,11 @@ TOGETHER = {
     ),
     "select of a number": (
         lambda: join(select={"one": 1}),
-        ('select["one"]=1', "", "an expression as a text"),
+        ('select["one"]=1', "", "a text"),
     ),
     "select of a column": (
         lambda: join(select={"one": CONDITION}),
-        ("select[\"one\"]=Column<'l.k'>", "", "an expression as a text"),
+        ("select[\"one\"]=Column<'l.k'>", "", "a text"),
     ),
     "select under no text": (
         lambda: join(select={1: "l.k"}),
@@ -264,7 +266,7 @@ TOGETHER = {
     ),
     "sequence on one side": (
         lambda: orders(sequence="n").window(TEN).join(trades().window(TEN), on="k"),
-        ("the left side", "the other side has none", "sequence=... on both"),
+        ("the left side", "the right side without", "sequence=... on all"),
     ),
     "outlet that is not there": (
         lambda: join().left_unmatched,
@@ -492,6 +494,18 @@ TOGETHER = {
         lambda: dt.dataset(STILL).together(on="k", select={"k": "l.k"}),
         ("no others", "", "another set"),
     ),
+    "sets of which nobody says what comes out": (
+        lambda: dt.dataset(STILL).together(dt.dataset(STILL), on="k"),
+        ('together lacks the argument "select"', "", "a value for it"),
+    ),
+    "a sequence of one stream of a text": (
+        lambda: dt.sql(HALF, {"a": orders(sequence="n"), "b": trades()}),
+        ("the left side with a sequence", "right side without", "on all streams"),
+    ),
+    "a folder that no system has": (
+        lambda: dt.folder("out/a\0b"),
+        ('path="out/a\\u0000b"', "", "none of them zero"),
+    ),
     "more sets than there are": (
         lambda: together(how="some", least=3, most=3),
         ("least=3", "", "2 at most"),
@@ -545,7 +559,7 @@ TOGETHER = {
     ),
     "columns of a table that are classes": (
         lambda: table_given(Typed()),
-        ('Typed.columns["k"]=the class int', "", "as a text"),
+        ('Typed.columns["k"]=the class int', "", "a text"),
     ),
     "a table that cannot be asked": (
         lambda: table_given(dt.LookupTable(), {"k": "int"}),

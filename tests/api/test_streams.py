@@ -458,7 +458,7 @@ REFUSALS = {
     "sequence": (lambda: orders(sequence="o"), 'no column "o"'),
     "half a sequence": (
         half_a_sequence,
-        "the left side has a sequence and the other side has none; expected sequence",
+        "the left side with a sequence, and the right side without; expected sequence",
     ),
     "lateness": (
         lambda: orders(lateness="10 parsecs"),

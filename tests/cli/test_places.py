@@ -137,6 +137,12 @@ def sink(words):
         (("partitions = 1", "partitions = 0"), 6, 'partitions" is 0; expected a whole'),
         (("partitions = 1", 'checkpoint = ""'), 6, "expected a text, or no such line"),
         (("partitions = 1", 'name = ""'), 6, "expected a text, or no such line"),
+        (("partitions = 1", 'name = " "'), 6, "expected a text, or no such line"),
+        (("partitions = 1", "partitions = 10001"), 6, "expected 10,000 at most"),
+        (("partitions = 1", 'checkpoint = "a\\u0000b"'), 6, "none of them zero"),
+        ((FOLDER, f'folder = "out/{"a" * 256}"\n'), 20, "of at most 255 bytes"),
+        ((ORDERS, 'file = "a\\u0000b.csv"\n'), 9, "none of them zero"),
+        (("partitions = 1", "spark.sql.ui = 1"), 6, 'in quotes alone: "sql.name" ='),
         (
             ("partitions = 1", "finish = false"),
             6,

@@ -247,6 +247,15 @@ def refused(spark, folder):
     return ""
 
 
+def refused_order(spark, folder):
+    """What is said of an order that Spark refuses, before any query starts."""
+    try:
+        dt.stream(streams_of(spark)(folder / "orders", "k int"), order="nofun(k)")
+    except dt.SpecError as error:
+        return error.found
+    return ""
+
+
 def batched(spark, folder):
     """The rows of the same join of two tables."""
 
@@ -304,6 +313,7 @@ def main(url, folder, servers):
         "changing": changing(spark, Path(folder)),
         "topics": through_topics(spark, Path(folder), servers),
         "refused": refused(spark, Path(folder)),
+        "refused_order": refused_order(spark, Path(folder)),
         "looked_up": looked_up(spark, Path(folder)),
         "batch": rows(batched(spark, Path(folder))),
         "program": programmed(spark),

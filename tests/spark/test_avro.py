@@ -14,7 +14,7 @@ from pyspark import cloudpickle
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 import dovetail as dt
-from dovetail.api import jobs
+from dovetail.api import jobs, runs
 from dovetail.bind.jobs import read_job
 from dovetail.errors import EngineError, SchemaError, SpecError
 from tests.bind.registry_server import make_known, registry
@@ -415,7 +415,7 @@ def test_a_value_that_has_no_place_is_told_with_its_outlet(
     job = tmp_path / "job.toml"
     job.write_text(MISFIT.format("streams" if is_stream else "datasets", broker[1]))
     found = jobs.prepared(read_job(job))
-    with pytest.raises(EngineError) as told, jobs.outcome_of(spark, found) as outcome:
+    with pytest.raises(EngineError) as told, runs.outcome_of(spark, found) as outcome:
         outcome.run(lambda *_: None, Event())
     found = 'the outlet "matched" is not written: the topic "unfit" of '
     assert told.value.found.startswith(found)

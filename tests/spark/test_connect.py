@@ -234,6 +234,7 @@ def test_joins_run_on_a_server_without_our_package(server, broker, tmp_path):
     assert told.startswith("batch 2: 11 rows in, ")
     assert last.startswith("batch 3: 0 rows in, ")
     assert last.endswith(" 0 kept")
+    assert found["refused_order"].startswith("Spark refuses the order of rows, nofun(k")
     assert found["refused"] == (
         'the outlet "matched" is not written: the function "broken" failed in batch 0: '
         "ValueError: no; expected a batch that is written whole\n"

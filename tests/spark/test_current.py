@@ -12,7 +12,7 @@ import pytest
 from pyspark.errors import PySparkException
 
 import dovetail as dt
-from dovetail.api import jobs
+from dovetail.api import jobs, runs
 from dovetail.bind.jobs import read_job
 from tests.spark.test_api import versions
 
@@ -170,7 +170,7 @@ def test_a_job_and_its_script_write_it(spark, tmp_path):
     path = tmp_path / "job.toml"
     path.write_text(JOB)
     whole = jobs.prepared(read_job(path))
-    with jobs.outcome_of(spark, whole) as outcome:
+    with runs.outcome_of(spark, whole) as outcome:
         outcome.run(lambda *_: None, Event())
     sink = dt.current(tmp_path / "out", every=2)
     assert rows_of(sink, spark) == {(1, 7, 8): 1, (2, 6, 10): 1}

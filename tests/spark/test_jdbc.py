@@ -12,7 +12,7 @@ from threading import Event
 import psycopg
 import pytest
 
-from dovetail.api import jobs
+from dovetail.api import jobs, runs
 from dovetail.bind.files.frames import misfits_told
 from dovetail.bind.jobs import read_job
 from dovetail.errors import EngineError, SchemaError
@@ -112,7 +112,7 @@ def opened(base, tmp_path):
 
 def test_each_type_of_postgresql_is_read_as_it_is(spark, opened, tmp_path):
     columns = {name: it[1] for name, it in TYPES.items()}
-    with jobs.outcome_of(spark, opened(columns)) as outcome:
+    with runs.outcome_of(spark, opened(columns)) as outcome:
         outcome.run(lambda *_: None, Event())
     found = spark.read.parquet(str(tmp_path / "out")).toArrow().to_pylist()
     first, second = sorted(found, key=lambda it: it["id"])
@@ -134,7 +134,7 @@ def test_each_type_of_postgresql_is_read_as_it_is(spark, opened, tmp_path):
 )
 def test_a_value_that_does_not_fit_is_told(spark, opened, column, kind, shown):
     with (
-        jobs.outcome_of(spark, opened({column: kind})) as outcome,
+        runs.outcome_of(spark, opened({column: kind})) as outcome,
         pytest.raises(SchemaError) as caught,
         misfits_told(),
     ):
@@ -157,7 +157,7 @@ def test_a_data_base_that_gives_nothing_is_told_in_its_line(
     spark, opened, words, why, line
 ):
     job = opened({"name": "string"}, **words)
-    with pytest.raises(EngineError, match=why) as caught, jobs.outcome_of(spark, job):
+    with pytest.raises(EngineError, match=why) as caught, runs.outcome_of(spark, job):
         pass
     told = "Spark does not read [a-z]* of jdbc:postgresql://127.0.0.1:"
     assert re.match(told, caught.value.found)
@@ -169,6 +169,6 @@ def test_a_data_base_that_gives_nothing_is_told_in_its_line(
 def test_the_right_password_lets_in(spark, base, opened, tmp_path):
     base[0].execute("GRANT SELECT ON things TO ann")
     job = opened({"small": "int"}, user="ann", password="right")
-    with jobs.outcome_of(spark, job) as outcome:
+    with runs.outcome_of(spark, job) as outcome:
         outcome.run(lambda *_: None, Event())
     assert spark.read.parquet(str(tmp_path / "out")).count() == 2

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import dovetail as dt
-from dovetail.api import jobs
+from dovetail.api import jobs, runs
 from dovetail.bind.files import Root
 from dovetail.bind.files.columns import fitted
 from dovetail.bind.files.frames import coming
@@ -313,7 +313,7 @@ def test_an_example_gives_the_rows_of_the_definition(spark, tmp_path, name):
     into = {one: dt.folder(tmp_path / one) for one in outputs}
     job = replace(job, sinks={**into, **job.sinks})
     whole = jobs.prepared(replace(job, program=Text(text, SPL)))
-    with jobs.outcome_of(spark, whole) as outcome:
+    with runs.outcome_of(spark, whole) as outcome:
         outcome.run(lambda *_: None, Event())
         found = {
             it: Counter(map(told, outcome.first(it, 1000)[1])) for it in whole.outputs

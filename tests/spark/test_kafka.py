@@ -13,7 +13,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 import dovetail as dt
-from dovetail.api import jobs
+from dovetail.api import jobs, runs
 from dovetail.bind.document import Document
 from dovetail.bind.jobs import read_document, read_job
 from dovetail.errors import SchemaError
@@ -112,7 +112,7 @@ def received(spark, topic, servers):
 def run(spark, path):
     """Carries a job out to its end."""
     whole = jobs.prepared(read_job(path))
-    with jobs.outcome_of(spark, whole) as outcome:
+    with runs.outcome_of(spark, whole) as outcome:
         outcome.run(lambda *_: None, Event())
 
 
@@ -335,7 +335,7 @@ def test_the_examples_fill_topics_and_join_them(spark, broker, tmp_path):
         text = text.replace('"state/topics"', f'"{tmp_path}/state"')
         (tmp_path / name).write_text(text)
         job = read_document(Document.read(tmp_path / name), folder)
-        with jobs.outcome_of(spark, jobs.prepared(job)) as outcome:
+        with runs.outcome_of(spark, jobs.prepared(job)) as outcome:
             outcome.run(lambda *_: None, Event())
     paid = [(key, json.loads(value)) for key, value in received(spark, "paid", servers)]
     assert [(key, value["article"], value["sum"]) for key, value in paid] == [

@@ -6,7 +6,7 @@ from threading import Event
 import pytest
 
 import dovetail as dt
-from dovetail.api import jobs
+from dovetail.api import jobs, runs
 from dovetail.api.alone import job_alone
 from dovetail.bind.jobs import read_job
 from dovetail.errors import EngineError
@@ -73,7 +73,7 @@ def test_a_job_of_replays_ends_with_their_last_rows(spark, folder):
     sides = [replayed(2), replayed('"fast"')]
     job = opened(write(folder, *sides))
     assert (job.goes_on, job.takes_time, job.finish) == (False, True, True)
-    with jobs.outcome_of(spark, job) as outcome:
+    with runs.outcome_of(spark, job) as outcome:
         outcome.run(lambda *_: None, Event())
     assert ids(spark, folder) == [1, 2, 3, 9]
 
@@ -88,7 +88,7 @@ def test_a_replay_is_killed_and_goes_on_where_its_clock_stood(spark, folder):
         running.wait_until(lambda: len([*folder.glob("out/batch=*")]) > 1)
         running.die()
     write(folder, side, side, more=more.format("true"))
-    with jobs.outcome_of(spark, opened(folder / "job.toml")) as outcome:
+    with runs.outcome_of(spark, opened(folder / "job.toml")) as outcome:
         outcome.run(lambda *_: None, Event())
     assert ids(spark, folder) == [1, 2, 3, 9]
 
@@ -139,7 +139,7 @@ def test_a_data_base_is_a_table(spark, folder):
     left = f'file = "rows.csv"\n{COLUMNS}'
     right = f'jdbc = "{url}"\ntable = "moments"\n{COLUMNS}'
     job = opened(write(folder, left, right, kind="datasets"))
-    with jobs.outcome_of(spark, job) as outcome:
+    with runs.outcome_of(spark, job) as outcome:
         outcome.run(lambda *_: None, Event())
     assert ids(spark, folder) == [1, 2, 3, 9]
 
@@ -157,7 +157,7 @@ def test_a_rate_goes_on_until_it_is_stopped(spark, folder):
 
     job = opened(path)
     assert job.goes_on
-    with jobs.outcome_of(spark, job) as outcome:
+    with runs.outcome_of(spark, job) as outcome:
         outcome.run(told, stop)
     found = ids(spark, folder)
     # A number a row, and of none more than one.
@@ -180,7 +180,7 @@ LACKS = [
 def test_what_spark_lacks_is_told_with_its_package(spark, folder, right, what, package):
     left = f'file = "rows.csv"\n{COLUMNS}'
     job = opened(write(folder, left, f"{right}\n{COLUMNS}", kind="datasets"))
-    with pytest.raises(EngineError) as caught, jobs.outcome_of(spark, job):
+    with pytest.raises(EngineError) as caught, runs.outcome_of(spark, job):
         pass
     assert caught.value.found == f'this Spark has nothing that reads "{what}"'
     assert f"the package {package}" in caught.value.expected
@@ -197,7 +197,7 @@ def test_what_spark_does_not_read_is_told(spark, folder, path, why):
     left = f'file = "rows.csv"\n{COLUMNS}'
     job = opened(write(folder, left, right, kind="datasets"))
     refused = pytest.raises(EngineError, match=f'Spark does not read ".*{path}": {why}')
-    with refused as caught, jobs.outcome_of(spark, job):
+    with refused as caught, runs.outcome_of(spark, job):
         pass
     assert "An error occurred while" not in caught.value.found
 
@@ -212,14 +212,14 @@ def test_paths_may_be_addresses_of_files(spark, folder):
     path = write(folder, left, right, more=kept)
     path.write_text(path.read_text().replace('"out"', f'"file://{folder}/out"'))
     refused = pytest.raises(EngineError, match="Schema must be specified")
-    with refused as caught, jobs.outcome_of(spark, opened(path)):
+    with refused as caught, runs.outcome_of(spark, opened(path)):
         pass
     assert '"spark.sql.streaming.schemaInference" = true in' in caught.value.hint
     spark.conf.set("spark.sql.streaming.schemaInference", "true")
     try:
         for _ in range(2):
             job = opened(path)
-            with job_alone(job.job), jobs.outcome_of(spark, job) as outcome:
+            with job_alone(job.job), runs.outcome_of(spark, job) as outcome:
                 outcome.run(lambda *_: None, Event())
     finally:
         spark.conf.unset("spark.sql.streaming.schemaInference")

@@ -253,15 +253,28 @@ def written(spark, folder, sink):
     query.awaitTermination()
 
 
-def test_a_sink_of_a_user_that_breaks_before_the_start_is_told(spark, tmp_path):
+class Shelf(dt.Folder):
+    """A folder of a user's own, which breaks before it takes a row."""
+
+    def prepare(self, *_, **__):
+        raise LookupError("no page 7")
+
+
+@pytest.mark.parametrize("kind", [Ledger, Shelf])
+def test_a_sink_of_a_user_that_breaks_before_the_start_is_told(spark, tmp_path, kind):
+    path = str(tmp_path / "out")
+    sink = Shelf(path) if kind is Shelf else Ledger(LookupError("no page 7"))
     with pytest.raises(dt.EngineError) as caught:
-        written(spark, tmp_path / "a", Ledger(LookupError("no page 7")))
+        written(spark, tmp_path / "a", sink)
     assert str(caught.value) == (
-        'the rows of "matched" are not written: prepare of Ledger, which writes into '
-        "the ledger, failed: LookupError: no page 7; expected a sink that takes the "
+        f"no rows are written: prepare of {kind.__name__}, which writes into "
+        f"{sink.place}, failed: LookupError: no page 7; expected a sink that takes the "
         "rows, or refuses them with a DovetailError"
     )
     assert isinstance(caught.value.__cause__, LookupError)
+
+
+def test_a_sink_of_a_user_may_refuse_rows_or_take_them(spark, tmp_path):
     with pytest.raises(dt.SpecError, match="no rows of mine"):
         written(spark, tmp_path / "b", Ledger(dt.SpecError("no rows of mine")))
     ledger = Ledger()

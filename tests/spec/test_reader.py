@@ -36,13 +36,12 @@ from dovetail.spec.windows import (
     Seconds,
 )
 from dovetail.spec.writer import (
-    write_events,
-    write_inputs,
     write_join,
     write_settings,
     write_window,
 )
 from tests import strategies
+from tests.spec.written import write_events, write_inputs
 
 SMALL = {
     "left": {"from": "orders"},

@@ -22,8 +22,8 @@ from threading import Thread
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from dovetail.bind.jobs import Job, local_path
-from dovetail.bind.sinks import is_on_disk, place_of
+from dovetail.bind.jobs import Job
+from dovetail.bind.sinks import is_on_disk, local_path, place_of
 from dovetail.errors import SpecError
 
 _PATIENCE, _PAUSE = 5.0, 0.05

@@ -33,7 +33,6 @@ from typing import Any, cast, get_args
 from dovetail import spec
 from dovetail.errors import SpecError
 from dovetail.expression import Expression
-from dovetail.schema import quoted
 from dovetail.spec import arguments
 
 EVERY = spec.Unlimited()
@@ -404,11 +403,11 @@ def _optional(
     for one in given if isinstance(given, list | tuple) else (given,):
         match one:
             case str() if one.strip():
-                yield spec.OptionalEqual(_equality(one, one))
+                yield spec.OptionalEqual(spec.Equality.of_columns(one, one))
             case [str() as left, str() as right]:
-                yield spec.OptionalEqual(_equality(left, right))
+                yield spec.OptionalEqual(spec.Equality.of_columns(left, right))
             case [str() as left, str() as right, int() as width] if width > 0:
-                same = _equality(left, right)
+                same = spec.Equality.of_columns(left, right)
                 yield spec.OptionalPrefix(same.left, same.right, width)
             case _:
                 raise arguments.wrong(
@@ -417,13 +416,6 @@ def _optional(
                     "a list of names, of pairs, or of pairs with a length",
                     f'write for example {name}=["city", ("street", "road")]',
                 )
-
-
-def _equality(left: str, right: str) -> spec.Equality:
-    """Returns the equality of a left column and a right one."""
-    return spec.Equality(
-        Expression(f"l.{quoted(left)}"), Expression(f"r.{quoted(right)}")
-    )
 
 
 def _of_hand(hand: spec.Hand, given: str) -> Expression:

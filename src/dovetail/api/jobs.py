@@ -3,49 +3,45 @@
     read_job -> prepared -> opened -> run
     the file    no Spark    Spark     queries
 
-What can be known without Spark is known, and refused, before it starts. A job of files
-alone reads what is there and ends; one with a source that never ends goes on until it
-is stopped, and a later run goes on from there.
+What can be known without Spark is known, and refused, before it starts.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from tempfile import TemporaryDirectory
-from threading import Event
 from typing import Any, cast
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.streaming.query import StreamingQuery
 
 from dovetail import schema, spec
 from dovetail.api import (
     inputs,
     lookups,
-    outputs,
     places,
-    programs,
-    progress,
     results,
     scripts,
     streams,
 )
 from dovetail.api.flows import Flow, late_sinks
 from dovetail.api.joined import Joined, streaming_of
-from dovetail.bind import jobs, origins, schemas, sinks
+from dovetail.bind import jobs, origins
 from dovetail.bind.files import frames, tuples
 from dovetail.bind.files.texts import ValuePlace
 from dovetail.bind.kafka import Topic
 from dovetail.bind.lookups.tables import LookupTable
 from dovetail.bind.replay import FAST, STAMPS, Pace, replay
-from dovetail.bind.sinks import Sink
 from dovetail.dialects import spl, sql
 from dovetail.engines.spark import rules
-from dovetail.engines.spark_stream.checkpoint import read_log
 from dovetail.errors import (
     NOWHERE,
     DialectError,
@@ -54,7 +50,6 @@ from dovetail.errors import (
     UnsupportedError,
 )
 from dovetail.expression import Expression
-from dovetail.plan import words
 from dovetail.plan.stream import Feed
 from dovetail.spec.arguments import near
 from dovetail.spec.writer import write_join, write_settings
@@ -62,9 +57,6 @@ from dovetail.spec.writer import write_join, write_settings
 # No attribute of SPL has a blank in its name.
 _ROW_TIME = "row time"
 _USAGE = "dovetail run program.spl job.toml; paths begin at the folder of job.toml"
-_PAUSE = 0.2
-_PATIENCE = 10.0
-"""Seconds that a batch gets to end when its query is stopped."""
 Made = Joined | Flow
 
 
@@ -281,7 +273,7 @@ def prepared(job: jobs.Job) -> Prepared:
                 expected = 'program = "x.spl", or text, or [join]'
                 raise job.document.wrong("", "a job without a program", expected, hint)
     # Only now: what comes out is known by the program, and not by the job.
-    _refuse_unknown(job, "sinks", named=tuple(job.sinks), known=found.every)
+    _refuse_unknown(job, "sinks", job.sinks, known=found.every)
     # Nothing ends that goes on: the last rows would never come out.
     if job.finish and found.goes_on:
         told = "finish of a job that goes on until it is stopped"
@@ -323,7 +315,7 @@ def _of_spl(job: jobs.Job, text: str) -> Prepared:
     told = spl.translate(text, {})
     givens = {it.input: it for it in spec.givens_of(told.program)}
     stream = spec.InputKind.STREAM
-    _refuse_unknown(job, "streams", named=_named(job, stream), known=(*givens,))
+    _refuse_unknown(job, jobs.PARTS[stream], _named(job, stream), known=(*givens,))
     # SPL has streams alone: nobody would read a table or a data set of the job.
     tables = [it.where for it in job.inputs.values() if it.kind is not stream]
     for where in (*tables, *(one.where for one in job.lookups.values())):
@@ -384,8 +376,7 @@ def _of_sql(job: jobs.Job, text: str, dialect: str) -> Prepared:
     bound = tuple(_with_columns(job, name, how) for name, how in job.inputs.items())
     asked = tuple(_asked(job, name, how) for name, how in job.lookups.items())
     # The front end asks for columns and times: no row is needed to read the text.
-    rows = _unread(bound, asked)
-    known = {name: replace(one.source, name=name) for name, one in rows.items()}
+    known = streams.named_inputs(_unread(bound, asked))
     found = sql.SQL_DIALECTS[dialect](text, known)
     # A stream that the text fills itself is no input, whatever the job says.
     if isinstance(found, spec.Program):
@@ -393,9 +384,7 @@ def _of_sql(job: jobs.Job, text: str, dialect: str) -> Prepared:
         used = tuple(one.input for it in parts for one in spec.givens_of(it))
     else:
         used = tuple(spec.source_names(found))
-    for kind in spec.InputKind:
-        _refuse_unknown(job, jobs.PARTS[kind], named=_named(job, kind), known=used)
-    _refuse_unknown(job, "lookups", named=tuple(job.lookups), known=used)
+    _refuse_unknown_inputs(job, used)
     make = partial(streams.streamed_sql, text, dialect=dialect)
     call = f"dt.sql(TEXT, inputs(spark), dialect={dialect!r})"
     script = scripts.Script(call, text)
@@ -405,9 +394,7 @@ def _of_sql(job: jobs.Job, text: str, dialect: str) -> Prepared:
 def _of_join(job: jobs.Job, join: spec.JoinSpec, settings: spec.Settings) -> Prepared:
     """Returns the job of a join as data."""
     names = tuple(dict.fromkeys(spec.source_names(join)))
-    for kind in spec.InputKind:
-        _refuse_unknown(job, jobs.PARTS[kind], named=_named(job, kind), known=names)
-    _refuse_unknown(job, "lookups", named=tuple(job.lookups), known=names)
+    _refuse_unknown_inputs(job, names)
     asked = tuple(_asked(job, name, how) for name, how in job.lookups.items())
     bound = []
     for name in names:
@@ -453,25 +440,20 @@ def _planned(
     columns = results.columns_of(made)
     if isinstance(made, Flow):
         names, every = made.outputs, (*made.outputs, *late_sinks(made))
-        return Prepared(
-            *(job, bound, names, every, make, script),
-            is_flow=True,
-            asked=asked,
-            columns=columns,
-        )
-    # Late rows are no part of the result: they need no sink, but may have one.
-    names = tuple(one.value for one in spec.outlets_of(made.request))
-    every = names
-    if made.is_streaming:
-        every = tuple(one.value for one in streaming_of(made).outlets.every)
     else:
-        made.in_words()
-        job.refuse_batches()
+        # Late rows are no part of the result: they need no sink, but may have one.
+        names = tuple(one.value for one in spec.outlets_of(made.request))
+        every = names
+        if made.is_streaming:
+            every = tuple(one.value for one in streaming_of(made).outlets.every)
+        else:
+            made.in_words()
+            job.refuse_batches()
     return Prepared(
         *(job, bound, names, every, make, script),
-        is_flow=False,
+        is_flow=isinstance(made, Flow),
         asked=asked,
-        is_batch=not made.is_streaming,
+        is_batch=isinstance(made, Joined) and not made.is_streaming,
         columns=columns,
     )
 
@@ -488,8 +470,15 @@ def _refuse_partitions(job: jobs.Job, made: Made) -> None:
         raise job.document.wrong(job.at("partitions"), *told) from error
 
 
+def _refuse_unknown_inputs(job: jobs.Job, known: Sequence[str]) -> None:
+    """Refuses what a job says of inputs that its program does not take."""
+    for kind, part in jobs.PARTS.items():
+        _refuse_unknown(job, part, _named(job, kind), known=known)
+    _refuse_unknown(job, "lookups", job.lookups, known=known)
+
+
 def _refuse_unknown(
-    job: jobs.Job, part: str, *, named: Sequence[str], known: Sequence[str]
+    job: jobs.Job, part: str, named: Iterable[str], *, known: Sequence[str]
 ) -> None:
     """Refuses what a job says of inputs or outputs that there are not."""
     for name in named:
@@ -616,185 +605,3 @@ def script_of(found: Prepared) -> str:
             jars=found.job.connector_used,
         ),
     )
-
-
-Told = Callable[[str, progress.Seen], None]
-"""Is told of each batch of a query, by the names of what it puts out."""
-
-
-@dataclass(frozen=True, slots=True)
-class JobOutcome:
-    """A job on Spark: `run` reads what there is, or goes on until it is stopped."""
-
-    prepared: Prepared
-    made: Made
-    sinks: Mapping[str, Sink]
-    named: Mapping[str, Sink]
-    """Those that the job, or the text, has said."""
-    checkpoint: str
-    spark: SparkSession
-
-    @property
-    def is_streaming(self) -> bool:
-        """Tells whether it runs in batches, between which it can be stopped."""
-        return not isinstance(self.made, Joined) or self.made.is_streaming
-
-    def run(self, told: Told, stop: Event) -> None:
-        """Writes into the sinks until all is there, or somebody asks to stop."""
-        places.refuse_silent(self.prepared.job)
-        with places.told_in_job(self.prepared.job, self.sinks), frames.misfits_told():
-            if self.is_streaming:
-                # To finish hears nobody: rows are read before, and it can be stopped.
-                if self.prepared.finish and not self._has_begun_to_end:
-                    self._follow(self._started(finish=False), told, stop)
-                if not stop.is_set():
-                    self._follow(self._started(), told, stop)
-                return
-            # Joins of data sets have no batches: each outlet is written as one.
-            assert isinstance(self.made, Joined)  # noqa: S101 - flows stream
-            for name, sink in self.sinks.items():
-                sinks.write_once(sink, getattr(self.made, name), name)
-
-    @property
-    def _has_begun_to_end(self) -> bool:
-        """Tells whether the last batch of a query has begun, before this run."""
-        flows = self.made.together if isinstance(self.made, Flow) else ()
-        kept = [f"{self.checkpoint}/{it[0]}" for it in flows] or [self.checkpoint]
-        return any(read_log(self.spark, it).is_last for it in kept)
-
-    def _started(self, **more: bool) -> tuple[tuple[str, StreamingQuery], ...]:
-        """Returns the queries with their names, started; `more` is said otherwise."""
-        job = self.prepared.job
-        how = {"checkpoint": self.checkpoint, **self.prepared.how, **more}
-        match self.made:
-            case Flow():
-                left = self.made.unfinished(self.checkpoint) if how["finish"] else ()
-                begun = self.made.write(self.sinks, **how)  # type: ignore[arg-type]
-                names = (", ".join(it.names) for it in left or self.made.queries)
-                return tuple(zip(names, begun, strict=True))
-            case joined:
-                query = joined.write(**self.sinks, **how)  # type: ignore[arg-type]
-                return ((job.name or "join", query),)
-
-    def _follow(
-        self, begun: Sequence[tuple[str, StreamingQuery]], told: Told, stop: Event
-    ) -> None:
-        """Waits for the end of all queries; one that fails ends the others."""
-        followers = [(name, progress.Follower(query)) for name, query in begun]
-        try:
-            is_active = True
-            while is_active and not stop.is_set():
-                # Asked before the batches are read: the last one must not be missed.
-                is_active = any(query.isActive for _, query in begun)
-                for name, one in followers:
-                    for seen in one.fresh():
-                        told(name, seen)
-                    if not one.query.isActive:
-                        one.refuse_failed()
-                if is_active:
-                    stop.wait(_PAUSE)
-        finally:
-            # One that fails must not leave the others behind, still at work.
-            for _, query in begun:
-                _stop(query)
-
-    def first(self, name: str, count: int) -> tuple[schema.Schema, Sequence[spec.Row]]:
-        """Returns the columns and first rows of what came out without a sink."""
-        sink = self.sinks[name]
-        assert isinstance(sink, sinks.Folder)  # noqa: S101 - as outcome_of makes it
-        if not sinks.path_exists(self.spark, sink.path, f"/{sinks.BATCH}=*"):
-            return schema.Schema(()), ()
-        # By the sink's own format; the folders of all batches are read as one.
-        reader = self.spark.read.format(sink.format)
-        if isinstance(self.made, Flow):
-            # Of files without a row only the program knows the columns.
-            known = spec.schema_of(self.made.program, name)
-            reader = reader.schema(known.to_sql())
-        rows = reader.load(f"{sinks.pattern_of(sink.path)}/*")
-        return schemas.schema_of(rows), outputs.first_rows(rows, count)
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """Returns what of a text has no effect."""
-        return self.made.program.remarks if isinstance(self.made, Flow) else ()
-
-    def explained(self) -> str:
-        """Returns the plan in words, how the job runs, and what its sinks hold."""
-        run = "reads what is there, and ends"
-        if self.prepared.goes_on:
-            said = self.prepared.job.trigger
-            often = f"every {said}" if said else "as soon as the one before has ended"
-            run = f"goes on until it is stopped, a batch {often}"
-        kept = self.prepared.job.checkpoint
-        told = [
-            ("run", run),
-            ("state", kept or "none is kept: a later run begins anew"),
-            *(
-                (f"sink {name}", f"{sink.place}, {sinks.how_often(sink)}")
-                for name, sink in self.prepared.job.sinks.items()
-            ),
-        ]
-        return f"{self.made.explain()}\n\n{words.paragraphs(told)}"
-
-    def done(self) -> tuple[int, int]:
-        """Returns how many tasks of the stages at work are done, and how many are."""
-        return programs.tasks_done(self.spark)
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """How the rows of a batch are shown: by whom, and how many of them."""
-
-    show: Callable[[str, schema.Schema, Sequence[spec.Row]], None]
-    most: int
-
-    def sink(self, name: str) -> Callable[[DataFrame, int], None]:
-        """Returns what shows the rows of each batch of an output that has any."""
-
-        def show(rows: DataFrame, batch: int) -> None:
-            # One more than is shown tells whether there are more.
-            found = outputs.first_rows(rows, self.most + 1)
-            if found:
-                columns = schemas.schema_of(rows)
-                self.show(f"{name}, batch {batch}", columns, found)
-
-        return show
-
-
-def _stop(query: StreamingQuery) -> None:
-    """Stops a query, if it can between two batches: then none is written twice."""
-    # Spark stops at once: what a sink of a topic has by then it would get again.
-    until = time.monotonic() + _PATIENCE
-    while (
-        query.isActive
-        and query.status["isTriggerActive"]
-        and query.status["isDataAvailable"]
-        and time.monotonic() < until
-    ):
-        time.sleep(_PAUSE / 10)
-    query.stop()
-
-
-@contextmanager
-def outcome_of(
-    spark: SparkSession, found: Prepared, printed: Shown | None = None
-) -> Iterator[JobOutcome]:
-    """Gives a job on Spark; what has no sink is `printed`, or lasts as long as the job.
-
-    Then it is told by `first`.
-    """
-    made = opened(found, spark)
-    otherwise: dict[str, Sink] = {}
-    if printed is not None:
-        otherwise = {it: sinks.Calling(printed.sink(it)) for it in found.outputs}
-    with TemporaryDirectory(prefix="dovetail-run-") as scratch:
-        # What has no sink is written all the same: its rows are shown from there.
-        into = {name: sinks.folder(f"{scratch}/out/{name}") for name in found.outputs}
-        place = found.job.checkpoint or f"{scratch}/checkpoint"
-        own: Mapping[str, Sink] = {}
-        if isinstance(made, Flow):
-            own = made.files({*found.job.sinks})
-        named = {**own, **found.job.sinks}
-        # From the least to the most that was said of an output: the last one counts.
-        every = {**into, **otherwise, **named}
-        yield JobOutcome(found, made, every, named, place, spark)

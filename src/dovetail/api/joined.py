@@ -16,14 +16,7 @@ from dovetail import spec
 from dovetail.api import choices, samples, terms
 from dovetail.api.alone import started_alone
 from dovetail.bind.failures import refuse_stopped
-from dovetail.bind.sinks import (
-    Calling,
-    Current,
-    Folder,
-    OwnSink,
-    Sink,
-    refuse_in_sources,
-)
+from dovetail.bind.sinks import Calling, Sink, refuse_in_sources
 from dovetail.engines.kernel_settings import reads_all, stream_settings
 from dovetail.engines.spark_batch.arrivals import Arrivals
 from dovetail.engines.spark_batch.join import join_batch, sample
@@ -67,7 +60,7 @@ class Joined:
         """Returns the join in one line: what meets what, by what, and where."""
         sides = " and ".join(
             f"{hand.value} ({', '.join(source.schema.names)})"
-            for hand, source in self._sources.items()
+            for hand, source in spec.side_inputs(self.request, self.inputs).items()
         )
         where = "streams" if self.is_streaming else "a batch"
         meets = [f"{one.left} = {one.right}" for one in self.request.hard]
@@ -95,14 +88,6 @@ class Joined:
     def window(self) -> Callable[..., Rows]:
         """Gives the rows that leave by `matched` a window, as `window` of rows does."""
         return self.as_rows(self).window
-
-    @property
-    def _sources(self) -> Mapping[spec.Hand, spec.Input]:
-        """Returns both sides as inputs, whether they are inputs or rows of a join."""
-        return {
-            hand: spec.input_of(self.request.side(hand).source, self.inputs, hand.value)
-            for hand in spec.HANDS
-        }
 
     @property
     def is_streaming(self) -> bool:
@@ -214,7 +199,8 @@ class Joined:
             late_table_rows=late_table_rows,
             order=order,
         )
-        sources, kind = self._sources.values(), self.request.kind
+        kind = self.request.kind
+        sources = spec.side_inputs(self.request, self.inputs).values()
         is_known = {
             "null_rows": any(map(kind.preserves, spec.HANDS)),
             "late_table_rows": any(it.kind is spec.InputKind.TABLE for it in sources),
@@ -250,7 +236,7 @@ class Joined:
         if self.is_streaming or self.asks:
             plan = plan_of(self)
             return explained(plan, partial(reads_all, plan))
-        return explained_batch(self._batch_plan(), self._sources)
+        return explained_batch(self._batch_plan())
 
     @arguments.public
     def picture(self, **rows: samples.Sample) -> Picture:
@@ -465,10 +451,7 @@ def sink_given(name: str, sink: object) -> Sink:
         found = cast("Sink", sink)
         # Of a Column of Spark any name at all is an attribute, and again a Column.
         if isinstance(found.place, str):
-            is_ours = type(sink).__module__.startswith("dovetail.")
-            # Folders are told by their class, as they are compared.
-            is_ours |= isinstance(found, Folder | Current)
-            return found if is_ours else OwnSink(name, found)
+            return found
     is_path = isinstance(sink, str | PathLike)
     place = arguments.told(str(sink)) if is_path else '"out/matched"'
     hint = f"{name}=dt.folder({place}) writes into that folder"
@@ -494,13 +477,17 @@ def start_given(
     if finish and how not in ({}, NOW):
         expected = f"none beside finish=True, or {NOW}"
         raise arguments.wrong("trigger", trigger, expected, hint)
-    wanted = 0
-    if partitions is not None:
-        wanted = arguments.whole("partitions", partitions, "partitions=8", least=1)
-        if wanted > _MOST_PARTITIONS:
-            expected = f"{_MOST_PARTITIONS:,} at most"
-            raise arguments.wrong("partitions", partitions, expected, "one a core")
+    wanted = 0 if partitions is None else partitions_given(partitions)
     return Start(folder, how, title, finish, wanted)
+
+
+def partitions_given(count: object) -> int:
+    """Returns in how many partitions state is to lie, or refuses too few or many."""
+    wanted = arguments.whole("partitions", count, "partitions=8", least=1)
+    if wanted > _MOST_PARTITIONS:
+        expected = f"{_MOST_PARTITIONS:,} at most"
+        raise arguments.wrong("partitions", count, expected, "one a core")
+    return wanted
 
 
 def _trigger(given: object) -> Mapping[str, object]:

@@ -193,7 +193,7 @@ def _folders(job: jobs.Job, inputs: Iterable[jobs.JobInput]) -> Iterator[str]:
 
 def _refuse_file(job: jobs.Job, said: str, where: str) -> None:
     """Refuses a file where a folder is to be, or within which it would be."""
-    place = jobs.local_path(said)
+    place = sinks.local_path(said)
     for one in [place, *place.parents] if place is not None else ():
         if one.is_file():
             told = f'"{said}", where the file "{one}" is'

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dovetail import schema, spec
 from dovetail.api import flows
 from dovetail.api.flows import Flow, JoinedQuery
-from dovetail.api.joined import Joined, plan_of
+from dovetail.api.joined import Joined, partitions_given, plan_of
 from dovetail.bind.sinks import CHANGE
 from dovetail.engines.kernel_settings import stream_settings
 from dovetail.engines.spark_stream.row_time import RowTimeQuery
@@ -47,6 +47,8 @@ def columns_of(made: Joined | Flow) -> Mapping[str, schema.Schema]:
 
 def refuse_partitions(made: Joined | Flow, count: int) -> None:
     """Refuses partitions of no state, and several of one that cannot be spread."""
+    if count:
+        partitions_given(count)
     if count > 1 and is_in_one_bucket(made):
         what = "join" if isinstance(made, Joined) else "text"
         raise SpecError(

@@ -144,7 +144,6 @@ class Rows:
         # Keys and conditions ask the kind: a cross join takes neither.
         kind, waits = terms.kind_named(how), arguments.truth("at_end", at_end)
         clock, sides = _on_one_clock(given, kind, waits=waits)
-        _refuse_half_a_sequence(sides)
         schemas = {hand: side.source.schema for hand, side in sides.items()}
         keys = terms.keys_of(on, kind, schemas)
         condition = terms.condition_of(where, kind, schemas)
@@ -167,7 +166,7 @@ class Rows:
             right,
             kind,
             clock,
-            hard=terms.equalities(keys),
+            hard=tuple(spec.Equality.of_columns(*terms.pair(it)) for it in keys),
             soft=condition,
             select=columns,
             ports=terms.ports_of(unmatched, kind),
@@ -227,6 +226,7 @@ def _checked(
     words: Mapping[str, str] = terms.WORDS,
 ) -> Joined:
     """Returns a join of two sides with its windows written out, or refuses it."""
+    _refuse_half_a_sequence({f"the {it.value} side": sides[it] for it in sides})
     inputs: dict[str, spec.Input] = {}
     for hand, side in sides.items():
         own: spec.Inputs = {hand.value: replace(side.source, name=hand.value)}
@@ -311,13 +311,9 @@ def _by_row_time(rows: Rows) -> Rows:
         request = replace(joined.request, clock=spec.Clock.EVENT)
         # As if the join were written anew: would it be one in row time?
         windows = [request.side(hand).window for hand in spec.HANDS]
-        sources = {
-            hand: spec.input_of(request.side(hand).source, joined.inputs, "")
-            for hand in spec.HANDS
-        }
         is_timed = all(
             source.is_timed or _is_whole(source, joined.feeds[hand])
-            for hand, source in sources.items()
+            for hand, source in spec.side_inputs(request, joined.inputs).items()
         )
         on_time = terms.clock_of(windows, timed=is_timed, streaming=True)
         if on_time is spec.Clock.EVENT:
@@ -349,16 +345,17 @@ def _rows_given(other: object) -> Rows:
     raise arguments.wrong("other", other, _EXPECTED, hint)
 
 
-def _refuse_half_a_sequence(sides: Mapping[spec.Hand, Rows]) -> None:
-    """Refuses a sequence on one side only: it orders the rows of both."""
-    for hand, side in sides.items():
-        other = sides[hand.other].feed
-        if side.feed.sequence and other.streams and not other.sequence:
-            raise SpecError(
-                f"the {hand.value} side has a sequence and the other side has none",
-                "sequence=... on both sides",
-                "order=... is for a number that only one side has",
-            )
+def _refuse_half_a_sequence(given: Mapping[str, Rows]) -> None:
+    """Refuses a sequence of some streams only: it orders the rows of all."""
+    feeds = {name: rows.feed for name, rows in given.items()}
+    ordered = [name for name, one in feeds.items() if one.sequence]
+    others = [name for name in feeds if feeds[name].streams and name not in ordered]
+    if ordered and others:
+        raise SpecError(
+            f"{', '.join(ordered)} with a sequence, and {', '.join(others)} without",
+            "sequence=... on all streams",
+            "order=... is for a number that only one of them has",
+        )
 
 
 @arguments.public
@@ -397,20 +394,23 @@ def stream(
 
 def _refuse_unreadable(rows: DataFrame, order: str) -> None:
     """Refuses an order that Spark refuses, whether or not a join will ask for it."""
-    if order and not spec.plain_column(Expression(order)):
-        refused = refused_by_spark(
-            f"Spark refuses the order of rows, {order}",
-            "SQL over columns that is a whole number, of each row by itself",
-            'order="offset" for example is the column of a number',
-        )
-        with plain_rules(rows.sparkSession), refused:
-            # A condition takes no sums and no windows.
-            rows.where(f"({order}) IS NOT NULL")
-            # Of rows that are only described there is nobody to ask.
-            if is_for_engine(order) and isinstance(rows, DataFrame):
-                nothing, (found, *helps) = rows.limit(0).select(), UNSTEADY
-                if is_unsteady(order, rows, nothing):
-                    raise SpecError(f"the order of rows, {order}, {found}", *helps)
+    # Of rows that are only described there is nobody to ask.
+    is_known = isinstance(rows, DataFrame)
+    if not order or spec.plain_column(Expression(order)) or not is_known:
+        return
+    refused = refused_by_spark(
+        f"Spark refuses the order of rows, {order}",
+        "SQL over columns that is a whole number, of each row by itself",
+        'order="offset" for example is the column of a number',
+    )
+    with plain_rules(rows.sparkSession), refused:
+        # A condition takes no sums and no windows. Of its columns, which are those of
+        # the rows, a client of Connect asks nobody: of none it does.
+        _ = rows.where(f"({order}) IS NOT NULL").select().columns
+        if is_for_engine(order):
+            nothing, (found, *helps) = rows.limit(0).select(), UNSTEADY
+            if is_unsteady(order, rows, nothing):
+                raise SpecError(f"the order of rows, {order}, {found}", *helps)
 
 
 def _given(
@@ -512,7 +512,7 @@ def spl(
     sources = {**sources, **_counted(program, sources)}
     givens = spec.givens_of(program)
     kept = {one.input: _as_declared(one, sources) for one in givens}
-    _refuse_half_a_sequence_of({*kept}, sources)
+    _refuse_half_a_sequence(kept)
     flow = flow_of(program, {**sources, **kept})
     return replace(flow, files=partial(text_sinks, told, place)) if told else flow
 
@@ -657,10 +657,15 @@ def _read(
     arguments.word("dialect", dialect, dialects.SQL_DIALECTS)
     example = '{"Orders": dt.stream(frame, time="ROWTIME")}'
     _refuse_sources(sources, example)
-    known = {name: replace(rows.source, name=name) for name, rows in sources.items()}
+    known = named_inputs(sources)
     # On rows that are all there a query may ask for more: they have an end.
     is_bounded = not any(rows.feed.streams for rows in sources.values())
     return dialects.translator(dialect, is_bounded=is_bounded)(text, known)
+
+
+def named_inputs(sources: Mapping[str, Rows]) -> spec.Inputs:
+    """Returns what is known of rows, by the names that a text has for them."""
+    return {name: replace(rows.source, name=name) for name, rows in sources.items()}
 
 
 def _streamed(
@@ -670,7 +675,7 @@ def _streamed(
     if isinstance(found, spec.JoinSpec):
         return _switched(dialect, *met_once(found, sources))
     sources = {**sources, **_made_of_tables(found, sources)}
-    known = {name: replace(rows.source, name=name) for name, rows in sources.items()}
+    known = named_inputs(sources)
     named = {name: replace(one, source=known[name]) for name, one in sources.items()}
     inputs = Inputs(
         named,
@@ -741,26 +746,12 @@ def joined_by(
                         "streaming DataFrames",
                         "spark.readStream reads what a folder has as a stream",
                     )
-    left, right = (
-        replace(join.side(hand), source=_origin(sides[hand], hand))
-        for hand in spec.HANDS
+    whole = join.with_sides(
+        lambda hand, side: replace(side, source=_origin(sides[hand], hand))
     )
-    whole = replace(join, left=left, right=right)
     joined = _checked(whole, sides, unbounded=False, words=terms.AS_DATA)
     terms.check(joined.request, joined.inputs, settings, words=terms.AS_DATA)
     return replace(joined, settings=settings)
-
-
-def _refuse_half_a_sequence_of(names: set[str], sources: Mapping[str, Rows]) -> None:
-    """Refuses a sequence of some of the streams only: it orders the rows of all."""
-    ordered = {name for name in names if sources[name].feed.sequence}
-    if ordered and ordered < names:
-        raise SpecError(
-            f"{', '.join(sorted(ordered))} with a sequence, and "
-            f"{', '.join(sorted(names - ordered))} without",
-            "sequence=... on all streams",
-            "order=... is for a number that only one of them has",
-        )
 
 
 def _as_declared(given: spec.Given, sources: Mapping[str, Rows]) -> Rows:

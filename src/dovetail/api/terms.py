@@ -95,10 +95,10 @@ def keys_of(on: object, kind: spec.Kind, schemas: Schemas) -> tuple[Key, ...]:
                     'condition stands in where="l.id = r.order_id"',
                 )
     for key in keys:
-        for hand, name in zip(spec.HANDS, _pair(key), strict=True):
+        for hand, name in zip(spec.HANDS, pair(key), strict=True):
             if name not in schemas[hand]:
                 raise _no_key(on, hand, name, schemas)
-    plain = [(one.lower(), two.lower()) for one, two in map(_pair, keys)]
+    plain = [(one.lower(), two.lower()) for one, two in map(pair, keys)]
     if len({*plain}) < len(plain):
         hint = "a name in capitals is the same one"
         raise arguments.wrong("on", on, "each column, or pair of them, once", hint)
@@ -107,7 +107,7 @@ def keys_of(on: object, kind: spec.Kind, schemas: Schemas) -> tuple[Key, ...]:
     return tuple(keys)
 
 
-def _pair(key: Key) -> tuple[str, str]:
+def pair(key: Key) -> tuple[str, str]:
     """Returns the left and the right name of a key."""
     return (key, key) if isinstance(key, str) else key
 
@@ -145,14 +145,6 @@ def _refuse_cross(name: str, value: object, kind: spec.Kind) -> None:
     if kind is spec.Kind.CROSS:
         hint = f'how="inner" takes {name}; a cross join has every pair'
         raise arguments.wrong(name, value, f'no {name} beside how="cross"', hint)
-
-
-def equalities(keys: Sequence[Key]) -> tuple[spec.Equality, ...]:
-    """Returns the equalities of keys."""
-    return tuple(
-        spec.Equality(Expression(f"l.{quoted(left)}"), Expression(f"r.{quoted(right)}"))
-        for left, right in map(_pair, keys)
-    )
 
 
 # What comes out: `select` and `suffixes`.
@@ -252,10 +244,7 @@ def refuse_terms(join: spec.JoinSpec, inputs: spec.Inputs) -> None:
 
 def refuse_on_streams(join: spec.JoinSpec, inputs: spec.Inputs) -> None:
     """Refuses what a stream cannot pack, compare or read."""
-    schemas = {
-        hand: spec.input_of(join.side(hand).source, inputs, hand.value).schema
-        for hand in spec.HANDS
-    }
+    schemas = spec.side_schemas(join, inputs)
     for hand, schema in schemas.items():
         refuse_unpacked(f"the {hand.value} side has", schema)
         for part in partition_of(join.side(hand)):

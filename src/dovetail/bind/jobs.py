@@ -80,10 +80,6 @@ LANGUAGES = {".spl": SPL, ".sql": SQL}
 """The languages of programs on streams, by the endings of their files."""
 NOW = "available"
 """The trigger of who reads what is there, and ends."""
-_ELSEWHERE = re.compile("[A-Za-z][A-Za-z0-9+.-]+:/")
-"""How a path begins that says its file system, as `hdfs://namenode/out`."""
-_ON_DISK = re.compile("^file:/+")
-"""How such a path begins where that is the one of this machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,12 +232,6 @@ class Job:
         return ".".join((self.document.name, *path))
 
 
-def local_path(said: str) -> Path | None:
-    """Returns a path of this machine, or none where it says another file system."""
-    path = _ON_DISK.sub("/", said)
-    return None if not said or _ELSEWHERE.match(path) else Path(path)
-
-
 def read_job(path: Path) -> Job:
     """Returns what a job file says, or refuses it."""
     return read_document(Document.read(path), path.parent)
@@ -254,11 +244,11 @@ def read_document(document: Document, folder: Path) -> Job:
         usual = _words(known, WORDS)
         topics = known.take("kafka", _kafka, Kafka())
         reading = _Reading(document, folder, usual, topics)
-        kept = known.take("checkpoint", _said, "")
-        said = known.take("files", _said, "")
-        files = reading.local(said, f"{document.name}.files")
-        with document.at(f"{document.name}.files"):
-            roots = (Root.of(files),) if said else ()
+        files, roots = folder, tuple[Root, ...]()
+        if known.has("files"):
+            files = reading.local(known, "files")
+            with document.at(f"{document.name}.files"):
+                roots = (Root.of(files),)
         inputs = reading.inputs(known)
         return Job(
             document,
@@ -268,7 +258,7 @@ def read_document(document: Document, folder: Path) -> Job:
             inputs,
             reading.lookups(known, inputs),
             known.take("sinks", _by_name(reading.sink), {}),
-            reading.placed(kept) if kept else "",
+            reading.path(known, "checkpoint") if known.has("checkpoint") else "",
             known.take("trigger", _trigger, ""),
             known.take("finish", fields.truth, default=None),
             known.take("name", _said, ""),
@@ -294,22 +284,21 @@ class _Reading:
         if len(said) > 1:
             found = f'"{said[0]}" and "{said[1]}" of one job'
             raise self._wrong(known, said[1], found, "one of them")
-        for word in ("dialect", "settings"):
-            if known.has(word) and "join" in said and word == "dialect":
-                raise self._wrong(known, word, "a dialect of a join as data", "none")
-            if known.has(word) and "join" not in said and word == "settings":
-                raise self._wrong(known, word, "settings without a join", "[join]")
+        if known.has("dialect") and "join" in said:
+            raise self._wrong(known, "dialect", "a dialect of a join as data", "none")
+        if known.has("settings") and "join" not in said:
+            raise self._wrong(known, "settings", "settings without a join", "[join]")
         dialect = known.take("dialect", _dialect, "")
         if dialect == SPL and "text" not in said:
             found = 'the dialect "spl" without a text in the job'
             raise self._wrong(known, "dialect", found, "text = '..'")
         match said:
             case ["program"]:
-                path = self.folder / known.need("program", fields.text)
+                path = self.folder / known.need("program", _path)
                 with self.document.at(f"{known.where}.program"):
                     return replace(read_text(path, dialect), file=path.name)
             case ["text"]:
-                text = known.need("text", fields.text)
+                text = known.need("text", _said)
                 if dialect == SPL:
                     return Text(text, SPL)
                 return Text(text, SQL, dialect or USUAL)
@@ -329,12 +318,7 @@ class _Reading:
         """Reads a join as data, which may stand in a file of its own."""
         if isinstance(value, str):
             path = self.folder / value
-            try:
-                data = json.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
-            except (OSError, ValueError, RecursionError) as error:
-                found = f'the join "{value}" cannot be read: {error}'
-                expected = "a file in JSON that is there"
-                raise SpecError(found, expected, where=where) from error
+            data = _json(path, f'the join "{value}"', where, number=Decimal)
             # A case and a bare join are alike here.
             if isinstance(data, Mapping) and "join" in data:
                 data = data["join"]
@@ -421,7 +405,7 @@ class _Reading:
         own = ("file", "columns") if is_file else ("postgres", "table")
         known = fields.Fields.of(given, where, (*own, "key", *_ASKED))
         return JobLookup(
-            str(self.local(known.need("file", fields.text), f"{where}.file").absolute())
+            str(self.local(known, "file").absolute())
             if is_file
             else known.need("table", fields.text),
             "" if is_file else known.need("postgres", fields.text),
@@ -446,24 +430,25 @@ class _Reading:
 
     def path(self, known: fields.Fields, key: str) -> str:
         """Returns a path, whole: Spark would begin elsewhere, where its driver runs."""
-        return self.placed(known.need(key, _said))
+        return self.placed(known.need(key, _path))
 
     def placed(self, said: str) -> str:
         """Returns a path, whole; one that says its file system is that already."""
-        is_whole = _ELSEWHERE.match(said)
+        is_whole = sinks.SAYS_SYSTEM.match(said)
         return said if is_whole else str((self.folder / said).absolute())
 
-    def local(self, said: str, where: str) -> Path:
+    def local(self, known: fields.Fields, key: str) -> Path:
         """Returns a path on this machine, of what is looked at before Spark starts."""
-        if (path := local_path(said)) is None and said:
+        said = known.need(key, _path)
+        if (path := sinks.local_path(said)) is None:
             raise SpecError(
-                f'{where.rpartition(".")[2]} = "{said}", which is not on this machine',
+                f'{key} = "{said}", which is not on this machine',
                 "a path on it",
                 "Spark reads others: of [streams], [tables] and [datasets] "
                 f'format = "parquet" with path = "{said}" and columns = {{ .. }}',
-                where=where,
+                where=f"{known.where}.{key}",
             )
-        return self.folder / (path or "")
+        return self.folder / path
 
     def _wrong(self, known: fields.Fields, key: str, *told: str) -> DialectError:
         """Returns what is wrong with a key."""
@@ -475,8 +460,7 @@ def _file(reading: _Reading, known: fields.Fields) -> origins.Origin:
     is_replayed = known.has("replay")
     # A name of SPL has no dot: behind the last one in its place it stands alone.
     name = known.where.rpartition(".")[2]
-    word = "replay" if is_replayed else "file"
-    path = reading.local(known.need(word, fields.text), f"{known.where}.{word}")
+    path = reading.local(known, "replay" if is_replayed else "file")
     pace = known.take("pace", _pace, 1) if is_replayed else 1
     file = file_at(path, name, spec.AnyLayout())
     return origins.Replayed(file, pace) if is_replayed else origins.InFiles(file)
@@ -592,8 +576,9 @@ def _topic(reading: _Reading, known: fields.Fields) -> Topic:
     }
     for word in _AVRO:
         if known.has(word):
-            path = reading.folder / known.need(word, fields.text)
-            words[word] = _schema_of_avro(path, f"{known.where}.{word}")
+            path = reading.folder / known.need(word, _path)
+            schema_of = _json(path, f'the schema "{path}"', f"{known.where}.{word}")
+            words[word] = json.dumps(schema_of)
     formats = words.get("format", ""), words.get("key_format", "")
     asks = any(one.endswith("avro") for one in formats) and not {*_AVRO} & {*words}
     if usual.registry and asks:
@@ -642,13 +627,16 @@ def _servers(value: object, where: str) -> str:
     return said
 
 
-def _schema_of_avro(path: Path, where: str) -> str:
-    """Reads a schema of Avro."""
+def _json(
+    path: Path, told: str, where: str, *, number: type[Decimal] | None = None
+) -> Any:  # noqa: ANN401 - whatever stands there
+    """Returns what stands in a file of JSON, its fractions as `number`."""
     try:
-        return json.dumps(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError) as error:
-        found = f'the schema "{path}" cannot be read: {error}'
-        raise SpecError(found, "a file in JSON that is there", where=where) from error
+        return json.loads(path.read_text(encoding="utf-8"), parse_float=number)
+    except (OSError, ValueError, RecursionError) as error:
+        found = f"{told} cannot be read: {error}"
+        expected = "a file in JSON that is there"
+        raise SpecError(found, expected, where=where) from error
 
 
 def _texts_by_name(value: object, where: str) -> dict[str, str]:
@@ -742,8 +730,15 @@ def _words(given: fields.Fields, words: tuple[str, ...]) -> dict[str, str]:
 
 def _said(value: object, where: str) -> str:
     """Reads a text that says something."""
-    if not (said := fields.text(value, where)):
+    if not (said := fields.text(value, where)).strip():
         raise fields.wrong(where, value, "a text, or no such line")
+    return said
+
+
+def _path(value: object, where: str) -> str:
+    """Reads a path, which a file or a folder can have."""
+    if not arguments.can_be_path(said := _said(value, where)):
+        raise fields.wrong(where, value, arguments.A_PATH)
     return said
 
 
@@ -784,7 +779,11 @@ def _setting(value: object, where: str) -> str:
         case int() | float() | str():
             return str(value)
         case _:
-            raise fields.wrong(where, value, "a text, a number, true or false")
+            name = where.rpartition(".")[2]
+            hint = f'dots are part of a name in quotes alone: "{name}.name" = ..'
+            hint *= isinstance(value, Mapping)
+            expected = "a text, a number, true or false"
+            raise fields.wrong(where, value, expected, hint)
 
 
 def _by_name(

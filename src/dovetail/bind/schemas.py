@@ -6,7 +6,7 @@ Spark's short text of a type writes the names of a struct without backticks, so 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, cast
 
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
@@ -27,7 +27,12 @@ _CARRIED = (
     *(spark.DayTimeIntervalType, spark.YearMonthIntervalType),
     *(spark.VariantType, spark.UserDefinedType),
 )
-_MONTHS = ("interval year", "interval month", "interval year to month")
+_MONTHS = {
+    *map(
+        schema.CarriedType,
+        ("interval year", "interval month", "interval year to month"),
+    )
+}
 
 
 def frame_given(name: str, value: object) -> DataFrame:
@@ -120,35 +125,16 @@ def type_of(kind: spark.DataType) -> schema.Type:
 
 def is_carried(kind: schema.Type) -> bool:
     """Tells whether a type is, or holds, one that we do not compute with."""
-    return any(isinstance(one, schema.CarriedType) for one in _inside(kind))
+    return any(isinstance(one, schema.CarriedType) for one in schema.inside(kind))
 
 
 def refuse_unpacked(whose: str, columns: schema.Schema) -> None:
     """Refuses columns that a stream cannot pack: Arrow has no spans of months."""
     for column in columns.columns:
-        spans = (
-            one for one in _inside(column.type) if isinstance(one, schema.CarriedType)
-        )
-        if any(one.name in _MONTHS and one != column.type for one in spans):
+        within = (it for it in schema.inside(column.type) if it != column.type)
+        if not _MONTHS.isdisjoint(within):
             raise SchemaError(
                 f'{whose} the column "{column.name}" of the type {column.type}',
                 "spans of months as columns of their own, not inside of others",
                 "leave it out with drop, or make it whole numbers of months",
             )
-
-
-def _inside(kind: schema.Type) -> Iterator[schema.Type]:
-    """Yields a type and all that it is made of."""
-    yield kind
-    parts: Iterable[schema.Type] = ()
-    match kind:
-        case schema.ArrayType(element):
-            parts = (element,)
-        case schema.MapType(key, value):
-            parts = (key, value)
-        case schema.StructType(fields):
-            parts = (part for _, part in fields)
-        case _:
-            pass
-    for part in parts:
-        yield from _inside(part)

@@ -38,6 +38,11 @@ from dovetail.spec.arguments import path as path_of
 # Spark takes a path for a pattern: these letters of a name must mean themselves.
 _GLOB = re.compile(r"([\[\]{}*?\\])")
 
+SAYS_SYSTEM = re.compile("[A-Za-z][A-Za-z0-9+.-]+:/")
+"""How a path begins that says its file system, as `hdfs://namenode/out`."""
+_ON_DISK = re.compile("^file:/+")
+"""How such a path begins where that is the one of this machine."""
+
 # Spark writes milliseconds into texts, and leaves out what is null, unless told not to.
 _TIME = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
 EXACT = {
@@ -335,42 +340,6 @@ class Calling:
         self.function(rows, batch)
 
 
-@dataclass(frozen=True, slots=True)
-class OwnSink:
-    """A sink of a class of the user's, into which what goes by a name is written."""
-
-    name: str
-    sink: Sink
-
-    @property
-    def place(self) -> str:
-        """Returns where the rows go, as the sink itself says it."""
-        return self.sink.place
-
-    @property
-    def reads_once(self) -> bool:
-        """Tells whether the sink reads all rows once."""
-        return self.sink.reads_once
-
-    def prepare(self, rows: DataFrame, *, is_new: bool) -> None:
-        """Lets the sink refuse the rows, and tells whose error it is if it breaks."""
-        try:
-            self.sink.prepare(rows, is_new=is_new)
-        except DovetailError:
-            raise
-        except Exception as error:
-            raise EngineError(
-                f'the rows of "{self.name}" are not written: prepare of '
-                f"{type(self.sink).__name__}, which writes into {self.place}, failed: "
-                f"{cause(error)}",
-                "a sink that takes the rows, or refuses them with a DovetailError",
-            ) from error
-
-    def write(self, rows: DataFrame, batch: int, *, is_empty: bool) -> None:
-        """Writes a batch."""
-        self.sink.write(rows, batch, is_empty=is_empty)
-
-
 @public
 def folder(
     path: AnyPath,
@@ -401,9 +370,23 @@ def how_often(sink: Sink) -> str:
     return "each row at least once: a batch that was cut off is written again"
 
 
+def prepare(sink: Sink, rows: DataFrame, *, is_new: bool) -> None:
+    """Lets a sink refuse rows; one that breaks, as a user's own may, is named."""
+    try:
+        sink.prepare(rows, is_new=is_new)
+    except DovetailError:
+        raise
+    except Exception as error:
+        raise EngineError(
+            f"no rows are written: prepare of {type(sink).__name__}, which writes into "
+            f"{sink.place}, failed: {cause(error)}",
+            "a sink that takes the rows, or refuses them with a DovetailError",
+        ) from error
+
+
 def write_once(sink: Sink, rows: DataFrame, outlet: str) -> None:
     """Writes all rows that there are, or says of which outlet they are not written."""
-    sink.prepare(rows, is_new=True)
+    prepare(sink, rows, is_new=True)
     try:
         sink.write(rows, 0, is_empty=False)
     except Exception as error:
@@ -502,8 +485,14 @@ def _outer(one: str, other: str) -> str | None:
 
 def _whole(path: str) -> PurePath:
     """Returns a path as all others of its place are written."""
-    local = re.sub("^file:/+", "/", path)
-    return PurePath(path) if "://" in local else Path(local).resolve()
+    local = local_path(path)
+    return PurePath(path) if local is None else local.resolve()
+
+
+def local_path(said: str) -> Path | None:
+    """Returns a path of this machine, or none where it says another file system."""
+    path = _ON_DISK.sub("/", said)
+    return None if not said or SAYS_SYSTEM.match(path) else Path(path)
 
 
 def pattern_of(path: str) -> str:

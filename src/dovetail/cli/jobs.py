@@ -28,8 +28,9 @@ from dovetail.errors import EngineError, SpecError
 
 # Spark and Arrow take a second to load: who asks for help waits for neither.
 if TYPE_CHECKING:
-    from dovetail.api.jobs import JobOutcome, Prepared, Told
+    from dovetail.api.jobs import Prepared
     from dovetail.api.progress import Seen
+    from dovetail.api.runs import JobOutcome, Told
     from dovetail.bind.jobs import Job, Text
     from dovetail.bind.sinks import Sink
 
@@ -84,7 +85,7 @@ class JobProgram:
         started: Callable[[], None] | None = None,
     ) -> Iterator[JobOutcome]:
         """Gives the job on Spark, of which nothing runs yet; calls `started` before."""
-        from dovetail.api import jobs  # noqa: PLC0415 - Spark is slow
+        from dovetail.api import runs  # noqa: PLC0415 - Spark is slow
         from dovetail.engines.spark_session import program_session  # noqa: PLC0415
 
         job = found.job
@@ -100,10 +101,10 @@ class JobProgram:
             raise
         # Of what goes on each batch is printed, of what ends all of it at the end.
         prints = partial(terminal.print_rows, count=show)
-        printed = jobs.Shown(prints, show) if found.takes_time else None
+        printed = runs.Shown(prints, show) if found.takes_time else None
         if started is not None:
             started()
-        with jobs.outcome_of(spark, found, printed) as outcome:
+        with runs.outcome_of(spark, found, printed) as outcome:
             yield outcome
 
     def run(

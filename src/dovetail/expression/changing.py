@@ -18,7 +18,7 @@ from dovetail.expression.functions import TABLE
 from dovetail.expression.functions.significant import IN_SPARK
 from dovetail.expression.syntax import syntax
 
-_BARE = frozenset(
+TIMES_NOW = frozenset(
     {"current_date", "current_timestamp", "current_time", "localtimestamp"}
 )
 """What Spark computes with or without parentheses behind the name."""
@@ -29,7 +29,7 @@ _CHANCE = frozenset(
         *("input_file_name", "input_file_block_start", "input_file_block_length"),
     }
 )
-_CALLED = _BARE | _CHANCE | {"now", "curdate"}
+_CALLED = TIMES_NOW | _CHANCE | {"now", "curdate"}
 _CLOCK = "unix_timestamp"
 """Of no argument it is the clock, else a function of its arguments."""
 _DAYS = frozenset({"now", "today", "tomorrow", "yesterday"})
@@ -79,7 +79,7 @@ def _changing(node: exp.Expr, columns: Collection[str]) -> str:
             first = arguments[0] if called in _DATED and arguments else None
         case exp.Column() if len(node.parts) == 1:
             name = node.name.lower()
-            return name if name in _BARE - set(columns) else ""
+            return name if name in TIMES_NOW - set(columns) else ""
         case exp.Cast() if node.args["to"].is_type(*exp.DataType.TEMPORAL_TYPES):
             first = node.this
         case _:

@@ -90,15 +90,9 @@ def is_atomic(kind: Kind) -> bool:
 
 def is_comparable(kind: Kind) -> bool:
     """Tells whether values of a type stand in an order; maps do not."""
-    match kind:
-        case schema.MapType():
-            return False
-        case schema.ArrayType(element=element):
-            return is_comparable(element)
-        case schema.StructType(fields=fields):
-            return all(is_comparable(part) for _, part in fields)
-        case _:
-            return True
+    if isinstance(kind, Interval):
+        return True
+    return not any(isinstance(one, schema.MapType) for one in schema.inside(kind))
 
 
 def holds(kind: Kind, other: Kind) -> bool:

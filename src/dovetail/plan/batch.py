@@ -248,9 +248,8 @@ def _compares(join: spec.JoinSpec, inputs: spec.Inputs) -> bool:
     """
     if not join.picks.looks_nearest:
         return False
-    sources = (join.left.source, join.right.source)
     try:
-        schemas = [spec.input_of(one, inputs, "").schema for one in sources]
+        schemas = spec.side_schemas(join, inputs).values()
     except DovetailError:
         # Columns that a join inside computes as only Spark knows: comparing is safe.
         return True

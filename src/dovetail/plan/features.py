@@ -364,5 +364,4 @@ def untimed_changes(
 
 def has_stream(join: spec.JoinSpec, inputs: spec.Inputs) -> bool:
     """Tells whether rows of a side keep coming."""
-    kinds = {spec.kind_of(join.side(hand).source, inputs) for hand in spec.HANDS}
-    return spec.InputKind.STREAM in kinds
+    return spec.InputKind.STREAM in spec.kinds_of(join, inputs)

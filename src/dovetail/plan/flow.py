@@ -415,12 +415,11 @@ def _alone(
     step: spec.Joined, inputs: Mapping[spec.Hand, spec.Input]
 ) -> tuple[spec.JoinSpec, spec.Inputs]:
     """Returns a join of inputs: to a plan a side is one, whatever stands in front."""
-    left, right = (
-        replace(step.join.side(hand), source=spec.Named(inputs[hand].name))
-        for hand in spec.HANDS
+    join = step.join.with_sides(
+        lambda hand, side: replace(side, source=spec.Named(inputs[hand].name))
     )
     named = {one.name: one for one in inputs.values()}
-    play = checked(spec.Play(replace(step.join, left=left, right=right), named))
+    play = checked(spec.Play(join, named))
     assert isinstance(play.join, spec.JoinSpec)  # noqa: S101 - a step of two
     return play.join, named
 

@@ -106,15 +106,10 @@ def _common(pairs: Sequence[tuple[Typed, Typed]]) -> tuple[schema.Type, ...]:
 
 def _is_compared(kind: schema.Type) -> bool:
     """Tells whether values of a type can be keys: plain ones, and made of such."""
-    match kind:
-        case schema.ArrayType(element):
-            return _is_compared(element)
-        case schema.StructType(fields):
-            return all(_is_compared(part) for _, part in fields)
-        case schema.DecimalType():
-            return True
-        case _:
-            return kind in _COMPARED
+    made_of = schema.ArrayType | schema.StructType | schema.DecimalType
+    return all(
+        isinstance(one, made_of) or one in _COMPARED for one in schema.inside(kind)
+    )
 
 
 def code_of(keys: Sequence[str], types: Sequence[schema.Type]) -> Keys:
@@ -212,14 +207,7 @@ def is_unhashed(kind: schema.Type) -> bool:
 
 def _holds(kind: schema.Type, wanted: schema.Type | type[schema.Type]) -> bool:
     """Tells whether a type is or holds another one, or one of a class."""
-    match kind:
-        case schema.ArrayType(element):
-            inside: tuple[schema.Type, ...] = (element,)
-        case schema.MapType(key, value):
-            inside = key, value
-        case schema.StructType(fields):
-            inside = tuple(part for _, part in fields)
-        case _:
-            inside = ()
-    is_it = isinstance(kind, wanted) if isinstance(wanted, type) else kind == wanted
-    return is_it or any(_holds(one, wanted) for one in inside)
+    return any(
+        isinstance(one, wanted) if isinstance(wanted, type) else one == wanted
+        for one in schema.inside(kind)
+    )

@@ -247,18 +247,16 @@ def without_time(
     asks = any(isinstance(lookups[name], Lookup) for name in names)
     if not asks or sum(name in streams for name in names) != 1:
         return join
-    sides = {}
-    for hand in spec.HANDS:
-        side = join.side(hand)
-        match side.source:
-            case spec.Nested(inner) as source:
-                plain = without_time(inner, lookups, streams)
-                side = replace(side, source=replace(source, join=plain))
-            case _:
-                pass
-        sides[hand] = side
     shown = join.select.columns if isinstance(join.select, spec.Columns) else ()
     if any("row_time" in spec.bare_names(text) for _, text in shown):
         return join
-    left, right = sides[spec.Hand.LEFT], sides[spec.Hand.RIGHT]
-    return replace(join, clock=spec.Clock.ARRIVAL, left=left, right=right)
+
+    def plain(_: spec.Hand, side: spec.Side) -> spec.Side:
+        match side.source:
+            case spec.Nested(inner) as source:
+                source = replace(source, join=without_time(inner, lookups, streams))
+                return replace(side, source=source)
+            case _:
+                return side
+
+    return replace(join.with_sides(plain), clock=spec.Clock.ARRIVAL)

@@ -72,16 +72,11 @@ def unnested(
     }
     if not rows:
         return join, inputs
-    schemas = {
-        hand: spec.input_of(join.side(hand).source, inputs, hand.value).schema
-        for hand in spec.HANDS
-    }
-    left, right = (
-        _side_of(join.side(hand), rows[hand]) if hand in rows else join.side(hand)
-        for hand in spec.HANDS
+    columns = spec.selected_columns(join, spec.side_schemas(join, inputs))
+    flat = join.with_sides(
+        lambda hand, side: _side_of(side, rows[hand]) if hand in rows else side
     )
-    select = spec.Columns(tuple(spec.selected_columns(join, schemas)))
-    flat = replace(join, left=left, right=right, select=select)
+    flat = replace(flat, select=spec.Columns(columns))
     return flat, {**inputs, **{source.name: source for source in rows.values()}}
 
 
@@ -207,14 +202,11 @@ def under(name: str, join: spec.JoinSpec, inputs: spec.Inputs) -> spec.Inputs:
 def renamed(join: spec.JoinSpec, name: str) -> spec.JoinSpec:
     """Returns a join whose inputs go under a name."""
 
-    def under_it(source: spec.Named | spec.Nested) -> spec.Named | spec.Nested:
-        match source:
+    def under_it(_: spec.Hand, side: spec.Side) -> spec.Side:
+        match side.source:
             case spec.Named(own):
-                return spec.Named(f"{name}.{own}")
-            case spec.Nested(inner):
-                return replace(source, join=renamed(inner, name))
+                return replace(side, source=spec.Named(f"{name}.{own}"))
+            case spec.Nested(inner) as source:
+                return replace(side, source=replace(source, join=renamed(inner, name)))
 
-    left, right = (
-        replace(side, source=under_it(side.source)) for side in (join.left, join.right)
-    )
-    return replace(join, left=left, right=right)
+    return join.with_sides(under_it)

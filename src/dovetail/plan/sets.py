@@ -50,11 +50,8 @@ def side_by_side(
     left, right = (
         spec.Side(spec.Named(hand.value), spec.Forever()) for hand in spec.HANDS
     )
-    names = [schema.quoted(shown[name].name) for name in join.stepped]
-    steps = [
-        spec.Equality(Expression(f"l.{name}"), Expression(f"r.{name}"))
-        for name in names
-    ]
+    names = [shown[name].name for name in join.stepped]
+    steps = (spec.Equality.of_columns(name, name) for name in names)
     scope = scope_of(shown)
     # Spark has no word such as ROWS_COUNT: the texts are written out for it.
     texts = (

@@ -262,10 +262,11 @@ def _engine(plan: StreamPlan) -> Iterator[Line]:
             yield "refresh", f"they are copied anew {later}"
 
 
-def explained_batch(plan: AnyPlan, sources: Mapping[spec.Hand, spec.Input]) -> str:
+def explained_batch(plan: AnyPlan) -> str:
     """Returns how two DataFrames are joined, as the engine runs the plan."""
     assert isinstance(plan.join, spec.JoinSpec)  # noqa: S101 - a user has two sides
     engine = f"batch: both sides are finite: one native Spark plan{plan.cost}"
+    sources = spec.side_inputs(plan.join, plan.inputs)
     told = described(plan.join, sources), switched(plan.settings)
     return paragraphs([*itertools.chain(*told), ("engine", engine)])
 

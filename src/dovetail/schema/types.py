@@ -9,7 +9,7 @@ it with `quoted`, in backticks, and whoever reads it back takes it with `unquote
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -173,8 +173,8 @@ def parse_type(text: str) -> Type:
 
 def _parse_nested(text: str) -> Type:
     """Returns the array, map or struct that a text with angle brackets names."""
-    name, inside = text[:-1].split("<", 1)
-    match name.strip().lower(), split_outside(inside, ","):
+    name, within = text[:-1].split("<", 1)
+    match name.strip().lower(), split_outside(within):
         case "array", [element]:
             return ArrayType(parse_type(element))
         case "map", [key, value]:
@@ -193,14 +193,31 @@ def _parse_nested(text: str) -> Type:
             raise SchemaError(f'no type "{text}"', "array<>, map<,> or struct<>")
 
 
-def split_outside(text: str, comma: str) -> list[str]:
+def inside(kind: Type) -> Iterator[Type]:
+    """Yields a type and all that it is made of."""
+    yield kind
+    parts: Iterable[Type] = ()
+    match kind:
+        case ArrayType(element):
+            parts = (element,)
+        case MapType(key, value):
+            parts = (key, value)
+        case StructType(fields):
+            parts = (part for _, part in fields)
+        case _:
+            pass
+    for part in parts:
+        yield from inside(part)
+
+
+def split_outside(text: str) -> list[str]:
     """Returns the parts of a text between commas outside brackets and backticks."""
     # a backtick inside of a name stands twice, which changes nothing here
     parts, depth, start, is_quoted = [], 0, 0, False
     for place, letter in enumerate(text):
         is_quoted ^= letter == "`"
         depth += 0 if is_quoted else (letter in "<(") - (letter in ">)")
-        if letter == comma and depth == 0 and not is_quoted:
+        if letter == "," and depth == 0 and not is_quoted:
             parts.append(text[start:place].strip())
             start = place + 1
     return [*parts, text[start:].strip()]

@@ -45,6 +45,8 @@ Called = TypeVar("Called", bound=Callable[..., object])
 Length = str | timedelta
 AnyPath = str | os.PathLike[str]
 _WIDEST = 80
+_LONGEST = 255
+A_PATH = f"a path, each name in it of at most {_LONGEST} bytes, none of them zero"
 MOST_PORT = 65_535
 """The last port that a machine has."""
 
@@ -221,10 +223,21 @@ def truth(name: str, value: object) -> bool:
 def path(name: str, value: object, example: str) -> str:
     """Returns a path as a text."""
     found = os.fspath(value) if isinstance(value, os.PathLike) else value
-    if isinstance(found, str) and found.strip():
-        return found
     expected = "a path: a text or a Path"
+    if isinstance(found, str) and found.strip():
+        if can_be_path(found):
+            return found
+        expected = A_PATH
     raise wrong(name, value, expected, f"write for example {example}")
+
+
+def can_be_path(said: str) -> bool:
+    """Tells whether a file system may have a path: to others Python gives no answer."""
+    if "\0" in said:
+        return False
+    # Stores of objects have longer names: what is a URL they judge themselves.
+    names = () if "://" in said else said.split("/")
+    return all(len(it.encode(errors="surrogatepass")) <= _LONGEST for it in names)
 
 
 def choice(name: str, value: object, words: type[Choice]) -> Choice:
@@ -261,9 +274,9 @@ def texts(name: str, value: object, example: str) -> Mapping[str, str]:
     if isinstance(value, Mapping) and value:
         for key, one in value.items():
             text(f"a name in {name}", key, "a text", example)
-            text(f"{name}[{told(key)}]", one, "an expression as a text", example)
+            text(f"{name}[{told(key)}]", one, "a text", example)
         return value
-    expected = "a dict of names and expressions"
+    expected = "a dict of names and texts"
     raise wrong(name, value, expected, f"write for example {name}={example}")
 
 
@@ -316,6 +329,7 @@ def _misfit(
     placed = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
     named = [*placed, *(it.name for it in parameters if it.kind is it.KEYWORD_ONLY)]
     takes_more = any(one.kind is one.VAR_KEYWORD for one in parameters)
+    takes_any = any(one.kind is one.VAR_POSITIONAL for one in parameters)
     # Python counts the object itself, which nobody writes between the brackets.
     count = len(args) - ("self" in signature.parameters)
     usage = f"call it as {called}({', '.join(_shown(one) for one in parameters)})"
@@ -325,20 +339,18 @@ def _misfit(
             found = f'{called} has no argument "{name}"'
             expected = f"one of {', '.join(named)}" if named else "none by name"
             return SpecError(found, expected, near(name, named, usage))
-    if count > len(placed):
+    if count > len(placed) and not takes_any:
         found = f"{called} takes {told(args[-1])} by no place, only by its name"
         return SpecError(found, f"at most {len(placed)} without a name", usage)
     for name in placed[:count]:
         if name in kwargs:
             return SpecError(f'{called} is given "{name}" twice', "it once", usage)
     given = {*placed[:count], *kwargs}
-    missing = [
-        one.name
-        for one in parameters
-        if one.default is one.empty and one.name not in given
-    ]
+    known = signature.parameters
+    needed = (it for it in named if known[it].default is signature.empty)
+    missing = next(name for name in needed if name not in given)
     return SpecError(
-        f'{called} lacks the argument "{missing[0]}"', "a value for it", usage
+        f'{called} lacks the argument "{missing}"', "a value for it", usage
     )
 
 

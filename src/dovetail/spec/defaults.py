@@ -50,17 +50,9 @@ def complete(join: spec.JoinSpec, inputs: spec.Inputs) -> spec.JoinSpec:
     # The rules say what is not there; without it no window follows.
     if not set(spec.source_names(join)) <= set(inputs):
         return join
-    inside = replace(
-        join,
-        left=_with_inner(join.left, inputs),
-        right=_with_inner(join.right, inputs),
-    )
-    return replace(
-        inside,
-        left=_with_window(inside, spec.Hand.LEFT, inputs),
-        right=_with_window(inside, spec.Hand.RIGHT, inputs),
-        picks=_with_types(inside, inputs),
-    )
+    inside = join.with_sides(lambda _, side: _with_inner(side, inputs))
+    windowed = inside.with_sides(lambda hand, _: _with_window(inside, hand, inputs))
+    return replace(windowed, picks=_with_types(inside, inputs))
 
 
 def _with_types(join: spec.JoinSpec, inputs: spec.Inputs) -> spec.Picks:

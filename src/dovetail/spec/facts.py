@@ -118,12 +118,17 @@ def kind_of(source: Source, inputs: Inputs) -> InputKind:
         case Nested(JoinSpec(clock=Clock.BATCH)):
             return InputKind.DATASET
         case Nested(inner):
-            kinds = {kind_of(inner.side(hand).source, inputs) for hand in HANDS}
+            kinds = kinds_of(inner, inputs)
             # What moves wins: one stream in it makes the result one.
             order = (InputKind.STREAM, InputKind.TABLE, InputKind.DATASET)
             return next(kind for kind in order if kind in kinds)
         case _:
             assert_never(source)
+
+
+def kinds_of(join: JoinSpec, inputs: Inputs) -> frozenset[InputKind]:
+    """Returns how the rows of both sides come."""
+    return frozenset(kind_of(join.side(hand).source, inputs) for hand in HANDS)
 
 
 def waits_for_tables(join: JoinSpec, inputs: Inputs) -> bool:
@@ -259,11 +264,23 @@ def input_of(source: Source, inputs: Inputs, name: str) -> Input:
             assert_never(source)
 
 
+def side_inputs(join: JoinSpec, inputs: Inputs) -> dict[Hand, Input]:
+    """Returns both sides as inputs, whether they are inputs or rows of a join."""
+    return {
+        hand: input_of(join.side(hand).source, inputs, hand.value) for hand in HANDS
+    }
+
+
+def side_schemas(join: JoinSpec, inputs: Inputs) -> dict[Hand, Schema]:
+    """Returns the columns of both sides."""
+    return {hand: side.schema for hand, side in side_inputs(join, inputs).items()}
+
+
 def output_schema(join: JoinSpec, inputs: Inputs) -> Schema:
     """Returns the columns of a join's matched rows, with their types."""
-    schemas = [input_of(join.side(hand).source, inputs, "").schema for hand in HANDS]
-    scope = Scope.pair(*schemas)
-    columns = selected_columns(join, dict(zip(HANDS, schemas, strict=True)))
+    schemas = side_schemas(join, inputs)
+    scope = Scope.pair(*schemas.values())
+    columns = selected_columns(join, schemas)
     return Schema(
         tuple(Column(name, parse(text, scope).type) for name, text in columns)
     )
@@ -276,10 +293,7 @@ def stand_ins(join: JoinSpec, inputs: Inputs) -> Iterator[tuple[str, Type, Typed
     """
     for name, text in join.picks.stand_in:
         with suppress(DovetailError):
-            schemas = {
-                hand: input_of(join.side(hand).source, inputs, hand.value).schema
-                for hand in HANDS
-            }
+            schemas = side_schemas(join, inputs)
             scope = Scope.pair(*schemas.values())
             shown = dict(selected_columns(join, schemas))
             # Another law says that there is no column of a name.
@@ -297,11 +311,8 @@ def known_types(
     """
     # A function that only an engine has is no mistake.
     with suppress(DovetailError):
-        schemas = [
-            input_of(join.side(hand).source, inputs, hand.value).schema
-            for hand in HANDS
-        ]
-        yield parse(expression, Scope.pair(*schemas)).type
+        scope = Scope.pair(*side_schemas(join, inputs).values())
+        yield parse(expression, scope).type
 
 
 def selected_columns(

@@ -6,7 +6,8 @@ rule in `spec/rules/`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from dovetail.expression import ALWAYS, Expression
@@ -164,6 +165,11 @@ class JoinSpec:
     def side(self, hand: Hand) -> Side:
         """Returns the side on this hand."""
         return self.left if hand is Hand.LEFT else self.right
+
+    def with_sides(self, change: Callable[[Hand, Side], Side]) -> JoinSpec:
+        """Returns the join with what is made of each of its sides."""
+        left, right = (change(hand, self.side(hand)) for hand in HANDS)
+        return replace(self, left=left, right=right)
 
     def absent(self, hand: Hand) -> Absent:
         """Returns what stands for a missing row of this hand."""

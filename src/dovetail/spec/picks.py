@@ -16,6 +16,7 @@ from typing import ClassVar
 
 from dovetail.errors import SpecError
 from dovetail.expression import ALWAYS, NEVER, Expression
+from dovetail.schema import quoted
 from dovetail.spec import fields
 from dovetail.spec.fields import unless, write_columns, write_number
 from dovetail.spec.spans import Span
@@ -35,6 +36,12 @@ class Equality:
 
     left: Expression
     right: Expression
+
+    @classmethod
+    def of_columns(cls, left: str, right: str) -> Equality:
+        """Returns the equality of a left column and a right one."""
+        texts = f"l.{quoted(left)}", f"r.{quoted(right)}"
+        return cls(*map(Expression, texts))
 
     @property
     def written(self) -> list[str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from dovetail.spec.inputs import Input, InputKind, Outlet
-from dovetail.spec.join import HANDS, Hand, JoinSpec, Named, Nested
+from dovetail.spec.join import HANDS, Hand, JoinSpec, Named, Nested, Side
 from dovetail.spec.program import (
     Given,
     Inline,
@@ -79,13 +79,13 @@ def whole_join(step: Step) -> JoinSpec | None:
         if inner is None or not one.key:
             return None
         inside[one.name] = Nested(inner, one.name, one.key)
-    sides = []
-    for hand in HANDS:
-        side = step.join.side(hand)
+
+    def nested(_: Hand, side: Side) -> Side:
         if isinstance(side.source, Named) and side.source.name in inside:
-            side = replace(side, source=inside[side.source.name])
-        sides.append(side)
-    return replace(step.join, left=sides[0], right=sides[1])
+            return replace(side, source=inside[side.source.name])
+        return side
+
+    return step.join.with_sides(nested)
 
 
 def tells_changes(step: Step) -> bool:
@@ -116,17 +116,16 @@ def _leaves(step: Step) -> Iterator[str]:
 
 def _nested(step: Joined) -> JoinSpec | None:
     """Returns a join with what stands below it inside, None where that is no join."""
-    sides = {}
+    sources: dict[Hand, Named | Nested] = {}
     for hand, source in zip(HANDS, (step.left, step.right), strict=True):
         match source:
             case Given():
-                taken: Named | Nested = Named(source.input)
+                sources[hand] = Named(source.input)
             case Joined(join=join, outlet=Outlet.MATCHED) if join.ports == 1:
                 inner = _nested(source)
                 if inner is None:
                     return None
-                taken = Nested(inner, f"{hand.value} join")
+                sources[hand] = Nested(inner, f"{hand.value} join")
             case _:
                 return None
-        sides[hand] = replace(step.join.side(hand), source=taken)
-    return replace(step.join, left=sides[Hand.LEFT], right=sides[Hand.RIGHT])
+    return step.join.with_sides(lambda hand, side: replace(side, source=sources[hand]))

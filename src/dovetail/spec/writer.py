@@ -1,17 +1,15 @@
-"""From a join, its inputs and events to JSON: what is read back as the same.
+"""From a join and its switches to JSON: what is read back as the same.
 
 Only what differs from its default is written, so that a small join is a small object.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from decimal import Decimal
 from typing import assert_never
 
 from dovetail import schema, spec
 from dovetail.expression import ALWAYS, NEVER
-from dovetail.spec.fields import unless, write_columns, write_number
+from dovetail.spec.fields import unless, write_columns
 from dovetail.spec.picks import write_picks
 from dovetail.spec.windows import write_eviction, write_window
 
@@ -103,25 +101,6 @@ def _write_rest(absent: spec.Absent) -> str:
             assert_never(absent)
 
 
-def write_inputs(inputs: spec.Inputs) -> Json:
-    """Returns the JSON of inputs; reading it gives the same inputs."""
-    found: Json = {}
-    for name, source in inputs.items():
-        written: Json = {"kind": source.kind.value}
-        if columns := source.schema.columns:
-            written["schema"] = {column.name: str(column.type) for column in columns}
-        if source.key:
-            written["key"] = list(source.key)
-        if source.is_timed:
-            written["time"] = source.time
-        if source.lateness != spec.NO_TIME:
-            written["lateness"] = str(source.lateness)
-        if source.rows:
-            written["rows"] = [schema.shown_row(row) for row in source.rows]
-        found[name] = written
-    return found
-
-
 def write_settings(settings: spec.Settings) -> Json:
     """Returns the switches that are not at their defaults."""
     written: Json = {}
@@ -140,32 +119,3 @@ def write_settings(settings: spec.Settings) -> Json:
             return {**written, "late_table_rows": {"emit": str(wait)}}
         case _:
             assert_never(settings.late_table_rows)
-
-
-def write_events(events: Iterable[spec.Event]) -> list[Json]:
-    """Returns the JSON of events; `at` stands where the clock moves."""
-    written: list[Json] = []
-    clock = 0
-    for event in events:
-        # A pause is nothing but time: it says it even where the clock stands still.
-        if event.clock != clock or isinstance(event, spec.Pause):
-            moment: Json = {"at": write_number(Decimal(event.clock) / spec.SECOND)}
-        else:
-            moment = {}
-        clock = event.clock
-        match event:
-            case spec.Arrive(name, row):
-                told: Json = {"in": name, "row": schema.shown_row(row)}
-            case spec.Remove(name, row):
-                told = {"in": name, "row": schema.shown_row(row), "delete": True}
-            case spec.Bound(name, bound):
-                time = schema.shown(schema.from_microseconds(bound))
-                told = {"in": name, "bound": time}
-            case spec.Finish(name):
-                told = {"end": name}
-            case spec.Pause():
-                told = {}
-            case _:
-                assert_never(event)
-        written.append(moment | told)
-    return written

@@ -73,13 +73,9 @@ def refuse_unsteady(
 
 def _refuse_keys(join: spec.JoinSpec, inputs: spec.Inputs) -> None:
     """Refuses keys of types that are never equal, by their names."""
-    sources = {
-        hand: spec.input_of(join.side(hand).source, inputs, hand.value)
-        for hand in spec.HANDS
-    }
     # Spark may know more functions, and compare more types, than kernels do.
     with suppress(UnsupportedError):
-        key_types(join, sources)
+        key_types(join, spec.side_inputs(join, inputs))
 
 
 def _texts_of(join: spec.JoinSpec | spec.SetJoinSpec) -> Mapping[str, str]:

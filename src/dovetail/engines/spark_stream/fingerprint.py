@@ -94,11 +94,9 @@ class Identity:
     def _told(self) -> dict[str, Any]:
         """Returns it as JSON has it; names of inputs say nothing but which are one."""
         left, right = self.inputs
-        ours, theirs = (
-            replace(self.join.side(hand), source=spec.Named(hand.value))
-            for hand in spec.HANDS
+        join = self.join.with_sides(
+            lambda hand, side: replace(side, source=spec.Named(hand.value))
         )
-        join = replace(self.join, left=ours, right=theirs)
         # Whether too many candidates fail a join changes no state of it: so a join that
         # has failed goes on as one that skips such rows.
         join = replace(join, picks=join.picks.skipping)

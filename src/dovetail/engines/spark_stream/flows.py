@@ -23,7 +23,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.streaming.query import StreamingQuery
 
 from dovetail import spec
-from dovetail.bind.sinks import Sink
+from dovetail.bind.sinks import Sink, prepare
 from dovetail.bind.tick import NO_BEAT, SECONDS, ticks
 from dovetail.engines.kernel_settings import reads_all, stream_settings
 from dovetail.engines.spark.rules import plain_rules
@@ -554,7 +554,7 @@ class _Exits:
     def prepare(self, rows: DataFrame, *, is_new: bool) -> None:
         """Refuses rows that one of the sinks cannot take."""
         for out, sink in self.parts:
-            sink.prepare(out.rows(rows), is_new=is_new)
+            prepare(sink, out.rows(rows), is_new=is_new)
 
     def write(self, rows: DataFrame, batch: int, *, is_empty: bool) -> None:
         """Writes a batch into each of the sinks."""

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
-from dovetail.bind.sinks import Folder, Sink
+from dovetail.bind.sinks import Folder, Sink, prepare
 from dovetail.engines.spark.values import as_json
 from dovetail.engines.spark_stream.outlets import AnyOutlet
 from dovetail.plan.stream import StreamPlan
@@ -97,7 +97,7 @@ class _Told:
 
     def prepare(self, rows: DataFrame, *, is_new: bool) -> None:
         """Refuses rows that cannot be written."""
-        self.sink.prepare(self.rows(rows), is_new=is_new)
+        prepare(self.sink, self.rows(rows), is_new=is_new)
 
     def write(self, rows: DataFrame, batch: int, *, is_empty: bool) -> None:
         """Writes a batch."""

@@ -235,11 +235,10 @@ def native_identity(plan: StreamPlan, frames: Frames) -> Identity:
 def _as_batch(plan: StreamPlan) -> BatchPlan:
     """Returns the join as that of a batch, whose rows are all there."""
     # A row that is met once meets what is there, as one does that is there for ever.
-    left, right = (
-        replace(plan.join.side(hand), window=spec.Forever(), partition_by=())
-        for hand in spec.HANDS
+    join = plan.join.with_sides(
+        lambda _, side: replace(side, window=spec.Forever(), partition_by=())
     )
-    join = replace(plan.join, clock=spec.Clock.BATCH, left=left, right=right)
+    join = replace(join, clock=spec.Clock.BATCH)
     inputs = {
         name: replace(source, kind=spec.InputKind.DATASET, key=())
         for name, source in plan.inputs.items()

@@ -18,7 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.streaming.query import StreamingQuery
 
 from dovetail.bind.failures import cause, sentence
-from dovetail.bind.sinks import Sink, path_exists, place_of, write_line
+from dovetail.bind.sinks import Sink, path_exists, place_of, prepare, write_line
 from dovetail.bind.tick import ENDED, NO_BEAT, SECONDS, ticks
 from dovetail.bind.travel import travel_by_value
 from dovetail.engines.kernel_settings import stream_settings
@@ -514,7 +514,7 @@ def start_plain(
     What keeps rows has its state in so many partitions.
     """
     with _starting(frame.sparkSession, how, partitions) as is_new:
-        sink.prepare(frame, is_new=is_new)
+        prepare(sink, frame, is_new=is_new)
 
         def write(batch: DataFrame, number: int) -> None:
             try:
@@ -541,7 +541,7 @@ def start_outlets(
         return start_plain(rows, sink, how, partitions=partitions)
     with _starting(frame.sparkSession, how, partitions) as is_new:
         for outlet, sink in sinks.items():
-            sink.prepare(batches.frame(frame, outlet), is_new=is_new)
+            prepare(sink, batches.frame(frame, outlet), is_new=is_new)
         write = Writing(batches, sinks).write
         return _begun(frame, write, how)
 
@@ -613,7 +613,7 @@ def _started(
         batches = reads(results)
         for outlet, sink in sinks.items():
             rows = batches.frame(frame, outlet)
-            sink.prepare(rows, is_new=checkpoint.is_new)
+            prepare(sink, rows, is_new=checkpoint.is_new)
             if len(sinks) == 1:
                 # Its plan is made once, and no line is kept for who else reads it.
                 frame, batches = rows, RowsOfOne(outlet)

@@ -212,8 +212,8 @@ def shape(text: str) -> Rule:
     least, more = (
         [_SPANS.get(part) or schema.parse_type(part) for part in parts if part]
         for parts in (
-            schema.split_outside(needed, ","),
-            schema.split_outside(at_will[:-1], ","),
+            schema.split_outside(needed),
+            schema.split_outside(at_will[:-1]),
         )
     )
     return expects(

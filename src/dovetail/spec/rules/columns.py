@@ -8,6 +8,7 @@ from itertools import chain
 from dovetail import spec
 from dovetail.errors import SchemaError, SpecError
 from dovetail.expression import PAIR_NAMES, is_comparable
+from dovetail.expression.changing import TIMES_NOW
 from dovetail.expression.syntax import syntax
 from dovetail.schema import AtomicType, Schema, read_value
 from dovetail.spec.rules.rule import Finding, JoinRule, Place
@@ -15,8 +16,7 @@ from dovetail.spec.rules.rule import Finding, JoinRule, Place
 _UNKNOWN = Schema(())
 # A null by itself is an unknown truth, and as good a condition as any.
 _TRUTHS = (AtomicType.BOOLEAN, AtomicType.NULL)
-_TIMES_NOW = "current_date", "current_timestamp", "current_time", "localtimestamp"
-_CALLED_BARE = *_TIMES_NOW, "current_user", "session_user", "user"
+_CALLED_BARE = {*TIMES_NOW, "current_user", "session_user", "user"}
 """What Spark computes without parentheses behind the name."""
 
 

@@ -94,7 +94,7 @@ def streams_without_time(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[F
 
 def arrivals_of_nothing(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Finding]:
     """Gives the joins on the clock arrival to which no row ever comes."""
-    kinds = {spec.kind_of(join.side(hand).source, inputs) for hand in spec.HANDS}
+    kinds = spec.kinds_of(join, inputs)
     if join.clock is spec.Clock.ARRIVAL and kinds == {spec.InputKind.DATASET}:
         yield Finding(
             "two data sets on the clock arrival",
@@ -107,7 +107,7 @@ def changes_in_row_time(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Fi
     """Gives the joins on the clock event whose result is told by its changes."""
     # Results of tables alone are changes, and a change is told when it happens, which
     # row times, coming in any order, do not say.
-    kinds = {spec.kind_of(join.side(hand).source, inputs) for hand in spec.HANDS}
+    kinds = spec.kinds_of(join, inputs)
     changes = spec.InputKind.TABLE in kinds and spec.InputKind.STREAM not in kinds
     if join.clock is spec.Clock.EVENT and changes:
         yield Finding(
