@@ -13,7 +13,7 @@ from functools import partial
 from dovetail import spec
 from dovetail.dialects.spl import coded, files, operators, syntax, types, windowed
 from dovetail.dialects.spl.code import is_silent
-from dovetail.dialects.spl.expressions import PortView, Scope, begun
+from dovetail.dialects.spl.expressions import PortView, Scope, begun, bind
 from dovetail.dialects.spl.history import with_history
 from dovetail.dialects.spl.joins import join
 from dovetail.dialects.spl.library.call import Function
@@ -434,13 +434,13 @@ class Graph:
         """Returns the type that a node of the text means."""
         match node:
             case syntax.Primitive(word=word, bound=bound):
-                return types.bounded(types.scalar(word, node.place), bound, node.place)
+                return self._bounded(types.scalar(word, node.place), bound, node.place)
             case syntax.Collection(word=word, of=of, bound=bound):
                 if len(of) != 1 + (word == "map"):
                     raise types.refused(node.place, f"{word} of {len(of)} types")
                 holder = types.Holder(word, tuple(map(self.read_type, of)))
                 types.refuse_keys(holder, node.place)
-                return types.bounded(holder, bound, node.place)
+                return self._bounded(holder, bound, node.place)
             case syntax.Enumeration(words=words):
                 if len({*words}) < len(words):
                     raise types.refused(
@@ -455,6 +455,15 @@ class Graph:
                 raise types.refused(
                     node.place, "this type is not yet supported", "rstring"
                 )
+
+    def _bounded(
+        self, kind: types.SplType, bound: tuple[syntax.Node, ...], place: Place
+    ) -> types.SplType:
+        """Returns a type with the bound that it has, if any, which is a constant."""
+        for node in bound:
+            most = bind(node, self.scope()).constant(f"the bound of {kind}")
+            kind = types.bounded(kind, most, place)
+        return kind
 
     def _body(self, parts: tuple[syntax.Attribute, ...]) -> types.SplType:
         """Returns the type of attributes, or of what stands for them all."""
