@@ -86,9 +86,9 @@ def test_a_function_of_a_module_is_looked_into_for_equalities():
         ),
         ("IMPORT $; OUTPUT($.rows);", 18, '"rows" is a text of its own'),
         (
-            "IMPORT Std; OUTPUT(Std.Str.ExtractMultiple('a', 1));",
+            "IMPORT Std; OUTPUT(Std.Str.EncodeBase64((DATA) 'a'));",
             20,
-            '"std.str.extractmultiple" is outside',
+            '"std.str.encodebase64" is outside',
         ),
         ("IMPORT Std; OUTPUT(Std.Str.Reverse());", 20, "0 arguments"),
         ("IMPORT Std; OUTPUT(Std.Str.CountWords('a', ''));", 44, "between words"),

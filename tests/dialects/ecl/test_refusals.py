@@ -104,7 +104,7 @@ def test_sliding_joins_need_a_range(condition, is_range):
         (
             "OUTPUT(JOIN([l, r], LEFT.k = RIGHT.k, TRANSFORM(LEFT), SORTED(k)));",
             13,
-            "a set of data sets with (k bigint, v string) and with",
+            "a set of data sets with {INTEGER8 k, STRING v} and with",
         ),
         (
             "OUTPUT(JOIN([l, l], LEFT.k = RIGHT.k, TRANSFORM(LEFT), SORTED(q)));",
@@ -191,7 +191,7 @@ def test_unused_definitions_are_looked_at_but_for_names_that_nothing_gives():
         ("OUTPUT(CHOOSEN(l, COUNT(l)));", 19, "JOIN with TABLE(data set, {..})"),
         ("OUTPUT(l - r);", 8, "a JOIN with it"),
         ("OUTPUT(ASSERT(l, k < 5, FAIL));", 25, ""),
-        ("OUTPUT(VARIANCE([1, 2]));", 8, ""),
+        ("OUTPUT(COVARIANCE([1, 2], 3));", 8, ""),
         ("OUTPUT(HAVING(l, COUNT(ROWS(LEFT)) > 1));", 15, ""),
         ("#STORED('x', 5);", 1, "into its definition"),
         ("OUTPUT(nothing(1));", 8, "a name with brackets"),

@@ -30,7 +30,8 @@ from dovetail.expression.tables import entered
 # Whether IF has data sets must be known before its parts are read: inside a transform
 # they would be read as values. So it is told from what stands in front.
 _MAKERS = {*datasets.DATASETS, "dataset", "join", "fetch"}
-_CHOICES = {"if", "map", "case"}
+CHOICES = ("if", "map", "case", "choose")
+"""What has one of several values, data sets or actions."""
 
 
 def read_either(context: Context, node: syntax.Call) -> Iterator[values.DatasetValue]:
@@ -53,8 +54,19 @@ def read_either(context: Context, node: syntax.Call) -> Iterator[values.DatasetV
 
 
 def _as_if(node: syntax.Call) -> syntax.Call:
-    """Returns MAP(c => a, .., z) or CASE(x, v => a, .., z) as IF(c, a, IF(.., z))."""
+    """Returns MAP(c => a, .., z) or CASE(x, v => a, .., z) as IF(c, a, IF(.., z)).
+
+    CHOOSE(x, a, b, z) is CASE(x, 1 => a, 2 => b, z).
+    """
     match node.word, node.arguments:
+        case "choose", (subject, *branches, default):
+            arrows = (
+                syntax.Arrow(it.place, syntax.Number(it.place, str(at)), it)
+                for at, it in enumerate(branches, 1)
+            )
+            word = syntax.Name(node.of.place, "CASE")
+            chosen = replace(node, of=word, arguments=(subject, *arrows, default))
+            return _as_if(chosen) if branches else node
         case "map", (syntax.Arrow(condition=condition, value=value), *rest):
             others = tuple(rest)
         case "case", (subject, syntax.Arrow(condition=item, value=value), *rest):
@@ -75,7 +87,7 @@ def _as_if(node: syntax.Call) -> syntax.Call:
 def _is_dataset(context: Context, node: syntax.Node) -> bool:
     """Tells whether a node is a data set, without a look into its parts."""
     match node:
-        case syntax.Call(arguments=(_, first, *_)) if node.word in _CHOICES:
+        case syntax.Call(arguments=(_, first, *_)) if node.word in CHOICES:
             return _is_dataset(
                 context, first.value if isinstance(first, syntax.Arrow) else first
             )
@@ -113,7 +125,7 @@ _action = partial(entered, _ACTIONS)
 
 def act(context: Context, node: syntax.Node) -> None:
     """Carries out an action; a data set or a value by itself is put out."""
-    if isinstance(node, syntax.Call) and node.word in _CHOICES:
+    if isinstance(node, syntax.Call) and node.word in CHOICES:
         given = _as_if(node).arguments
         # IF of data sets is a value like others; only IF of actions is decided here.
         named = [it for it in given[1:2] if isinstance(it, syntax.Name | syntax.Call)]

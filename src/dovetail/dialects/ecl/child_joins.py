@@ -36,7 +36,9 @@ def read_child_join(
     """Returns what comes of the rows of two lists."""
     transform, rest = joins.split(context, [*node.arguments[3:]])
     given = options.read_options(rest, spec.Kind.INNER)
-    for name in ("keyed", "group", "skew"):
+    # A SKEW is looked at, though in a row there are no parts that it could be of.
+    options.skew_of(context, given)
+    for name in ("keyed", "group"):
         if given.has(name):
             told = f"{name.upper()} in a JOIN of child rows"
             raise refusal(given.found[name], told, "KEEP or LOOKUP", _AS_ROWS)

@@ -86,6 +86,8 @@ class World:
     brought: dict[Path, values.Scope] = field(default_factory=dict)
     # Inputs by their names: one step for all that read an input alike.
     taken: dict[str, list[spec.Given]] = field(default_factory=dict)
+    # The steps of LIMITs that fail the job, each with what it is made of.
+    limited: list[tuple[spec.Step, values.Limited]] = field(default_factory=list)
     # Definitions that mean something else for each row, so that none is kept.
     of_rows: set[int] = field(default_factory=set)
 
@@ -394,8 +396,7 @@ def as_type(
     if found is None:
         raise refusal(
             node,
-            f"a value of {types.spark_type(value.type)} where one of "
-            f"{types.spark_type(wanted)} must stand",
+            f"a value of {value.type} where one of {wanted} must stand",
             "a type that ECL casts to it",
         )
     return found

@@ -8,12 +8,13 @@ from functools import partial
 
 from dovetail import spec
 from dovetail.dialects.ecl import syntax, trees, types, values
-from dovetail.dialects.ecl.context import Context, is_word, refusal
+from dovetail.dialects.ecl.context import Context, as_type, is_word, refusal
 from dovetail.dialects.ecl.names import record_defined
 from dovetail.dialects.ecl.records import read_record, record_with
 from dovetail.dialects.ecl.scalars import compared
 from dovetail.dialects.ecl.totals import gathering, narrowed, widened
 from dovetail.expression.tables import entered
+from dovetail.schema import AtomicType
 
 Verb = Callable[[Context, syntax.Call], values.DatasetValue]
 COUNTER = types.whole(trees.of_pair("counter"))
@@ -31,6 +32,28 @@ def is_passed_over(node: syntax.Node) -> bool:
     """Tells whether an option only says how; HASH of a value is that value."""
     is_value = isinstance(node, syntax.Call) and node.word == "hash"
     return syntax.word_of(node) in PASSED_OVER and not is_value
+
+
+# Which algorithm sorts, by the names that HPCC has for them.
+_SORTED_BY = {"algorithm", "stable", "unstable"}
+_SORTERS = {
+    *("quicksort", "parquicksort", "taskquicksort", "mergesort", "parmergesort"),
+    *("heapsort", "insertionsort", "spillingquicksort"),
+}
+
+
+def check_ways(context: Context, node: syntax.Call) -> None:
+    """Refuses a way to go about it that HPCC does not have, though none is gone."""
+    for one in node.arguments:
+        match one:
+            case syntax.Call(arguments=(value,)) if one.word == "parallel":
+                context.count(value, 1)
+            case syntax.Call(arguments=(value,)) if one.word in _SORTED_BY:
+                found = context.constant(value)
+                if str(found).lower() not in _SORTERS:
+                    known = ", ".join(sorted(_SORTERS))
+                    told = f"the algorithm {found!r}"
+                    raise refusal(value, told, f"one of {known}")
 
 
 def row_at(record: types.RecordType, letter: str = "l") -> values.RowValue:
@@ -192,6 +215,81 @@ def sorted_groups(step: spec.Step, by: tuple[spec.By, ...]) -> spec.Grouped:
     return spec.Grouped(spec.Ordered(step, by), tuple(one.value for one in by))
 
 
+# SUBSORT(rows, {name}, {age}): the rows are sorted by age.
+@_verb("subsort")
+def _subsort(context: Context, node: syntax.Call) -> values.DatasetValue:
+    """Returns SUBSORT: neighbours with the same fields in an order of their own."""
+    first, inner, outer, *rest = node.arguments
+    refuse_others(rest, set())
+    source = context.dataset(first)
+    if source.is_grouped:
+        raise refusal(first, "groups in SUBSORT", "SORT(groups, fields), or UNGROUP")
+    same, by = (tuple(orders(context, source.record, [it])) for it in (outer, inner))
+    groups = spec.Grouped(source.step, tuple(one.value for one in same))
+    return replace(source, step=spec.Grouped(spec.Ordered(groups, by), ()))
+
+
+# MERGE(one, other, SORTED(id), DEDUP), or MERGE([one, other], ..)
+@_verb("merge")
+def _merge(context: Context, node: syntax.Call) -> values.DatasetValue:
+    """Returns MERGE: sorted data sets as one; equal rows in the order of these."""
+    sources: list[values.DatasetValue] = []
+    fields: list[syntax.Node] = []
+    is_unique = False
+    for one in node.arguments:
+        match one:
+            case syntax.Call() if one.word == "sorted" and fields:
+                raise refusal(one, "a second SORTED", "one of it")
+            case syntax.Call(arguments=given) if one.word == "sorted" and sources:
+                fields += given
+            case _ if is_word(one, "dedup"):
+                is_unique = True
+            case _ if is_passed_over(one) or isinstance(one, syntax.Omitted):
+                pass
+            case _:
+                match context.value(one):
+                    case values.SetOfDatasets(together):
+                        sources += together
+                    case _:
+                        sources.append(context.dataset(one))
+    if not fields:
+        raise refusal(node, "MERGE by nothing", "SORTED(fields) behind the rows")
+    whole = appended(sources)
+    by = tuple(orders(context, whole.record, fields))
+    step: spec.Step = spec.Ordered(whole.step, by)
+    if is_unique:
+        both = (_same(context, whole.record, it) for it in fields)
+        step = spec.Deduped(step, trees.expressed(trees.all_of(both)))
+    return replace(whole, step=step)
+
+
+# SAMPLE(rows, 3, 2): the second row of each three.
+@_verb("sample")
+def _sample(context: Context, node: syntax.Call) -> values.DatasetValue:
+    """Returns SAMPLE: one row of so many, the first of them or a later one."""
+    first, many, *rest = node.arguments
+    source = context.dataset(first)
+    if source.is_grouped:
+        raise refusal(first, "groups in SAMPLE", "UNGROUP(rows)")
+    every = context.count(many, 1)
+    which = [context.count(one, 1) for one in rest if not is_passed_over(one)]
+    start = (*which, 1)[0] - 1
+    wide = numbered(source)
+    place = trees.column(wide.record.fields[-1].name, AtomicType.BIGINT)
+    is_one = f"x >= {start}L AND (x - {start}L) % {every}L = 0L"
+    kept = spec.Filtered(wide.step, trees.expressed(trees.sql(is_one, x=place)))
+    shown = columns(source.record.columns())
+    return replace(source, step=spec.Projected(kept, source.record.schema, shown))
+
+
+def numbered(
+    source: values.DatasetValue, name: str = "number of a row"
+) -> values.DatasetValue:
+    """Returns rows with their number, from 0, under a name that none of them has."""
+    record = types.RecordType((*source.record.fields, types.Field(name, types.INTEGER)))
+    return values.DatasetValue(spec.Numbered(source.step, record.schema, name), record)
+
+
 @_verb("choosen")
 def _choosen(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns CHOOSEN: so many rows, from a place on."""
@@ -330,6 +428,16 @@ def appended(sources: Iterable[values.DatasetValue]) -> values.DatasetValue:
     first, *rest = sources
     others = [as_record(one, first.record).step for one in rest]
     return values.DatasetValue(spec.Appended((first.step, *others)), first.record)
+
+
+def refuse_unlike(
+    node: syntax.Node, source: values.DatasetValue, record: types.RecordType
+) -> None:
+    """Refuses rows with a field that is none of a record's, though of its name."""
+    for one in record.fields:
+        for other in source.record.find(one.name):
+            item = trees.variable("item", types.spark_type(other.type))
+            as_type(node, types.Scalar(item, other.type), one.type)
 
 
 def as_record(

@@ -107,8 +107,7 @@ def _parts_of(
         if one.record.shape != record.shape:
             raise refusal(
                 node.arguments[0],
-                f"a set of data sets with ({', '.join(record.shape)}) and with "
-                f"({', '.join(one.record.shape)})",
+                f"a set of data sets with {record} and with {one.record}",
                 "one record for all of them",
                 "PROJECT(data set, record) makes them alike",
             )

@@ -95,8 +95,11 @@ class Sources(Protocol):
     inputs: dict[str, spec.Input]
     is_bounded: bool
 
-    def known(self, named: parser.Named) -> Records:
-        """Returns the records of a source of a name."""
+    def known(self, named: parser.Named, *, is_plain: bool = False) -> Records:
+        """Returns the records of a source of a name.
+
+        Where a query `is_plain` it only has other fields of them, or fewer of them.
+        """
 
     def kept(self, made: Made, named: parser.Named) -> Rows:
         """Returns the changes of a join of tables as a table that another one reads."""
@@ -116,10 +119,7 @@ class Sources(Protocol):
         """Returns columns of records as a step, perhaps with what each row does."""
 
     def added(self, title: str, step: spec.Step, *, is_running: bool) -> Rows:
-        """Returns what a step gives as rows, of which others may read.
-
-        Of a table that is `is_running` none can yet.
-        """
+        """Returns what a step gives as rows, of which others may read."""
 
 
 class Query:
@@ -140,9 +140,13 @@ class Query:
         self._refuse_groups()
         if isinstance(select.join, parser.Join):
             return self._joined(select.join)
-        source = self.sources.known(select.source)
+        is_more = bool(select.laterals) or isinstance(select.groups, tuple)
+        source = self.sources.known(select.source, is_plain=not is_more)
         self._check_kind(source)
-        is_more = select.laterals or isinstance(select.groups, tuple)
+        if isinstance(source, Rows) and source.change and select.where != NOTHING:
+            # A group that WHERE drops from then on would have to be taken away.
+            told = "WHERE over what GROUP BY gives of a table"
+            raise not_yet(select.source.place, told, "HAVING beside that GROUP BY")
         if isinstance(source, Made) and source.is_stream and is_more:
             source = self._standing(source, select.source)
         for one in select.laterals:
@@ -356,6 +360,9 @@ class Query:
     def _check_kind(self, source: Records) -> None:
         """Refuses a stream that is read as a table, and the reverse."""
         word = STREAM if source.is_stream else TABLE
+        # Updates of groups are both: a stream, of a table.
+        if isinstance(source, Rows) and source.is_running:
+            return
         if self.select.kind == TABLE != word and self._gives_table:
             told = f'"{self.select.source.name}": the groups are a table of all records'
             self.remarks.append(f"SELECT TABLE of the stream {told}")
