@@ -4,8 +4,7 @@ import pytest
 
 from dovetail.conformance.engines import EngineName
 from dovetail.dialects.ecl import translate
-from dovetail.errors import DialectError
-from tests.dialects.ecl.played import played
+from tests.dialects.ecl.played import played, refused
 
 ROWS = """
 r := RECORD INTEGER k; STRING5 w; END;
@@ -102,10 +101,9 @@ def test_a_function_of_a_module_is_looked_into_for_equalities():
     ],
 )
 def test_other_names_of_modules_are_refused_where_they_stand(text, column, says):
-    with pytest.raises(DialectError) as error:
-        translate(ROWS + text, {})
-    assert says in str(error.value)
-    assert error.value.place.column == column
+    error = refused(ROWS + text)
+    assert says in str(error)
+    assert error.place.column == column
 
 
 @pytest.mark.parametrize(

@@ -1,25 +1,20 @@
 """What breaks a rule of the language is shown where it stands, with the reason."""
 
+from functools import partial
+
 import pytest
 
 from dovetail.dialects.ecl import translate
-from dovetail.errors import DialectError
 from dovetail.schema import Schema
+from tests.dialects.ecl import played
 
 INPUTS = {
     "l": Schema.of({"k": "bigint", "v": "string"}),
     "r": Schema.of({"k": "bigint", "w": "string"}),
 }
-
-
+refused = partial(played.refused, **INPUTS)
 MERGED = "OUTPUT(MERGEJOIN([l, l], STEPPED(LEFT.k = RIGHT.k)"
 STEPPED = "OUTPUT(JOIN([l,l],STEPPED(LEFT.k=RIGHT.k AND LEFT.v<RIGHT.v)"
-
-
-def refused(text):
-    with pytest.raises(DialectError) as found:
-        translate(text, INPUTS)
-    return found.value
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,6 @@ from dovetail.expression.tables import entered
 
 # Whether IF has data sets must be known before its parts are read: inside a transform
 # they would be read as values. So it is told from what stands in front.
-_MAKERS = {*datasets.DATASETS, "dataset", "join", "fetch"}
 CHOICES = ("if", "map", "case", "choose")
 """What has one of several values, data sets or actions."""
 
@@ -86,13 +85,24 @@ def _as_if(node: syntax.Call) -> syntax.Call:
 
 def _is_dataset(context: Context, node: syntax.Node) -> bool:
     """Tells whether a node is a data set, without a look into its parts."""
+
+    def is_child(one: syntax.Node) -> bool:
+        if not isinstance(one, syntax.Name | syntax.Member | syntax.Call):
+            return False
+        match context.value(one):
+            case values.RowsValue() | types.Scalar(type=types.TableType()):
+                return True
+            case _:
+                return False
+
     match node:
         case syntax.Call(arguments=(_, first, *_)) if node.word in CHOICES:
             return _is_dataset(
                 context, first.value if isinstance(first, syntax.Arrow) else first
             )
-        case syntax.Call() if node.word in _MAKERS:
-            return True
+        case syntax.Call() if node.word in datasets.DATASETS:
+            # Of child rows a step makes child rows, which are a value.
+            return not (context.has_row and any(map(is_child, node.arguments[:1])))
         case syntax.Operation(sign="+" | "&", operands=(first, *_)):
             return _is_dataset(context, first)
         # One row of several is a value where there is a row at hand.
@@ -289,7 +299,7 @@ def _put_out(
             found = value.step
         case values.Total(source, total):
             record = types.RecordType((types.Field(column, total.type),))
-            columns = datasets.columns([(column, total.tree)])
+            columns = trees.select([(column, total.tree)])
             # Groups end here: the value is one of all rows.
             every = spec.Grouped(source.step, ())
             found = spec.Counted(every, record.schema, columns)

@@ -26,7 +26,6 @@ from dovetail.dialects.ecl import (
     library,
     limits,
     names,
-    neighbours,
     records,
     rows,
     scalars,
@@ -73,10 +72,9 @@ _CONSTANTS = {
 _OF_CONDITIONS = {"count", "exists"}
 # What is made of values that are listed, as SUM(1, 2).
 _OF_VALUES = {*_OF_CONDITIONS, "sum", "ave"}
-# What is made of whole data sets, each a step of the program.
-_STEPS: dict[str, datasets.Verb] = {
-    **datasets.DATASETS,
-    **neighbours.NEIGHBOURS,
+# What is made of whole data sets, each a step of the program: known to all from here.
+_STEPS = datasets.DATASETS
+_STEPS |= {
     "combine": combine.read_combine,
     "regroup": combine.read_regroup,
     "dataset": rows.read_dataset,

@@ -34,7 +34,7 @@ def read_combine(context: Context, node: syntax.Call) -> values.DatasetValue:
     left, right = context.dataset(first), context.dataset(second)
     by_group = bool(rest) and is_word(rest[0], "group")
     transform = [one for one in rest[by_group:][:1] if is_transform(context, one)]
-    datasets.refuse_others(rest[by_group + len(transform) :], set())
+    datasets.refuse_others(rest[by_group + len(transform) :])
     if by_group and not right.is_grouped:
         raise refusal(
             second,
@@ -106,7 +106,7 @@ def read_regroup(context: Context, node: syntax.Call) -> values.DatasetValue:
     by = tuple(spec.By(_column(name)) for name in (_GROUP, "input"))
     ordered = spec.Ordered(spec.Appended(tuple(steps)), by)
     step = spec.Grouped(ordered, (_column(_GROUP),))
-    columns = datasets.columns(record.parts(_part(_ROW, record)))
+    columns = trees.select(record.parts(_part(_ROW, record)))
     rows = spec.Projected(step, record.schema, columns)
     return values.DatasetValue(rows, record, is_grouped=True)
 
@@ -114,7 +114,7 @@ def read_regroup(context: Context, node: syntax.Call) -> values.DatasetValue:
 def _placed(source: values.DatasetValue, name: str) -> values.DatasetValue:
     """Returns each row as one column, with its place."""
     record = types.RecordType((types.Field(name, source.record),))
-    whole = datasets.columns([(name, source.record.row("l"))])
+    whole = trees.select([(name, source.record.row("l"))])
     # Groups end here: a place is that among all rows.
     step = spec.Projected(spec.Grouped(source.step, ()), record.schema, whole)
     return datasets.numbered(values.DatasetValue(step, record), _PLACE)
@@ -146,7 +146,7 @@ def _beside(
     other = right.record.fields[0]
     record = types.RecordType((*left.record.fields, other))
     its = types.RecordType((other,)).columns("r")
-    select = datasets.columns([*left.record.columns(), *its])
+    select = trees.select([*left.record.columns(), *its])
     same = spec.Equality(_column(_PLACE), _column(_PLACE, "r"))
     join = plain_join(select, same, picks=spec.Picks())
     told = spec.Told(title, (("hard", "the place of the row"),))

@@ -37,8 +37,7 @@ def unfolded(
     `is_grouped`: those of a list stay a group.
     """
     listed = types.RecordType((types.Field(_LIST, types.TableType(record)),))
-    columns = spec.Columns(((_LIST, trees.expressed(rows)),))
-    lists = spec.Projected(source, listed.schema, columns)
+    lists = spec.Projected(source, listed.schema, trees.select([(_LIST, rows)]))
     step = spec.Unfolded(lists, record.schema, _LIST, is_grouped)
     return values.DatasetValue(step, record, is_grouped=is_grouped)
 

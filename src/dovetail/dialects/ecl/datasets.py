@@ -20,7 +20,7 @@ Verb = Callable[[Context, syntax.Call], values.DatasetValue]
 COUNTER = types.whole(trees.of_pair("counter"))
 # What is made of a data set, by its name in a text.
 DATASETS: dict[str, Verb] = {}
-_verb = partial(entered, DATASETS)
+verb = partial(entered, DATASETS)
 # They say how an engine of HPCC goes about it, and change no rows.
 PASSED_OVER = {
     *("local", "stable", "unstable", "parallel", "ordered", "unordered", "many"),
@@ -72,7 +72,7 @@ def row_scope(context: Context, row: values.RowValue) -> Context:
 
 
 # STEPPED of an index: in the order of these fields.
-@_verb("sort", "stepped")
+@verb("sort", "stepped")
 def _sort(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns SORT: by fields or values, downwards behind a minus."""
     first, *rest = node.arguments
@@ -151,7 +151,7 @@ def ordered(row: values.RowValue, one: types.Field) -> trees.Node:
 
 
 # DEDUP(rows, id)   DEDUP(rows, LEFT.id = RIGHT.id, ALL, KEEP(2), RIGHT)
-@_verb("dedup")
+@verb("dedup")
 def _dedup(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns DEDUP: the first, or the last, of rows that are the same."""
     first, *rest = node.arguments
@@ -196,7 +196,7 @@ def _same(context: Context, record: types.RecordType, node: syntax.Node) -> tree
 
 
 # A group without fields is none.
-@_verb("group", "ungroup")
+@verb("group", "ungroup")
 def _group(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns GROUP: neighbours with the same fields; without fields no groups."""
     first, *rest = node.arguments
@@ -216,11 +216,11 @@ def sorted_groups(step: spec.Step, by: tuple[spec.By, ...]) -> spec.Grouped:
 
 
 # SUBSORT(rows, {name}, {age}): the rows are sorted by age.
-@_verb("subsort")
+@verb("subsort")
 def _subsort(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns SUBSORT: neighbours with the same fields in an order of their own."""
     first, inner, outer, *rest = node.arguments
-    refuse_others(rest, set())
+    refuse_others(rest)
     source = context.dataset(first)
     if source.is_grouped:
         raise refusal(first, "groups in SUBSORT", "SORT(groups, fields), or UNGROUP")
@@ -230,7 +230,7 @@ def _subsort(context: Context, node: syntax.Call) -> values.DatasetValue:
 
 
 # MERGE(one, other, SORTED(id), DEDUP), or MERGE([one, other], ..)
-@_verb("merge")
+@verb("merge")
 def _merge(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns MERGE: sorted data sets as one; equal rows in the order of these."""
     sources: list[values.DatasetValue] = []
@@ -264,7 +264,7 @@ def _merge(context: Context, node: syntax.Call) -> values.DatasetValue:
 
 
 # SAMPLE(rows, 3, 2): the second row of each three.
-@_verb("sample")
+@verb("sample")
 def _sample(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns SAMPLE: one row of so many, the first of them or a later one."""
     first, many, *rest = node.arguments
@@ -278,7 +278,7 @@ def _sample(context: Context, node: syntax.Call) -> values.DatasetValue:
     place = trees.column(wide.record.fields[-1].name, AtomicType.BIGINT)
     is_one = f"x >= {start}L AND (x - {start}L) % {every}L = 0L"
     kept = spec.Filtered(wide.step, trees.expressed(trees.sql(is_one, x=place)))
-    shown = columns(source.record.columns())
+    shown = trees.select(source.record.columns())
     return replace(source, step=spec.Projected(kept, source.record.schema, shown))
 
 
@@ -290,7 +290,7 @@ def numbered(
     return values.DatasetValue(spec.Numbered(source.step, record.schema, name), record)
 
 
-@_verb("choosen")
+@verb("choosen")
 def _choosen(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns CHOOSEN: so many rows, from a place on."""
     # FEW says that they are few: it changes no rows.
@@ -303,7 +303,7 @@ def _choosen(context: Context, node: syntax.Call) -> values.DatasetValue:
 
 
 # Such as TOPN(rows, 3, -price)
-@_verb("topn")
+@verb("topn")
 def _topn(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns TOPN: so many rows of the sorted ones.
 
@@ -323,7 +323,7 @@ def _topn(context: Context, node: syntax.Call) -> values.DatasetValue:
     return replace(source, step=spec.Chosen(step, 1, context.count(number)))
 
 
-@_verb("distribute", "distributed", "sorted", "preload")
+@verb("distribute", "distributed", "sorted", "preload")
 def _same_rows(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns the rows as they are: how they are spread is Spark's to say."""
     first, *rest = node.arguments
@@ -367,7 +367,7 @@ _OF_FIELDS = {"hash", "hash32", "hash64", "hashcrc", "hashmd5", "merge"}
 _SPREADING = {*PASSED_OVER, "all", "assert", "pulled", "random"}
 
 
-@_verb("assert")
+@verb("assert")
 def _asserted(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns the rows of ASSERT."""
     pass_assert(context, node)
@@ -418,7 +418,7 @@ def chosen(
 def single(source: values.DatasetValue) -> values.DatasetValue:
     """Returns the one row of some, which is an absent one where there is none."""
     record = source.record
-    shown = columns(record.parts(source.first.tree))
+    shown = trees.select(record.parts(source.first.tree))
     step = spec.Counted(spec.Grouped(source.step, ()), record.schema, shown)
     return values.DatasetValue(step, record, is_single=True)
 
@@ -447,7 +447,9 @@ def as_record(
     if source.record == record:
         return source
     own = types.Scalar(source.record.side(), source.record)
-    step = spec.Projected(source.step, record.schema, columns(rebuilt(own, record)))
+    step = spec.Projected(
+        source.step, record.schema, trees.select(rebuilt(own, record))
+    )
     return values.DatasetValue(step, record)
 
 
@@ -463,22 +465,17 @@ def projected(source: values.DatasetValue, made: values.Made) -> values.DatasetV
     step = spec.Projected(
         source.step,
         made.record.schema,
-        columns(made.columns),
+        trees.select(made.columns),
         trees.expressed(made.skip),
     )
     return values.DatasetValue(step, made.record, is_grouped=source.is_grouped)
 
 
-def columns(parts: Iterable[tuple[str, trees.Node]]) -> spec.Columns:
-    """Returns named trees as columns."""
-    return spec.Columns(tuple((name, trees.expressed(tree)) for name, tree in parts))
-
-
-@_verb("project")
+@verb("project")
 def _project(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns PROJECT: a transform of LEFT and COUNTER, or the fields of a record."""
     first, second, *rest = node.arguments
-    refuse_others(rest, {"prefetch", "lookahead", "keyed"})
+    refuse_others(rest, "prefetch", "lookahead", "keyed")
     source = context.dataset(first)
     if isinstance(second, syntax.Braces):
         return tabled(context, source, second)
@@ -493,7 +490,7 @@ def _project(context: Context, node: syntax.Call) -> values.DatasetValue:
             return as_record(source, inside.record(second))
 
 
-@_verb("table")
+@verb("table")
 def _table(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns TABLE: the fields that a record computes from each row, or each group."""
     first, second, *rest = node.arguments
@@ -537,18 +534,17 @@ def tabled(
     # A field that looks at rows of GROUP makes one row of each group.
     if any(trees.is_over_rows(tree) for _, tree in shown):
         return values.DatasetValue(
-            spec.Counted(wide, plain.schema, columns(shown)), plain
+            spec.Counted(wide, plain.schema, trees.select(shown)), plain
         )
-    step = spec.Projected(wide, plain.schema, columns(shown))
+    step = spec.Projected(wide, plain.schema, trees.select(shown))
     return values.DatasetValue(step, plain, is_grouped=source.is_grouped)
 
 
-def refuse_others(nodes: Iterable[syntax.Node], known: set[str]) -> None:
+def refuse_others(nodes: Iterable[syntax.Node], *known: str) -> None:
     """Refuses options that would change something and are not known here."""
     for node in nodes:
-        if syntax.word_of(node) not in PASSED_OVER | known and not isinstance(
-            node, syntax.Omitted
-        ):
+        is_known = syntax.word_of(node) in {*PASSED_OVER, *known}
+        if not is_known and not isinstance(node, syntax.Omitted):
             raise refusal(
                 node, f'"{syntax.words_of(node) or "this"}" here', "nothing more"
             )

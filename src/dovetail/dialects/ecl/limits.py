@@ -64,7 +64,7 @@ def read_limit(context: Context, node: syntax.Call) -> values.DatasetValue:
 def read_catch(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns CATCH(rows, SKIP) or CATCH(rows, ONFAIL(t)), which does not fail."""
     first, action, *rest = node.arguments
-    datasets.refuse_others(rest, set())
+    datasets.refuse_others(rest)
     if syntax.word_of(action) not in {"skip", "onfail"}:
         hint = "LIMIT(rows, n, FAIL(code, 'message')) says how the job fails"
         raise refusal(action, "this in a CATCH", "SKIP or ONFAIL(transform)", hint)
@@ -134,7 +134,7 @@ def read_enth(context: Context, node: syntax.Call) -> values.DatasetValue:
         n=trees.literal(of[0]) if of else total,
     )
     kept = spec.Filtered(wide, trees.expressed(is_next))
-    columns = datasets.columns(source.record.columns())
+    columns = trees.select(source.record.columns())
     return replace(source, step=spec.Projected(kept, source.record.schema, columns))
 
 
@@ -169,7 +169,7 @@ def _recovered(
     made = context.with_sides(told).made(node.arguments[0])
     if made.record.shape != source.record.shape:
         raise refusal(node, "a transform of another record", "the record of the rows")
-    counted = datasets.columns([("n", COUNT.tree)])
+    counted = trees.select([("n", COUNT.tree)])
     # Without groups: all rows are counted, and no row is one of its own.
     count = spec.Counted(spec.Grouped(source.step, ()), ONE.schema, counted)
     many = spec.Filtered(count, trees.expressed(sql(f"x > {most}L", x=NUMBER)))
@@ -199,7 +199,7 @@ def or_failing(
     out stands beside each row and is never negative, so that it must be computed.
     """
     limit = spec.Limit(stop.most, spec.OnExceed.FAIL)
-    join = plain_join(datasets.columns([("n", NUMBER)]), picks=spec.Picks(limit=limit))
+    join = plain_join(trees.select([("n", NUMBER)]), picks=spec.Picks(limit=limit))
     told = spec.Told(stop.title, (("LIMIT", stop.line),))
     # One row more than there may be says that there are too many.
     few = spec.Chosen(rows, 1, stop.most + 1)

@@ -83,11 +83,9 @@ class Writer:
         self.columns.append(SchemaColumn(column, types.stored(kind)))
         return Binding(code.Target(column), kind, is_mutable)
 
-    def state(self, logic: syntax.Logic) -> Iterator[code.Assigned]:
-        """Yields the first values of the variables of a `state` clause."""
-        for one in syntax.listed(logic.body):
-            if not isinstance(one, syntax.Variable):
-                raise refused(one.place, "code in state", "type name = value;")
+    def state(self) -> Iterator[code.Assigned]:
+        """Yields the first values of the variables that last."""
+        for one in self.operator.call.lasting:
             bound, found = self._declared(one, self.lasting)
             self.lasting[one.name] = found
             yield from bound

@@ -294,8 +294,14 @@ class _SplRules(Rules):
         return syntax.Port(self.place(meta), nodes_of(parts), "".join(_words(parts)))
 
     def logic(self, meta: Meta, parts: Parts) -> syntax.Logic:
-        """Returns code beside an operator."""
-        return syntax.Logic(self.place(meta), _words(parts), parts[-1])
+        """Returns code beside an operator; what is its state declares variables."""
+        words, body = _words(parts), parts[-1]
+        for one in syntax.listed(body) if words[0] == "state" else ():
+            if not isinstance(one, syntax.Variable):
+                raise DialectError(
+                    "code in state", "type name = value;", place=one.place
+                )
+        return syntax.Logic(self.place(meta), words, body)
 
     def choice(self, meta: Meta, parts: Parts) -> syntax.Choice:
         """Returns an `if`."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import chain
 
 from dovetail.dialects.spl import syntax
 from dovetail.dialects.spl.types import refused
@@ -37,11 +36,9 @@ def refuse_repeats(whole: syntax.Program) -> None:
         match node:
             case syntax.Block():
                 refuse_second("variable", _variables(syntax.listed(node)))
-            case syntax.Invocation(logics=logics):
-                states = [it for it in logics if it.name == "state"]
-                lasting = (_variables(syntax.listed(it.body)) for it in states)
-                refuse_second("variable", chain.from_iterable(lasting))
-                refuse_second("clause", (it for it in logics if it not in states))
+            case syntax.Invocation():
+                refuse_second("variable", node.lasting)
+                refuse_second("clause", node.codes)
 
 
 def _variables(body: Iterable[syntax.Node]) -> list[syntax.Variable]:

@@ -340,6 +340,18 @@ class Invocation(Node):
         return self.operator.rpartition("::")[2]
 
     @property
+    def codes(self) -> tuple[Logic, ...]:
+        """Returns the clauses of code that is carried out."""
+        return tuple(one for one in self.logics if one.words[0] != "state")
+
+    @property
+    def lasting(self) -> tuple[Variable, ...]:
+        """Returns the variables of its state, which last from tuple to tuple."""
+        states = (one.body for one in self.logics if one.words[0] == "state")
+        every = chain.from_iterable(map(listed, states))
+        return tuple(one for one in every if isinstance(one, Variable))
+
+    @property
     def taken(self) -> list[str]:
         """Returns the names of the streams that it takes."""
         return [source.name for port in self.ports for source in port.sources]
