@@ -187,6 +187,7 @@ class Select:
     join: Join | Nothing = NOTHING
     more: tuple[Join, ...] = ()
     laterals: tuple[Lateral, ...] = ()
+    time: exp.Expr | Nothing = NOTHING
     where: exp.Expr | Nothing = NOTHING
     window: WindowBy | Nothing = NOTHING
     groups: tuple[exp.Expr, ...] | Nothing = NOTHING
@@ -605,6 +606,9 @@ class _Clauses:
     def read(self) -> Select:
         """Returns the query with all its clauses."""
         cursor = self.cursor
+        if cursor.take("EVENTTIME", "BY"):
+            inner = cursor.until(*_BEHIND, *_UNKNOWN, *_JOINS)
+            self.query = replace(self.query, time=inner.expression(self.query.aliases))
         while cursor.take("LATERAL"):
             place, inner = cursor.place, cursor.until("AS")
             node = inner.expression(self.query.aliases)

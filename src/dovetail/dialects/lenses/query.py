@@ -149,6 +149,7 @@ class Query:
             raise not_yet(select.source.place, told, "HAVING beside that GROUP BY")
         if isinstance(source, Made) and source.is_stream and is_more:
             source = self._standing(source, select.source)
+        self._check_time(source)
         for one in select.laterals:
             source = self._unfolded(source, one)
         seen = Seen(self.text, ((select.source.alias, source),))
@@ -157,6 +158,17 @@ class Query:
             return self._grouped(select.groups, found, seen=seen)
         fields, key = self._fields(seen, frozenset())
         return replace(found, fields=fields, key=key or source.key)
+
+    def _check_time(self, source: Records) -> None:
+        """Refuses EVENTTIME BY of anything but the time that records have."""
+        node, named = self.select.time, self.select.source
+        if not isinstance(node, exp.Expr):
+            return
+        seen = Seen(self.text, ((named.alias, source),))
+        if self.values.meant(node, seen) != source.time:
+            told = f'EVENTTIME BY {node.sql()}, which is no time of "{named.name}",'
+            hint = 'dt.stream(.., time="column") says which column is the time'
+            raise not_yet(self.text.at(node), told, hint)
 
     def _unfolded(self, source: Records, lateral: parser.Lateral) -> Records:
         """Returns a record for each element of a list, with all that the record has."""
@@ -380,6 +392,9 @@ class Query:
 
     def _joined(self, first: parser.Join) -> Made:
         """Returns what a join of two sources gives, or joins of more in their order."""
+        if isinstance(self.select.time, exp.Expr):
+            hint = "WITH x AS (SELECT .. EVENTTIME BY ..); joins x"
+            raise not_yet(first.place, "a join behind EVENTTIME BY", hint)
         join, seen = first, self._pair(first)
         for behind in self.select.more:
             seen = self._behind(join, seen, behind)
