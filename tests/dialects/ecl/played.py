@@ -6,7 +6,7 @@ from dovetail.conformance.case import CaseData
 from dovetail.conformance.programs import ecl_play
 from dovetail.dialects.ecl import translate
 from dovetail.engines.spark_program.program import is_promised
-from dovetail.errors import DialectError, LimitError
+from dovetail.errors import DialectError, EngineError
 
 NOTHING = CaseData({}, {}, (), has_events=False)
 
@@ -18,7 +18,7 @@ def played(text, engine):
     try:
         for line in play.lines(engine):
             found[line.facts["out"]].append(tuple(line.row.values()))
-    except LimitError:
+    except EngineError:
         return "failed"
     return {
         output.name: found[output.name]

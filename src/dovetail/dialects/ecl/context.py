@@ -87,6 +87,8 @@ class World:
     taken: dict[str, list[spec.Given]] = field(default_factory=dict)
     # The steps of LIMITs that fail the job, each with what it is made of.
     limited: list[tuple[spec.Step, values.Limited]] = field(default_factory=list)
+    # Whether a LIMIT of child rows fails the job.
+    may_fail_inside: bool = False
     # Definitions that mean something else for each row, so that none is kept.
     of_rows: set[int] = field(default_factory=set)
 

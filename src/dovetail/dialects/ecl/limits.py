@@ -72,6 +72,9 @@ def read_catch(context: Context, node: syntax.Call) -> values.DatasetValue:
     for step, rows in context.world.limited:
         if step is source.step:
             return _recovered(context, action, rows)
+    if context.world.may_fail_inside:
+        told = "CATCH beside a LIMIT of child rows that fails the job"
+        raise refusal(first, told, "LIMIT(n, SKIP) in that JOIN")
     # Nothing but a limit fails on its way to rows.
     waiting, seen = [source.step], set[int]()
     while waiting:
