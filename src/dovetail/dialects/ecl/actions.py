@@ -49,7 +49,7 @@ def read_either(context: Context, node: syntax.Call) -> Iterator[values.DatasetV
         source = context.dataset(one)
         step = spec.Filtered(widened(source, totals), trees.expressed(held))
         parts.append(replace(source, step=narrowed(step, source.record, totals)))
-    yield datasets.appended(parts) if parts[1:] else parts[0]
+    yield datasets.appended(node, parts) if parts[1:] else parts[0]
 
 
 def _as_if(node: syntax.Call) -> syntax.Call:

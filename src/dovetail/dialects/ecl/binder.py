@@ -164,9 +164,7 @@ def _operation(context: Context, node: syntax.Operation) -> values.Value:
                 case types.Scalar(type=types.RecordType()) if one is not parts[0]:
                     sets.append(rows.of_row(operand, one))
         if len(sets) == len(parts):
-            for operand, one in zip(node.operands[1:], sets[1:], strict=True):
-                datasets.refuse_unlike(operand, one, sets[0].record)
-            return datasets.appended(sets)
+            return datasets.appended(node, sets)
     return scalars.read_operation(context, node)
 
 

@@ -43,7 +43,7 @@ _SORTERS = {
 
 
 def check_ways(context: Context, node: syntax.Call) -> None:
-    """Refuses a way to go about it that HPCC does not have, though none is gone."""
+    """Refuses PARALLEL of no number, and an algorithm that HPCC does not have."""
     for one in node.arguments:
         match one:
             case syntax.Call(arguments=(value,)) if one.word == "parallel":
@@ -254,7 +254,7 @@ def _merge(context: Context, node: syntax.Call) -> values.DatasetValue:
                         sources.append(context.dataset(one))
     if not fields:
         raise refusal(node, "MERGE by nothing", "SORTED(fields) behind the rows")
-    whole = appended(sources)
+    whole = appended(node, sources)
     by = tuple(orders(context, whole.record, fields))
     step: spec.Step = spec.Ordered(whole.step, by)
     if is_unique:
@@ -423,19 +423,23 @@ def single(source: values.DatasetValue) -> values.DatasetValue:
     return values.DatasetValue(step, record, is_single=True)
 
 
-def appended(sources: Iterable[values.DatasetValue]) -> values.DatasetValue:
+def appended(
+    node: syntax.Node, sources: Iterable[values.DatasetValue]
+) -> values.DatasetValue:
     """Returns the rows of several data sets, in the record of the first."""
     first, *rest = sources
+    for one in rest:
+        _refuse_unlike(node, one.record, first.record)
     others = [as_record(one, first.record).step for one in rest]
     return values.DatasetValue(spec.Appended((first.step, *others)), first.record)
 
 
-def refuse_unlike(
-    node: syntax.Node, source: values.DatasetValue, record: types.RecordType
+def _refuse_unlike(
+    node: syntax.Node, found: types.RecordType, record: types.RecordType
 ) -> None:
-    """Refuses rows with a field that is none of a record's, though of its name."""
+    """Refuses rows with a field of a record's name, but of no type that it takes."""
     for one in record.fields:
-        for other in source.record.find(one.name):
+        for other in found.find(one.name):
             item = trees.variable("item", types.spark_type(other.type))
             as_type(node, types.Scalar(item, other.type), one.type)
 

@@ -69,19 +69,26 @@ def read_catch(context: Context, node: syntax.Call) -> values.DatasetValue:
         hint = "LIMIT(rows, n, FAIL(code, 'message')) says how the job fails"
         raise refusal(action, "this in a CATCH", "SKIP or ONFAIL(transform)", hint)
     source = context.dataset(first)
-    for step, rows in context.world.limited:
-        if step is source.step:
-            return _recovered(context, action, rows)
+    limited = [rows for step, rows in context.world.limited if step is source.step]
+    for rows in limited:
+        _refuse_failing(context, first, rows.source.step)
+        return _recovered(context, action, rows)
+    _refuse_failing(context, first, source.step)
+    context.world.remarks.append(f"CATCH in line {node.place.line}: nothing fails")
+    return source
+
+
+def _refuse_failing(context: Context, node: syntax.Node, whole: spec.Step) -> None:
+    """Refuses rows on whose way a limit may fail the job: nothing else does."""
     if context.world.may_fail_inside:
         told = "CATCH beside a LIMIT of child rows that fails the job"
-        raise refusal(first, told, "LIMIT(n, SKIP) in that JOIN")
-    # Nothing but a limit fails on its way to rows.
-    waiting, seen = [source.step], set[int]()
+        raise refusal(node, told, "LIMIT(n, SKIP) in that JOIN")
+    waiting, seen = [whole], set[int]()
     while waiting:
         step = waiting.pop()
         if isinstance(step, spec.Joined) and _may_fail(step):
             raise refusal(
-                first,
+                node,
                 f"CATCH of what comes behind {step.told.title}, which fails the job",
                 "CATCH(LIMIT(rows, n), ..)",
                 "LIMIT(n, SKIP) in that JOIN, or CATCH right around the LIMIT",
@@ -89,8 +96,6 @@ def read_catch(context: Context, node: syntax.Call) -> values.DatasetValue:
         if id(step) not in seen:
             seen.add(id(step))
             waiting += spec.sources_of(step)
-    context.world.remarks.append(f"CATCH in line {node.place.line}: nothing fails")
-    return source
 
 
 def _may_fail(step: spec.Joined) -> bool:
@@ -107,7 +112,7 @@ def read_nonempty(context: Context, node: syntax.Call) -> values.DatasetValue:
     for at, source in enumerate(sources):
         before = [values.Total(one, COUNT) for one in sources[:at]]
         chosen.append(_with(source, before, "x = 0L"))
-    return datasets.appended(chosen)
+    return datasets.appended(node, chosen)
 
 
 def read_enth(context: Context, node: syntax.Call) -> values.DatasetValue:

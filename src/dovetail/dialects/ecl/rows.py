@@ -333,7 +333,7 @@ def _made_rows(context: Context, items: tuple[syntax.Node, ...]) -> values.Datas
         if known_value(node, types.Scalar(made.skip, types.BOOLEAN)) is False:
             rows.append(_with_totals(node, row, totals))
     nothing = values.DatasetValue(spec.Inline(record.schema, ()), record)
-    return datasets.appended(rows) if rows else nothing
+    return datasets.appended(items[0], rows) if rows else nothing
 
 
 def of_row(node: syntax.Node, row: types.Scalar) -> values.DatasetValue:
