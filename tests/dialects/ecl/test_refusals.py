@@ -1,25 +1,20 @@
 """What breaks a rule of the language is shown where it stands, with the reason."""
 
+from functools import partial
+
 import pytest
 
 from dovetail.dialects.ecl import translate
-from dovetail.errors import DialectError
 from dovetail.schema import Schema
+from tests.dialects.ecl import played
 
 INPUTS = {
     "l": Schema.of({"k": "bigint", "v": "string"}),
     "r": Schema.of({"k": "bigint", "w": "string"}),
 }
-
-
+refused = partial(played.refused, **INPUTS)
 MERGED = "OUTPUT(MERGEJOIN([l, l], STEPPED(LEFT.k = RIGHT.k)"
 STEPPED = "OUTPUT(JOIN([l,l],STEPPED(LEFT.k=RIGHT.k AND LEFT.v<RIGHT.v)"
-
-
-def refused(text):
-    with pytest.raises(DialectError) as found:
-        translate(text, INPUTS)
-    return found.value
 
 
 @pytest.mark.parametrize(
@@ -104,7 +99,7 @@ def test_sliding_joins_need_a_range(condition, is_range):
         (
             "OUTPUT(JOIN([l, r], LEFT.k = RIGHT.k, TRANSFORM(LEFT), SORTED(k)));",
             13,
-            "a set of data sets with (k bigint, v string) and with",
+            "a set of data sets with {INTEGER8 k, STRING v} and with",
         ),
         (
             "OUTPUT(JOIN([l, l], LEFT.k = RIGHT.k, TRANSFORM(LEFT), SORTED(q)));",
@@ -191,7 +186,7 @@ def test_unused_definitions_are_looked_at_but_for_names_that_nothing_gives():
         ("OUTPUT(CHOOSEN(l, COUNT(l)));", 19, "JOIN with TABLE(data set, {..})"),
         ("OUTPUT(l - r);", 8, "a JOIN with it"),
         ("OUTPUT(ASSERT(l, k < 5, FAIL));", 25, ""),
-        ("OUTPUT(VARIANCE([1, 2]));", 8, ""),
+        ("OUTPUT(COVARIANCE([1, 2], 3));", 8, ""),
         ("OUTPUT(HAVING(l, COUNT(ROWS(LEFT)) > 1));", 15, ""),
         ("#STORED('x', 5);", 1, "into its definition"),
         ("OUTPUT(nothing(1));", 8, "a name with brackets"),

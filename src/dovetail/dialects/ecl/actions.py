@@ -29,8 +29,8 @@ from dovetail.expression.tables import entered
 
 # Whether IF has data sets must be known before its parts are read: inside a transform
 # they would be read as values. So it is told from what stands in front.
-_MAKERS = {*datasets.DATASETS, "dataset", "join", "fetch"}
-_CHOICES = {"if", "map", "case"}
+CHOICES = ("if", "map", "case", "choose")
+"""What has one of several values, data sets or actions."""
 
 
 def read_either(context: Context, node: syntax.Call) -> Iterator[values.DatasetValue]:
@@ -49,12 +49,23 @@ def read_either(context: Context, node: syntax.Call) -> Iterator[values.DatasetV
         source = context.dataset(one)
         step = spec.Filtered(widened(source, totals), trees.expressed(held))
         parts.append(replace(source, step=narrowed(step, source.record, totals)))
-    yield datasets.appended(parts) if parts[1:] else parts[0]
+    yield datasets.appended(node, parts) if parts[1:] else parts[0]
 
 
 def _as_if(node: syntax.Call) -> syntax.Call:
-    """Returns MAP(c => a, .., z) or CASE(x, v => a, .., z) as IF(c, a, IF(.., z))."""
+    """Returns MAP(c => a, .., z) or CASE(x, v => a, .., z) as IF(c, a, IF(.., z)).
+
+    CHOOSE(x, a, b, z) is CASE(x, 1 => a, 2 => b, z).
+    """
     match node.word, node.arguments:
+        case "choose", (subject, *branches, default):
+            arrows = (
+                syntax.Arrow(it.place, syntax.Number(it.place, str(at)), it)
+                for at, it in enumerate(branches, 1)
+            )
+            word = syntax.Name(node.of.place, "CASE")
+            chosen = replace(node, of=word, arguments=(subject, *arrows, default))
+            return _as_if(chosen) if branches else node
         case "map", (syntax.Arrow(condition=condition, value=value), *rest):
             others = tuple(rest)
         case "case", (subject, syntax.Arrow(condition=item, value=value), *rest):
@@ -74,13 +85,24 @@ def _as_if(node: syntax.Call) -> syntax.Call:
 
 def _is_dataset(context: Context, node: syntax.Node) -> bool:
     """Tells whether a node is a data set, without a look into its parts."""
+
+    def is_child(one: syntax.Node) -> bool:
+        if not isinstance(one, syntax.Name | syntax.Member | syntax.Call):
+            return False
+        match context.value(one):
+            case values.RowsValue() | types.Scalar(type=types.TableType()):
+                return True
+            case _:
+                return False
+
     match node:
-        case syntax.Call(arguments=(_, first, *_)) if node.word in _CHOICES:
+        case syntax.Call(arguments=(_, first, *_)) if node.word in CHOICES:
             return _is_dataset(
                 context, first.value if isinstance(first, syntax.Arrow) else first
             )
-        case syntax.Call() if node.word in _MAKERS:
-            return True
+        case syntax.Call() if node.word in datasets.DATASETS:
+            # Of child rows a step makes child rows, which are a value.
+            return not (context.has_row and any(map(is_child, node.arguments[:1])))
         case syntax.Operation(sign="+" | "&", operands=(first, *_)):
             return _is_dataset(context, first)
         # One row of several is a value where there is a row at hand.
@@ -113,7 +135,7 @@ _action = partial(entered, _ACTIONS)
 
 def act(context: Context, node: syntax.Node) -> None:
     """Carries out an action; a data set or a value by itself is put out."""
-    if isinstance(node, syntax.Call) and node.word in _CHOICES:
+    if isinstance(node, syntax.Call) and node.word in CHOICES:
         given = _as_if(node).arguments
         # IF of data sets is a value like others; only IF of actions is decided here.
         named = [it for it in given[1:2] if isinstance(it, syntax.Name | syntax.Call)]
@@ -277,7 +299,7 @@ def _put_out(
             found = value.step
         case values.Total(source, total):
             record = types.RecordType((types.Field(column, total.type),))
-            columns = datasets.columns([(column, total.tree)])
+            columns = trees.select([(column, total.tree)])
             # Groups end here: the value is one of all rows.
             every = spec.Grouped(source.step, ())
             found = spec.Counted(every, record.schema, columns)

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 from dovetail.dialects.ecl import trees, types
 from dovetail.dialects.ecl.context import Context, as_type, is_word, refusal
-from dovetail.dialects.ecl.syntax import Call, Node
+from dovetail.dialects.ecl.syntax import Call, Name, Node
 from dovetail.dialects.ecl.trees import sql
 from dovetail.dialects.ecl.values import Made, RowsValue, RowValue, Value
 from dovetail.expression.kinds import columnar, sum_text
@@ -104,8 +104,7 @@ def in_record(node: Node, made: Made, record: types.RecordType) -> Made:
     if made.record.shape != record.shape:
         raise refusal(
             node,
-            f"a transform to ({', '.join(made.record.shape)}) of rows with "
-            f"({', '.join(record.shape)})",
+            f"a transform to {made.record} of rows with {record}",
             "the record of the rows themselves: what it makes is LEFT for the next one",
             "PROJECT(rows, record) gives them the fields of the result before",
         )
@@ -508,37 +507,19 @@ def _set(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
     return types.Scalar(listed(rows, value.tree), types.SetOf(value.type))
 
 
+# A blank in it: no field of a program can be named so.
+_ITEM = "an item"
+
+
 # Such as MAX([3, 5]), SUM(3, 5)
-def of_set(node: Call, items: types.Scalar) -> types.Scalar:
-    """Returns COUNT and the like of the items of a set."""
-    element = (
-        items.type.element if isinstance(items.type, types.SetOf) else types.INTEGER
-    )
-    count = sql("CAST(size(x) AS BIGINT)", x=items.tree)
-    match node.word:
-        case "count":
-            return types.whole(count)
-        case "exists":
-            return types.truth(sql("x > 0L", x=count))
-        case "max" | "min":
-            most = f"coalesce(array_{node.word}(x), blank)"
-            found = sql(most, x=items.tree, blank=types.blank(element))
-            return types.Scalar(found, element)
-        case "sum" | "ave":
-            item = trees.variable("item", types.spark_type(element))
-
-            def each(tree: Tree) -> Tree:
-                # Items that are added as they are need no list of their own.
-                if tree == item:
-                    return items.tree
-                function = trees.function(tree, item)
-                return sql("transform(x, y)", x=items.tree, y=function)
-
-            value = types.Scalar(item, element)
-            if node.word == "sum":
-                return added(node, value, each)
-            return _average(node, value, each, count=count)
-        case word:
-            raise refusal(
-                node, f"{word.upper()} of a set", "COUNT, EXISTS, MAX, MIN, SUM or AVE"
-            )
+def of_set(context: Context, node: Call, items: types.Scalar) -> types.Scalar:
+    """Returns COUNT and the like of a set, whose items are rows of one field."""
+    kind = items.type.element if isinstance(items.type, types.SetOf) else types.INTEGER
+    record = types.RecordType((types.Field(_ITEM, kind),))
+    item = trees.variable("item", types.spark_type(kind))
+    each = trees.function(trees.struct((_ITEM, item)), item)
+    rows = RowsValue.of(record, sql("transform(x, y)", x=items.tree, y=each))
+    is_counted = node.word in {"count", "exists"}
+    value = () if is_counted else (Name(node.place, _ITEM),)
+    inside = replace(node, arguments=(node.arguments[0], *value))
+    return AGGREGATES[node.word](context, inside, rows)

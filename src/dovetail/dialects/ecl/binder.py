@@ -24,8 +24,8 @@ from dovetail.dialects.ecl import (
     indexes,
     joins,
     library,
+    limits,
     names,
-    neighbours,
     records,
     rows,
     scalars,
@@ -72,10 +72,9 @@ _CONSTANTS = {
 _OF_CONDITIONS = {"count", "exists"}
 # What is made of values that are listed, as SUM(1, 2).
 _OF_VALUES = {*_OF_CONDITIONS, "sum", "ave"}
-# What is made of whole data sets, each a step of the program.
-_STEPS: dict[str, datasets.Verb] = {
-    **datasets.DATASETS,
-    **neighbours.NEIGHBOURS,
+# What is made of whole data sets, each a step of the program: known to all from here.
+_STEPS = datasets.DATASETS
+_STEPS |= {
     "combine": combine.read_combine,
     "regroup": combine.read_regroup,
     "dataset": rows.read_dataset,
@@ -83,7 +82,10 @@ _STEPS: dict[str, datasets.Verb] = {
     "normalize": denormalize.read_normalize,
     "fetch": indexes.read_fetch,
     "index": indexes.read_index,
-    "limit": combine.read_limit,
+    "catch": limits.read_catch,
+    "enth": limits.read_enth,
+    "limit": limits.read_limit,
+    "nonempty": limits.read_nonempty,
     "mergejoin": set_joins.read_merge_join,
 }
 _BUILT_IN: dict[str, Reader] = {
@@ -162,7 +164,7 @@ def _operation(context: Context, node: syntax.Operation) -> values.Value:
                 case types.Scalar(type=types.RecordType()) if one is not parts[0]:
                     sets.append(rows.of_row(operand, one))
         if len(sets) == len(parts):
-            return datasets.appended(sets)
+            return datasets.appended(node, sets)
     return scalars.read_operation(context, node)
 
 
@@ -229,6 +231,8 @@ def _call(context: Context, node: syntax.Call) -> values.Value:
         return transforms.applied(context, node, own[0])
     if node.word in _BUILT_IN:
         functions.refuse_wrong_number(node)
+        if node.word in _STEPS:
+            datasets.check_ways(context, node)
         # Of the rows inside a row a step makes another list, no step of the program.
         for listed in children.child_step(context, node):
             return listed
@@ -323,9 +327,9 @@ def _apart(context: Context, node: syntax.Call) -> values.Value:
     return found
 
 
-@_answers("nothor")
-def _nothor(context: Context, node: syntax.Call) -> values.Value:
-    """Returns NOTHOR: an action or rows as they are, wherever HPCC makes them."""
+@_answers("nothor", "thisnode", "allnodes")
+def _anywhere(context: Context, node: syntax.Call) -> values.Value:
+    """Returns an action or rows as they are, on whichever nodes HPCC makes them."""
     return context.value(node.arguments[0])
 
 
@@ -378,12 +382,12 @@ def _aggregate(context: Context, node: syntax.Call) -> values.Value:
             inside = values.RowsValue.of(record, tree)
             return aggregates.AGGREGATES[word](context, node, inside)
         case types.Scalar(type=types.SetOf()) as items if len(node.arguments) == 1:
-            return aggregates.of_set(node, items)
+            return aggregates.of_set(context, node, items)
         case _ if word in functions.EXTREMES:
             return functions.extreme(context, node)
         case types.Scalar() if word in _OF_VALUES:
             listed = syntax.Items(node.place, node.arguments)
-            return aggregates.of_set(node, scalars.read_items(context, listed))
+            return aggregates.of_set(context, node, scalars.read_items(context, listed))
         case found:
             raise refusal(node, f"{word.upper()} of {said(found)}", "rows")
 
@@ -433,9 +437,9 @@ def _range(context: Context, node: syntax.Call) -> values.SetOfDatasets:
     return values.SetOfDatasets(tuple(found.datasets[one - 1] for one in places))
 
 
-@_answers("if", "map", "case")
+@_answers(*actions.CHOICES)
 def _either(context: Context, node: syntax.Call) -> values.Value:
-    """Returns what IF, MAP or CASE gives: the rows of one data set, or a value."""
+    """Returns what IF and the like give: the rows of one data set, or a value."""
     for chosen in actions.read_either(context, node):
         return chosen
     return functions.FUNCTIONS[node.word](context, node)
@@ -467,17 +471,12 @@ _COLUMN = "compute the column before the program"
 _PARSED = "read the text into columns before the program"
 _INSTEAD: Mapping[str, str] = {
     "choosesets": "CHOOSEN(rows(condition), n) + CHOOSEN(rows(other), m)",
-    **dict.fromkeys(("thisnode", "allnodes"), "leave it out: it changes no rows"),
     "transfer": _COLUMN,
-    "merge": "SORT(one + other, fields)",
     "when": "SEQUENTIAL(action, OUTPUT(rows))",
     "apply": "OUTPUT(rows)",
     "fail": "LIMIT(n, FAIL(code, 'message')), or a field of ONFAIL's transform",
-    "nonempty": "rows + others(condition)",
-    "catch": "LIMIT(rows, n, SKIP) and LIMIT(rows, n, ONFAIL(transform)) do not fail",
     "loop": "write the steps one after the other",
     "graph": "write the steps one after the other",
-    **dict.fromkeys(("enth", "sample"), "CHOOSEN(rows, n), or a filter"),
     **dict.fromkeys(("hashmd5", "realformat"), _COLUMN),
     **dict.fromkeys(("parse", "xmldecode", "fromxml", "fromjson"), _PARSED),
     **dict.fromkeys(("soapcall", "httpcall", "pipe"), _PARSED),

@@ -150,8 +150,7 @@ def taken_as(
     columns = [(one.name, _sized(one)) for one in record.fields]
     if all(isinstance(tree, trees.Column) for _, tree in columns):
         return given
-    select = tuple((name, trees.expressed(tree)) for name, tree in columns)
-    return spec.Projected(given, record.schema, spec.Columns(select))
+    return spec.Projected(given, record.schema, trees.select(columns))
 
 
 def _sized(one: types.Field) -> trees.Node:

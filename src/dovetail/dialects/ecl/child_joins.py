@@ -25,6 +25,7 @@ from dovetail.dialects.ecl import (
 from dovetail.dialects.ecl.context import Context, refusal
 from dovetail.dialects.ecl.records import default_record
 from dovetail.dialects.ecl.trees import sql
+from dovetail.expression.functions.logic import REQUIRED
 from dovetail.schema import AtomicType
 
 _AS_ROWS = "NORMALIZE makes rows of them, which JOIN joins with any option"
@@ -36,7 +37,9 @@ def read_child_join(
     """Returns what comes of the rows of two lists."""
     transform, rest = joins.split(context, [*node.arguments[3:]])
     given = options.read_options(rest, spec.Kind.INNER)
-    for name in ("keyed", "group", "skew"):
+    # A SKEW is looked at, though in a row there are no parts that it could be of.
+    options.skew_of(context, given)
+    for name in ("keyed", "group"):
         if given.has(name):
             told = f"{name.upper()} in a JOIN of child rows"
             raise refusal(given.found[name], told, "KEEP or LOOKUP", _AS_ROWS)
@@ -136,9 +139,7 @@ def _meeting(both: _Both, node: syntax.Call, given: options.Options) -> _Meeting
     counts = options.counts_of(seen, given, pieces, made=made)
     match counts.picks:
         case spec.Picks(limit=spec.Limit(on_exceed=spec.OnExceed.FAIL)):
-            told = "a LIMIT that fails in a JOIN of child rows"
-            expected = "LIMIT(n, SKIP), or ONFAIL"
-            raise refusal(given.found["limit"], told, expected, _AS_ROWS)
+            context.world.may_fail_inside, counted = True, hard
         case spec.Picks(at_most=spec.AtMost(counted=tuple() as named)):
             counted = [one for one in hard if one.equality in named]
         case _:
@@ -223,8 +224,13 @@ class _Joined:
             partners = sql("IF(over, x, y)", over=over, x=none, y=partners)
         found = aggregates.once(partners, self._of_partners)
         if isinstance(meeting.limit, spec.Limit):
-            over = self._is_over(meeting.hard, meeting.limit.count, others)
-            counts = meeting.counts
+            limit, counts = meeting.limit, meeting.counts
+            over = self._is_over(meeting.hard, limit.count, others)
+            if limit.on_exceed is spec.OnExceed.FAIL:
+                none = sql("IF(over, NULL, y)", over=over, y=found)
+                return trees.build(
+                    REQUIRED, none, trees.literal(_failed(counts, limit))
+                )
             # Without ONFAIL there is no row in its place.
             skip = counts.skip if counts.instead else trees.TRUE
             made = values.Made(self.both.record, counts.instead, skip)
@@ -255,6 +261,16 @@ class _Joined:
         alone = self.both.without(spec.Hand.RIGHT).made(trees.literal(0))
         row = self._row(alone)
         return sql("IF(size(x) = 0, row, found)", x=partners, row=row, found=found)
+
+
+def _failed(counts: options.Counts, limit: spec.Limit) -> str:
+    """Returns why a job fails, in the words that Spark's errors are told by."""
+    told = (
+        f"a left row has {limit.count + 1} candidates; expected at most {limit.count}"
+    )
+    if isinstance(counts.failure, spec.Failure):
+        told += f"; the program says \u201c{counts.failure.text}\u201d"
+    return told
 
 
 def _chosen(

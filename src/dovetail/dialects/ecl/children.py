@@ -14,7 +14,7 @@ data set stand beside each row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from dovetail import spec
@@ -127,13 +127,13 @@ def _by_keys(
     own = source.record.columns()
     keyed = ((_name(at), key.value) for at, key in enumerate(keys))
     beside = spec.Projected(
-        spec.Grouped(source.step, ()), both.schema, datasets.columns([*own, *keyed])
+        spec.Grouped(source.step, ()), both.schema, trees.select([*own, *keyed])
     )
     rows = aggregates.together(source.record)
     record = types.RecordType((*fields, types.Field(_ROWS, rows.type)))
     names = tuple(one.name for one in fields)
     found = types.RecordType(fields).columns()
-    shown = datasets.columns([*found, (_ROWS, rows.tree)])
+    shown = trees.select([*found, (_ROWS, rows.tree)])
     step = spec.Counted(beside, record.schema, shown, names)
     lists = values.Dictionary(values.DatasetValue(step, record), fields)
     pairs = (
@@ -164,7 +164,7 @@ def _project(
     context: Context, node: syntax.Call, rows: values.RowsValue
 ) -> values.RowsValue:
     """Returns what a transform makes of each of the rows, or a record."""
-    _refuse_others(node.arguments[2:])
+    datasets.refuse_others(node.arguments[2:])
     item, place = _item(rows.record)
     row = values.RowValue(rows.record, item)
     counter = types.whole(sql("x + 1L", x=place))
@@ -201,7 +201,7 @@ def _combine(
         case values.RowsValue() as others, [transform, *options] if _as_many(
             others
         ) == _as_many(rows):
-            _refuse_others(options)
+            datasets.refuse_others(options)
         case values.RowsValue(), [_, *_]:
             raise refusal(
                 second,
@@ -329,7 +329,7 @@ def _join(
 def counted_rows(context: Context, node: syntax.Call) -> values.RowsValue:
     """Returns DATASET(n, transform) as rows inside the row at hand."""
     number, transform, *rest = node.arguments
-    _refuse_others(one for one in rest if syntax.word_of(one) != "distributed")
+    datasets.refuse_others(rest, "distributed")
     item = trees.variable("number", AtomicType.BIGINT)
     place = trees.variable("at", AtomicType.INT)
     most = aggregates.numbers_to(_number(context, number))
@@ -372,7 +372,7 @@ def _projected(
 ) -> values.RowValue:
     """Returns the row that a transform makes of a single one."""
     _, second, *rest = node.arguments
-    _refuse_others(rest)
+    datasets.refuse_others(rest)
     first = types.whole(trees.literal(1))
     made = context.with_sides({"left": row, "counter": first}).value(second)
     if not isinstance(made, values.Made):
@@ -399,11 +399,3 @@ def listed_step(context: Context, node: syntax.Call) -> Iterator[values.RowsValu
             yield _CHILD_STEPS[node.word](context, node, rows)
         case _:
             return
-
-
-def _refuse_others(nodes: Iterable[syntax.Node]) -> None:
-    """Refuses options of a step on child rows that would change something."""
-    for node in nodes:
-        is_option = not isinstance(node, syntax.Omitted)
-        if is_option and syntax.word_of(node) not in datasets.PASSED_OVER:
-            raise refusal(node, "this here", "nothing more")

@@ -6,133 +6,24 @@
 
 Places are numbers, by which both sides are joined; where one side has more, the job
 fails.
-
-LIMIT(rows, n): what becomes of more rows than that.
-
-    LIMIT(rows, n, SKIP)             rows(COUNT(rows) <= n)
-    LIMIT(rows, n, ONFAIL(t))        .. + the row that t makes, where there are more
-    LIMIT(rows, n)                   rows beside a count that fails where there are more
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dovetail import spec
 from dovetail.dialects.ecl import datasets, syntax, trees, types, values
-from dovetail.dialects.ecl.aggregates import counted, nth
+from dovetail.dialects.ecl.aggregates import nth
 from dovetail.dialects.ecl.context import Context, is_word, refusal, unfolded
+from dovetail.dialects.ecl.limits import COUNT, NUMBER, ONE, Stop, or_failing
 from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.neighbours import lists
-from dovetail.dialects.ecl.options import failure_of
 from dovetail.dialects.ecl.records import default_record
 from dovetail.dialects.ecl.totals import gathering, narrowed, plain_join, widened
 from dovetail.dialects.ecl.trees import sql
 from dovetail.expression import Expression
 from dovetail.schema import AtomicType
-
-_PASSED = {*datasets.PASSED_OVER, "keyed", "count"}
-# A row of a number, beside which counts of other rows stand.
-_ONE = types.RecordType((types.Field("n", types.INTEGER),))
-_COUNT = types.whole(counted(values.RowsValue.together(_ONE)))
-_NUMBER = trees.column("n", AtomicType.BIGINT)
-
-
-def read_limit(context: Context, node: syntax.Call) -> values.DatasetValue:
-    """Returns LIMIT(rows, n, SKIP), or what else it says of too many rows."""
-    first, number, *rest = node.arguments
-    source, most = context.dataset(first), context.count(number)
-    options = [
-        one
-        for one in rest
-        if not isinstance(one, syntax.Omitted) and syntax.word_of(one) not in _PASSED
-    ]
-    for one in options:
-        if syntax.word_of(one) not in {"skip", "onfail", "fail"}:
-            raise refusal(one, "this in a LIMIT", "SKIP, FAIL(..) or ONFAIL(transform)")
-    for one in options[1:]:
-        raise refusal(one, "a second thing to do", "SKIP, FAIL or ONFAIL alone")
-    # The same rows are counted and kept: a total of them stands beside each.
-    few = _with(source, values.Total(source, _COUNT), f"x <= {most}L")
-    title = f"LIMIT in line {node.place.line}"
-    failure: spec.Failure | spec.Plainly = spec.Plainly()
-    for one in options:
-        if is_word(one, "skip"):
-            return few
-        if syntax.word_of(one) == "onfail":
-            return _or_one(context, one, source, few=few, most=most)
-        failure = failure_of(context, one)
-    if not isinstance(failure, spec.Failure):
-        failure = spec.Failure(0, f"{title}: more than {most} rows")
-    stop = _Stop(most, failure, title, f"more than {most} rows fail the job")
-    return _or_failing(source, spec.Grouped(source.step, ()), stop)
-
-
-def _with(
-    source: values.DatasetValue, total: values.Total, condition: str
-) -> values.DatasetValue:
-    """Returns the rows where a condition on a value of other rows holds."""
-    wide = widened(source, [total])
-    # The hidden column is the last one.
-    hidden = wide.schema.names[-1]
-    number = trees.column(hidden, AtomicType.BIGINT)
-    step = spec.Filtered(wide, trees.expressed(sql(condition, x=number)))
-    return replace(source, step=narrowed(step, source.record, [total]))
-
-
-def _or_one(
-    context: Context,
-    node: syntax.Node,
-    source: values.DatasetValue,
-    *,
-    few: values.DatasetValue,
-    most: int,
-) -> values.DatasetValue:
-    """Returns the rows, or the one row that ONFAIL makes in place of too many."""
-    if not isinstance(node, syntax.Call) or len(node.arguments) != 1:
-        raise refusal(node, "ONFAIL without a transform", "ONFAIL(transform)")
-    made = context.made(node.arguments[0])
-    if made.record.shape != source.record.shape:
-        raise refusal(node, "a transform of another record", "the record of the rows")
-    counted = datasets.columns([("n", _COUNT.tree)])
-    # Without groups: all rows are counted, and no row is one of its own.
-    count = spec.Counted(spec.Grouped(source.step, ()), _ONE.schema, counted)
-    many = spec.Filtered(count, trees.expressed(sql(f"x > {most}L", x=_NUMBER)))
-    row = datasets.projected(values.DatasetValue(many, _ONE), made)
-    one = datasets.as_record(row, source.record)
-    return values.DatasetValue(spec.Appended((few.step, one.step)), source.record)
-
-
-@dataclass(frozen=True, slots=True)
-class _Stop:
-    """How many of some rows there may be, and how a job fails that meets more."""
-
-    most: int
-    failure: spec.Failure
-    title: str
-    line: str
-
-
-# LIMIT(rows, 9): a filter that is true of any row, and cannot be asked before the count
-# of the others, which fails where there are more than nine.
-def _or_failing(
-    source: values.DatasetValue, rows: spec.Step, stop: _Stop
-) -> values.DatasetValue:
-    """Returns rows, or fails where there are too many of some other rows.
-
-    One row is joined with those others under a LIMIT that fails; how many pairs come
-    out stands beside each row and is never negative, so that it must be computed.
-    """
-    limit = spec.Limit(stop.most, spec.OnExceed.FAIL)
-    join = plain_join(datasets.columns([("n", _NUMBER)]), picks=spec.Picks(limit=limit))
-    told = spec.Told(stop.title, (("LIMIT", stop.line),))
-    # One row more than there may be says that there are too many.
-    few = spec.Chosen(rows, 1, stop.most + 1)
-    whole = spec.Inline(_ONE.schema, ((0,),))
-    counted = spec.Joined(whole, few, join, _ONE.schema, told, stop.failure)
-    total = values.Total(values.DatasetValue(counted, _ONE), _COUNT)
-    return _with(source, total, "x >= 0L")
-
 
 _ROW, _OTHER, _ROWS, _GROUP, _PLACE = "row", "other", "rows", "group", "place"
 
@@ -143,7 +34,7 @@ def read_combine(context: Context, node: syntax.Call) -> values.DatasetValue:
     left, right = context.dataset(first), context.dataset(second)
     by_group = bool(rest) and is_word(rest[0], "group")
     transform = [one for one in rest[by_group:][:1] if is_transform(context, one)]
-    datasets.refuse_others(rest[by_group + len(transform) :], set())
+    datasets.refuse_others(rest[by_group + len(transform) :])
     if by_group and not right.is_grouped:
         raise refusal(
             second,
@@ -160,9 +51,9 @@ def read_combine(context: Context, node: syntax.Call) -> values.DatasetValue:
         raise refusal(node, "groups without a transform", "COMBINE(.., GROUP, t)")
     one, other = _placed(left, _ROW), _placed(right, _OTHER)
     if by_group:
-        other = _numbered(lists(right, _OTHER), _PLACE)
+        other = datasets.numbered(lists(right, _OTHER), _PLACE)
     if left.is_grouped:
-        one = _numbered(_of_groups(left, left.record), _PLACE)
+        one = datasets.numbered(_of_groups(left, left.record), _PLACE)
     sides = _sides(left, right, by_group=by_group)
     # Values of other rows that the transform needs gather while it is read.
     inside, totals = gathering(context.of_sides(sides))
@@ -215,7 +106,7 @@ def read_regroup(context: Context, node: syntax.Call) -> values.DatasetValue:
     by = tuple(spec.By(_column(name)) for name in (_GROUP, "input"))
     ordered = spec.Ordered(spec.Appended(tuple(steps)), by)
     step = spec.Grouped(ordered, (_column(_GROUP),))
-    columns = datasets.columns(record.parts(_part(_ROW, record)))
+    columns = trees.select(record.parts(_part(_ROW, record)))
     rows = spec.Projected(step, record.schema, columns)
     return values.DatasetValue(rows, record, is_grouped=True)
 
@@ -223,10 +114,10 @@ def read_regroup(context: Context, node: syntax.Call) -> values.DatasetValue:
 def _placed(source: values.DatasetValue, name: str) -> values.DatasetValue:
     """Returns each row as one column, with its place."""
     record = types.RecordType((types.Field(name, source.record),))
-    whole = datasets.columns([(name, source.record.row("l"))])
+    whole = trees.select([(name, source.record.row("l"))])
     # Groups end here: a place is that among all rows.
     step = spec.Projected(spec.Grouped(source.step, ()), record.schema, whole)
-    return _numbered(values.DatasetValue(step, record), _PLACE)
+    return datasets.numbered(values.DatasetValue(step, record), _PLACE)
 
 
 def _of_groups(
@@ -236,7 +127,7 @@ def _of_groups(
 
     Groups have no numbers, their lists have: so they are listed, and taken apart again.
     """
-    groups = _numbered(lists(source, _ROWS), _GROUP)
+    groups = datasets.numbered(lists(source, _ROWS), _GROUP)
     found = {_GROUP: _part(_GROUP, types.INTEGER)}
     found |= {name: trees.literal(number) for name, number in numbers.items()}
     fields = (types.Field(name, types.INTEGER) for name in found)
@@ -248,12 +139,6 @@ def _of_groups(
     return unfolded(groups.step, of_item, items)
 
 
-def _numbered(source: values.DatasetValue, name: str) -> values.DatasetValue:
-    """Returns rows with their number, from 0."""
-    record = types.RecordType((*source.record.fields, types.Field(name, types.INTEGER)))
-    return values.DatasetValue(spec.Numbered(source.step, record.schema, name), record)
-
-
 def _beside(
     left: values.DatasetValue, right: values.DatasetValue, title: str
 ) -> values.DatasetValue:
@@ -261,7 +146,7 @@ def _beside(
     other = right.record.fields[0]
     record = types.RecordType((*left.record.fields, other))
     its = types.RecordType((other,)).columns("r")
-    select = datasets.columns([*left.record.columns(), *its])
+    select = trees.select([*left.record.columns(), *its])
     same = spec.Equality(_column(_PLACE), _column(_PLACE, "r"))
     join = plain_join(select, same, picks=spec.Picks())
     told = spec.Told(title, (("hard", "the place of the row"),))
@@ -276,15 +161,15 @@ def _or_unlike(
 
     Of two rows the second is there only where the counts differ: one is allowed.
     """
-    totals = [values.Total(side, _COUNT) for side in (left, right)]
-    two = values.DatasetValue(spec.Inline(_ONE.schema, ((0,), (1,))), _ONE)
+    totals = [values.Total(side, COUNT) for side in (left, right)]
+    two = values.DatasetValue(spec.Inline(ONE.schema, ((0,), (1,))), ONE)
     wide = widened(two, totals)
     counts = (trees.column(it, AtomicType.BIGINT) for it in wide.schema.names[-2:])
-    unlike = sql("n = 0L OR x <> y", n=_NUMBER, **dict(zip("xy", counts, strict=True)))
+    unlike = sql("n = 0L OR x <> y", n=NUMBER, **dict(zip("xy", counts, strict=True)))
     kept = spec.Filtered(wide, trees.expressed(unlike))
     said = f"{title}: the sides have different numbers of rows or groups"
-    stop = _Stop(1, spec.Failure(0, said), title, "as many rows on both sides")
-    return _or_failing(left, narrowed(kept, _ONE, totals), stop)
+    stop = Stop(1, spec.Failure(0, said), title, "as many rows on both sides")
+    return or_failing(left, narrowed(kept, ONE, totals), stop)
 
 
 def _column(name: str, letter: str = "l") -> Expression:

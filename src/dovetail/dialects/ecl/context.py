@@ -37,8 +37,7 @@ def unfolded(
     `is_grouped`: those of a list stay a group.
     """
     listed = types.RecordType((types.Field(_LIST, types.TableType(record)),))
-    columns = spec.Columns(((_LIST, trees.expressed(rows)),))
-    lists = spec.Projected(source, listed.schema, columns)
+    lists = spec.Projected(source, listed.schema, trees.select([(_LIST, rows)]))
     step = spec.Unfolded(lists, record.schema, _LIST, is_grouped)
     return values.DatasetValue(step, record, is_grouped=is_grouped)
 
@@ -86,6 +85,10 @@ class World:
     brought: dict[Path, values.Scope] = field(default_factory=dict)
     # Inputs by their names: one step for all that read an input alike.
     taken: dict[str, list[spec.Given]] = field(default_factory=dict)
+    # The steps of LIMITs that fail the job, each with what it is made of.
+    limited: list[tuple[spec.Step, values.Limited]] = field(default_factory=list)
+    # Whether a LIMIT of child rows fails the job.
+    may_fail_inside: bool = False
     # Definitions that mean something else for each row, so that none is kept.
     of_rows: set[int] = field(default_factory=set)
 
@@ -394,8 +397,7 @@ def as_type(
     if found is None:
         raise refusal(
             node,
-            f"a value of {types.spark_type(value.type)} where one of "
-            f"{types.spark_type(wanted)} must stand",
+            f"a value of {value.type} where one of {wanted} must stand",
             "a type that ECL casts to it",
         )
     return found

@@ -8,18 +8,19 @@ from functools import partial
 
 from dovetail import spec
 from dovetail.dialects.ecl import syntax, trees, types, values
-from dovetail.dialects.ecl.context import Context, is_word, refusal
+from dovetail.dialects.ecl.context import Context, as_type, is_word, refusal
 from dovetail.dialects.ecl.names import record_defined
 from dovetail.dialects.ecl.records import read_record, record_with
 from dovetail.dialects.ecl.scalars import compared
 from dovetail.dialects.ecl.totals import gathering, narrowed, widened
 from dovetail.expression.tables import entered
+from dovetail.schema import AtomicType
 
 Verb = Callable[[Context, syntax.Call], values.DatasetValue]
 COUNTER = types.whole(trees.of_pair("counter"))
 # What is made of a data set, by its name in a text.
 DATASETS: dict[str, Verb] = {}
-_verb = partial(entered, DATASETS)
+verb = partial(entered, DATASETS)
 # They say how an engine of HPCC goes about it, and change no rows.
 PASSED_OVER = {
     *("local", "stable", "unstable", "parallel", "ordered", "unordered", "many"),
@@ -31,6 +32,28 @@ def is_passed_over(node: syntax.Node) -> bool:
     """Tells whether an option only says how; HASH of a value is that value."""
     is_value = isinstance(node, syntax.Call) and node.word == "hash"
     return syntax.word_of(node) in PASSED_OVER and not is_value
+
+
+# Which algorithm sorts, by the names that HPCC has for them.
+_SORTED_BY = {"algorithm", "stable", "unstable"}
+_SORTERS = {
+    *("quicksort", "parquicksort", "taskquicksort", "mergesort", "parmergesort"),
+    *("heapsort", "insertionsort", "spillingquicksort"),
+}
+
+
+def check_ways(context: Context, node: syntax.Call) -> None:
+    """Refuses PARALLEL of no number, and an algorithm that HPCC does not have."""
+    for one in node.arguments:
+        match one:
+            case syntax.Call(arguments=(value,)) if one.word == "parallel":
+                context.count(value, 1)
+            case syntax.Call(arguments=(value,)) if one.word in _SORTED_BY:
+                found = context.constant(value)
+                if str(found).lower() not in _SORTERS:
+                    known = ", ".join(sorted(_SORTERS))
+                    told = f"the algorithm {found!r}"
+                    raise refusal(value, told, f"one of {known}")
 
 
 def row_at(record: types.RecordType, letter: str = "l") -> values.RowValue:
@@ -49,7 +72,7 @@ def row_scope(context: Context, row: values.RowValue) -> Context:
 
 
 # STEPPED of an index: in the order of these fields.
-@_verb("sort", "stepped")
+@verb("sort", "stepped")
 def _sort(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns SORT: by fields or values, downwards behind a minus."""
     first, *rest = node.arguments
@@ -128,7 +151,7 @@ def ordered(row: values.RowValue, one: types.Field) -> trees.Node:
 
 
 # DEDUP(rows, id)   DEDUP(rows, LEFT.id = RIGHT.id, ALL, KEEP(2), RIGHT)
-@_verb("dedup")
+@verb("dedup")
 def _dedup(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns DEDUP: the first, or the last, of rows that are the same."""
     first, *rest = node.arguments
@@ -173,7 +196,7 @@ def _same(context: Context, record: types.RecordType, node: syntax.Node) -> tree
 
 
 # A group without fields is none.
-@_verb("group", "ungroup")
+@verb("group", "ungroup")
 def _group(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns GROUP: neighbours with the same fields; without fields no groups."""
     first, *rest = node.arguments
@@ -192,7 +215,82 @@ def sorted_groups(step: spec.Step, by: tuple[spec.By, ...]) -> spec.Grouped:
     return spec.Grouped(spec.Ordered(step, by), tuple(one.value for one in by))
 
 
-@_verb("choosen")
+# SUBSORT(rows, {name}, {age}): the rows are sorted by age.
+@verb("subsort")
+def _subsort(context: Context, node: syntax.Call) -> values.DatasetValue:
+    """Returns SUBSORT: neighbours with the same fields in an order of their own."""
+    first, inner, outer, *rest = node.arguments
+    refuse_others(rest)
+    source = context.dataset(first)
+    if source.is_grouped:
+        raise refusal(first, "groups in SUBSORT", "SORT(groups, fields), or UNGROUP")
+    same, by = (tuple(orders(context, source.record, [it])) for it in (outer, inner))
+    groups = spec.Grouped(source.step, tuple(one.value for one in same))
+    return replace(source, step=spec.Grouped(spec.Ordered(groups, by), ()))
+
+
+# MERGE(one, other, SORTED(id), DEDUP), or MERGE([one, other], ..)
+@verb("merge")
+def _merge(context: Context, node: syntax.Call) -> values.DatasetValue:
+    """Returns MERGE: sorted data sets as one; equal rows in the order of these."""
+    sources: list[values.DatasetValue] = []
+    fields: list[syntax.Node] = []
+    is_unique = False
+    for one in node.arguments:
+        match one:
+            case syntax.Call() if one.word == "sorted" and fields:
+                raise refusal(one, "a second SORTED", "one of it")
+            case syntax.Call(arguments=given) if one.word == "sorted" and sources:
+                fields += given
+            case _ if is_word(one, "dedup"):
+                is_unique = True
+            case _ if is_passed_over(one) or isinstance(one, syntax.Omitted):
+                pass
+            case _:
+                match context.value(one):
+                    case values.SetOfDatasets(together):
+                        sources += together
+                    case _:
+                        sources.append(context.dataset(one))
+    if not fields:
+        raise refusal(node, "MERGE by nothing", "SORTED(fields) behind the rows")
+    whole = appended(node, sources)
+    by = tuple(orders(context, whole.record, fields))
+    step: spec.Step = spec.Ordered(whole.step, by)
+    if is_unique:
+        both = (_same(context, whole.record, it) for it in fields)
+        step = spec.Deduped(step, trees.expressed(trees.all_of(both)))
+    return replace(whole, step=step)
+
+
+# SAMPLE(rows, 3, 2): the second row of each three.
+@verb("sample")
+def _sample(context: Context, node: syntax.Call) -> values.DatasetValue:
+    """Returns SAMPLE: one row of so many, the first of them or a later one."""
+    first, many, *rest = node.arguments
+    source = context.dataset(first)
+    if source.is_grouped:
+        raise refusal(first, "groups in SAMPLE", "UNGROUP(rows)")
+    every = context.count(many, 1)
+    which = [context.count(one, 1) for one in rest if not is_passed_over(one)]
+    start = (*which, 1)[0] - 1
+    wide = numbered(source)
+    place = trees.column(wide.record.fields[-1].name, AtomicType.BIGINT)
+    is_one = f"x >= {start}L AND (x - {start}L) % {every}L = 0L"
+    kept = spec.Filtered(wide.step, trees.expressed(trees.sql(is_one, x=place)))
+    shown = trees.select(source.record.columns())
+    return replace(source, step=spec.Projected(kept, source.record.schema, shown))
+
+
+def numbered(
+    source: values.DatasetValue, name: str = "number of a row"
+) -> values.DatasetValue:
+    """Returns rows with their number, from 0, under a name that none of them has."""
+    record = types.RecordType((*source.record.fields, types.Field(name, types.INTEGER)))
+    return values.DatasetValue(spec.Numbered(source.step, record.schema, name), record)
+
+
+@verb("choosen")
 def _choosen(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns CHOOSEN: so many rows, from a place on."""
     # FEW says that they are few: it changes no rows.
@@ -205,7 +303,7 @@ def _choosen(context: Context, node: syntax.Call) -> values.DatasetValue:
 
 
 # Such as TOPN(rows, 3, -price)
-@_verb("topn")
+@verb("topn")
 def _topn(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns TOPN: so many rows of the sorted ones.
 
@@ -225,7 +323,7 @@ def _topn(context: Context, node: syntax.Call) -> values.DatasetValue:
     return replace(source, step=spec.Chosen(step, 1, context.count(number)))
 
 
-@_verb("distribute", "distributed", "sorted", "preload")
+@verb("distribute", "distributed", "sorted", "preload")
 def _same_rows(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns the rows as they are: how they are spread is Spark's to say."""
     first, *rest = node.arguments
@@ -269,7 +367,7 @@ _OF_FIELDS = {"hash", "hash32", "hash64", "hashcrc", "hashmd5", "merge"}
 _SPREADING = {*PASSED_OVER, "all", "assert", "pulled", "random"}
 
 
-@_verb("assert")
+@verb("assert")
 def _asserted(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns the rows of ASSERT."""
     pass_assert(context, node)
@@ -320,16 +418,30 @@ def chosen(
 def single(source: values.DatasetValue) -> values.DatasetValue:
     """Returns the one row of some, which is an absent one where there is none."""
     record = source.record
-    shown = columns(record.parts(source.first.tree))
+    shown = trees.select(record.parts(source.first.tree))
     step = spec.Counted(spec.Grouped(source.step, ()), record.schema, shown)
     return values.DatasetValue(step, record, is_single=True)
 
 
-def appended(sources: Iterable[values.DatasetValue]) -> values.DatasetValue:
+def appended(
+    node: syntax.Node, sources: Iterable[values.DatasetValue]
+) -> values.DatasetValue:
     """Returns the rows of several data sets, in the record of the first."""
     first, *rest = sources
+    for one in rest:
+        _refuse_unlike(node, one.record, first.record)
     others = [as_record(one, first.record).step for one in rest]
     return values.DatasetValue(spec.Appended((first.step, *others)), first.record)
+
+
+def _refuse_unlike(
+    node: syntax.Node, found: types.RecordType, record: types.RecordType
+) -> None:
+    """Refuses rows with a field of a record's name, but of no type that it takes."""
+    for one in record.fields:
+        for other in found.find(one.name):
+            item = trees.variable("item", types.spark_type(other.type))
+            as_type(node, types.Scalar(item, other.type), one.type)
 
 
 def as_record(
@@ -339,7 +451,9 @@ def as_record(
     if source.record == record:
         return source
     own = types.Scalar(source.record.side(), source.record)
-    step = spec.Projected(source.step, record.schema, columns(rebuilt(own, record)))
+    step = spec.Projected(
+        source.step, record.schema, trees.select(rebuilt(own, record))
+    )
     return values.DatasetValue(step, record)
 
 
@@ -355,22 +469,17 @@ def projected(source: values.DatasetValue, made: values.Made) -> values.DatasetV
     step = spec.Projected(
         source.step,
         made.record.schema,
-        columns(made.columns),
+        trees.select(made.columns),
         trees.expressed(made.skip),
     )
     return values.DatasetValue(step, made.record, is_grouped=source.is_grouped)
 
 
-def columns(parts: Iterable[tuple[str, trees.Node]]) -> spec.Columns:
-    """Returns named trees as columns."""
-    return spec.Columns(tuple((name, trees.expressed(tree)) for name, tree in parts))
-
-
-@_verb("project")
+@verb("project")
 def _project(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns PROJECT: a transform of LEFT and COUNTER, or the fields of a record."""
     first, second, *rest = node.arguments
-    refuse_others(rest, {"prefetch", "lookahead", "keyed"})
+    refuse_others(rest, "prefetch", "lookahead", "keyed")
     source = context.dataset(first)
     if isinstance(second, syntax.Braces):
         return tabled(context, source, second)
@@ -385,7 +494,7 @@ def _project(context: Context, node: syntax.Call) -> values.DatasetValue:
             return as_record(source, inside.record(second))
 
 
-@_verb("table")
+@verb("table")
 def _table(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns TABLE: the fields that a record computes from each row, or each group."""
     first, second, *rest = node.arguments
@@ -429,18 +538,17 @@ def tabled(
     # A field that looks at rows of GROUP makes one row of each group.
     if any(trees.is_over_rows(tree) for _, tree in shown):
         return values.DatasetValue(
-            spec.Counted(wide, plain.schema, columns(shown)), plain
+            spec.Counted(wide, plain.schema, trees.select(shown)), plain
         )
-    step = spec.Projected(wide, plain.schema, columns(shown))
+    step = spec.Projected(wide, plain.schema, trees.select(shown))
     return values.DatasetValue(step, plain, is_grouped=source.is_grouped)
 
 
-def refuse_others(nodes: Iterable[syntax.Node], known: set[str]) -> None:
+def refuse_others(nodes: Iterable[syntax.Node], *known: str) -> None:
     """Refuses options that would change something and are not known here."""
     for node in nodes:
-        if syntax.word_of(node) not in PASSED_OVER | known and not isinstance(
-            node, syntax.Omitted
-        ):
+        is_known = syntax.word_of(node) in {*PASSED_OVER, *known}
+        if not is_known and not isinstance(node, syntax.Omitted):
             raise refusal(
                 node, f'"{syntax.words_of(node) or "this"}" here', "nothing more"
             )

@@ -42,7 +42,7 @@ from dovetail.schema import AtomicType, Schema
 def read_normalize(context: Context, node: Call) -> values.DatasetValue:
     """Returns NORMALIZE(rows, a number or child rows, transform)."""
     first, second, third, *rest = node.arguments
-    datasets.refuse_others(rest, set())
+    datasets.refuse_others(rest)
     source = context.dataset(first)
     if source.is_grouped:
         raise refusal(first, "NORMALIZE of groups", "UNGROUP(rows)")
@@ -192,7 +192,7 @@ def _gathered(
     )
     record = types.RecordType(tuple(one for one, _ in whole))
     by = (_NUMBER, *(one.name for one, _ in unmatched))
-    shown_of = datasets.columns((one.name, tree) for one, tree in whole)
+    shown_of = trees.select((one.name, tree) for one, tree in whole)
     keeps = pairs.is_grouped
     step = spec.Counted(pairs.step, record.schema, shown_of, by, keeps_groups=keeps)
     return values.DatasetValue(step, record, is_grouped=keeps)
@@ -231,7 +231,7 @@ def _of_pairs(parts: joins.Parts, counts: options.Counts) -> options.Counts:
     limit = counts.picks.limit
     if not counts.instead or not isinstance(limit, spec.Limit):
         return counts
-    columns = datasets.columns(
+    columns = trees.select(
         (
             (_LEFT, parts.left.record.row("l")),
             (_NUMBER, types.column(_OF_LEFT)),

@@ -36,6 +36,7 @@ _ONE = dict.fromkeys(
         *("length", "abs", "truncate", "roundup", "sqrt", "exp", "ln", "log"),
         *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh"),
         *("matched", "wild", "rows", "recordof", "nofold", "nothor"),
+        *("thisnode", "allnodes"),
     ),
     (1, 1),
 )
@@ -44,6 +45,7 @@ _FROM_ONE = dict.fromkeys(
         *("output", "build", "buildindex", "dataset", "sort", "dedup", "group"),
         *("ungroup", "distribute", "distributed", "sorted", "assert", "preload"),
         *("trim", "map", "stepped", "global", "hash", "hash32", "hash64", "hashcrc"),
+        "merge",
     ),
     (1, _MANY),
 )
@@ -68,8 +70,9 @@ _TAKES: Mapping[str, tuple[int, int]] = {
     "random": (0, 0),
     "regexfind": (2, 4),
     "regexreplace": (3, 4),
-    "combine": (2, _MANY),
-    "regroup": (2, _MANY),
+    **dict.fromkeys(("combine", "regroup", "catch", "nonempty"), (2, _MANY)),
+    **dict.fromkeys(("enth", "sample"), (2, 5)),
+    "subsort": (3, _MANY),
     **dict.fromkeys(("power", "atan2", "range"), (2, 2)),
     "enum": (1, _MANY),
     "choosen": (2, 4),

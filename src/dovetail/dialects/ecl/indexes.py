@@ -290,7 +290,7 @@ def _as_built(built: values.DatasetValue, wanted: Wanted) -> values.DatasetValue
 
 def _in_words(record: types.RecordType, count: int) -> str:
     """Returns keys and payload in words."""
-    texts = [f"{one.name.lower()} {one.type}" for one in record.schema.columns]
+    texts = record.shape
     return f"{{{', '.join(texts[:count])}}}, {{{', '.join(texts[count:])}}}"
 
 
@@ -376,7 +376,7 @@ def read_fetch(context: Context, node: syntax.Call) -> values.DatasetValue:
     made = values.Made(base.record, tuple(own), trees.FALSE)
     if rest:
         made = inside.made(rest[0])
-    record, select = made.record, datasets.columns(made.columns)
+    record, select = made.record, trees.select(made.columns)
     where = trees.expressed(inside.scalar(third).tree)
     positions = [one for one in base.record.fields if one.is_position]
     if not positions:

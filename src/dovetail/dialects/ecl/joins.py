@@ -345,7 +345,7 @@ def join_step(
         spec.Clock.BATCH,
         tuple(one.equality for one in demands.hard),
         trees.expressed(demands.soft),
-        datasets.columns(made.columns),
+        trees.select(made.columns),
         absent_left=absent_row(parts.left.record),
         absent_right=absent_row(parts.right.record),
         picks=picks,
@@ -367,7 +367,7 @@ def join_step(
     is_skipped = trees.column(_SKIPPED, AtomicType.BOOLEAN)
     kept = spec.Filtered(joined, trees.expressed(trees.sql("NOT x", x=is_skipped)))
     record = parts.made.record
-    step = spec.Projected(kept, record.schema, datasets.columns(record.columns()))
+    step = spec.Projected(kept, record.schema, trees.select(record.columns()))
     return replace(found, step=step, record=record)
 
 

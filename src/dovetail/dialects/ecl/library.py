@@ -129,7 +129,7 @@ def read_library(context: Context, node: syntax.Call, path: Path) -> types.Scala
         return _OF_PROGRAM[name](context, node)
     if name not in _FUNCTIONS:
         theme, known = path[1] if path[1:] else "", [*_FUNCTIONS, *_OF_PROGRAM]
-        near = [it for it in known if it.startswith(f"{theme}.")] or known
+        near = [it for it in (*known, *_OLDER) if it.startswith(f"{theme}.")] or known
         raise refusal(
             node.of,
             f'"{".".join(path)}" is outside of what is understood of the library',
@@ -385,6 +385,20 @@ _FUNCTIONS: Mapping[str, _Function] = {
         _TEXT,
         "coalesce(get(split(x, ','), CAST(y - 1L AS INT)), '')",
     ),
+    # A bit of the number for each part, the lowest for the first.
+    "str.extractmultiple": _Function(
+        (_TEXT, _NUMBER),
+        _TEXT,
+        "array_join(filter(split(x, ','), "
+        "(part, at) -> shiftright(y, at) & 1L = 1L), ',')",
+    ),
+    "str.tohexpairs": _Function((types.Bytes(),), _TEXT, "hex(x)"),
+    # What is no pair of digits of base 16 gives no bytes.
+    "str.fromhexpairs": _Function(
+        (_TEXT,),
+        types.Bytes(),
+        "unhex(IF(rtrim(x) RLIKE '^([0-9A-Fa-f]{2})*$', rtrim(x), ''))",
+    ),
     "str.removesuffix": _Function(
         _TEXTS,
         _TEXT,
@@ -450,6 +464,7 @@ _FUNCTIONS: Mapping[str, _Function] = {
         (trees.literal(1800), trees.literal(2100)),
     ),
 }
+_OF_BYTES = {"str.tohexpairs", "str.fromhexpairs"}
 _OLDER: Mapping[str, str] = {
     f"{OLDER}.string{name}": f"str.{name}"
     for name in (
@@ -457,9 +472,15 @@ _OLDER: Mapping[str, str] = {
         *("findreplace", "filter", "filterout", "repeat", "wordcount"),
         *("findcount", "contains", "extract", "tocapitalcase", "totitlecase"),
         *("translate", "compareignorecase", "getnthword"),
-        *("excludenthword", "excludelastword"),
+        *("excludenthword", "excludelastword", "extractmultiple"),
     )
 } | {
     f"{OLDER}.stringsubstituteout": "str.substituteincluded",
     f"{OLDER}.stringsubstitute": "str.substituteexcluded",
+    # Letters are those of Unicode in any text.
+    **{
+        name.replace("str.", "uni."): name
+        for name in (*_FUNCTIONS, *_OF_PROGRAM)
+        if name.startswith("str.") and name not in _OF_BYTES
+    },
 }

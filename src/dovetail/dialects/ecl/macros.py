@@ -80,6 +80,11 @@ class _Piece:
 Pieces = list[_Piece]
 
 
+def _pieces(text: str) -> Pieces:
+    """Returns the words of a text, each where it stands."""
+    return [_Piece(it[0], it.start(), len(it[0])) for it in _WORD.finditer(text)]
+
+
 @dataclass(frozen=True, slots=True)
 class Macro:
     """A macro: its parameters, with what they are otherwise, and its words by lines."""
@@ -129,11 +134,7 @@ class Expanded(Source):
         """
         words = [_Piece(plain, 0, len(plain))]
         if bodies or outside or _MAKES.search(plain):
-            found = (
-                _Piece(one[0], one.start(), len(one[0]))
-                for one in _WORD.finditer(plain)
-            )
-            words = _Expansion(source, bodies, outside).expanded([*found])
+            words = _Expansion(source, bodies, outside).expanded(_pieces(plain))
         starts = (0, *accumulate(len(one.text) for one in words))
         ends = re.finditer("\n", source.text)
         lines = (0, *(one.end() for one in ends))
@@ -405,8 +406,7 @@ def macros_in(
 ) -> Mapping[tuple[str, ...], tuple[Macro, ...]]:
     """Returns the macros of a text by their names, those of modules behind these."""
     expansion = _Expansion(source, bodies)
-    words = _WORD.finditer(plain)
-    expansion.expanded([_Piece(it[0], it.start(), len(it[0])) for it in words])
+    expansion.expanded(_pieces(plain))
     return expansion.macros
 
 

@@ -21,18 +21,16 @@ from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.syntax import Call, Node
 from dovetail.dialects.ecl.totals import Gathered, gathering, widened
 from dovetail.dialects.ecl.trees import sql
-from dovetail.expression.tables import entered
 
 _ROWS, _FOLDED = aggregates.ROWS, "folded"
-NEIGHBOURS: dict[str, datasets.Verb] = {}
 
 
 # ITERATE(rows, TRANSFORM(r, SELF.total := LEFT.total + RIGHT.n, SELF := RIGHT))
-@entered(NEIGHBOURS, "iterate")
+@datasets.verb("iterate")
 def _iterate(context: Context, node: Call) -> values.DatasetValue:
     """Returns ITERATE: a transform of each row, and of the result before it."""
     first, transform, *rest = node.arguments
-    datasets.refuse_others(rest, set())
+    datasets.refuse_others(rest)
     source = context.dataset(first)
     along = aggregates.Along.of(source.record, source.record)
     made, totals = made_along(context, transform, along)
@@ -44,11 +42,11 @@ def _iterate(context: Context, node: Call) -> values.DatasetValue:
 
 
 # PROCESS(rows, ROW({0}, s), t(LEFT, RIGHT), u(LEFT, RIGHT)): u makes the next RIGHT.
-@entered(NEIGHBOURS, "process")
+@datasets.verb("process")
 def _process(context: Context, node: Call) -> values.DatasetValue:
     """Returns PROCESS: a transform of each row and of a row that goes along."""
     first, initial, transform, along, *rest = node.arguments
-    datasets.refuse_others(rest, set())
+    datasets.refuse_others(rest)
     source, start = context.dataset(first), context.scalar(initial)
     if not isinstance(start.type, types.RecordType):
         raise refusal(initial, "a PROCESS that begins with no row", "ROW(..)")
@@ -68,7 +66,7 @@ def _process(context: Context, node: Call) -> values.DatasetValue:
 
 
 # AGGREGATE(rows, r, TRANSFORM(r, SELF.n := RIGHT.n + LEFT.n, SELF := LEFT), LEFT.id)
-@entered(NEIGHBOURS, "aggregate")
+@datasets.verb("aggregate")
 def _aggregate(context: Context, node: Call) -> values.DatasetValue:
     """Returns AGGREGATE: what the rows with the same fields become, one by one."""
     first, second, transform, *rest = node.arguments
@@ -141,7 +139,7 @@ def _one_row(
 
 
 # ROLLUP(rows, LEFT.id = RIGHT.id, t(LEFT, RIGHT))   ROLLUP(rows, t(LEFT, RIGHT), id)
-@entered(NEIGHBOURS, "rollup")
+@datasets.verb("rollup")
 def _rollup(context: Context, node: Call) -> values.DatasetValue:
     """Returns ROLLUP by a condition, by fields, or of groups."""
     first, second, *rest = node.arguments
@@ -153,7 +151,7 @@ def _rollup(context: Context, node: Call) -> values.DatasetValue:
         transform, same = second, _by_last(context, along, rest)
     elif rest and is_transform(context, rest[0]):
         transform, *options = rest
-        datasets.refuse_others(options, set())
+        datasets.refuse_others(options)
         same = _by_condition(context, along, second)
     else:
         raise refusal(
@@ -293,7 +291,7 @@ def _of_groups(
         raise refusal(
             node, "a ROLLUP without a transform", "ROLLUP(groups, GROUP, transform)"
         )
-    datasets.refuse_others(rest[1:], set())
+    datasets.refuse_others(rest[1:])
     if not source.is_grouped:
         raise refusal(
             first, "ROLLUP of rows without groups", "GROUP(SORT(rows, key), key)"
@@ -302,16 +300,16 @@ def _of_groups(
     made = replace(context, sides={"left": row, "rows(left)": rows}).made(rest[0])
     if made.skip != trees.FALSE:
         raise refusal(rest[0], "SKIP in a ROLLUP", "a filter behind it")
-    step = spec.Counted(source.step, made.record.schema, datasets.columns(made.columns))
+    step = spec.Counted(source.step, made.record.schema, trees.select(made.columns))
     return values.DatasetValue(step, made.record)
 
 
 # Such as HAVING(GROUP(rows, id), COUNT(ROWS(LEFT)) > 1)
-@entered(NEIGHBOURS, "having")
+@datasets.verb("having")
 def _having(context: Context, node: Call) -> values.DatasetValue:
     """Returns HAVING: the groups of which a condition holds, as they are."""
     first, condition, *rest = node.arguments
-    datasets.refuse_others(rest, set())
+    datasets.refuse_others(rest)
     source = context.dataset(first)
     if not source.is_grouped:
         raise refusal(
@@ -335,7 +333,7 @@ def folded(
 ) -> tuple[spec.Step, trees.Node]:
     """Returns rows with the last state of a fold beside others, and its column."""
     result, beside = types.Field(_FOLDED, fold.type), types.RecordType(others)
-    columns = datasets.columns([(_FOLDED, state), *beside.columns()])
+    columns = trees.select([(_FOLDED, state), *beside.columns()])
     schema = types.RecordType((result, *others)).schema
     # A step of its own: its fields are taken out of the state one by one, and would
     # else go through the rows once for each of them.
@@ -345,6 +343,6 @@ def folded(
 def lists(source: values.DatasetValue, name: str = _ROWS) -> values.DatasetValue:
     """Returns a row for each group: the list of its rows."""
     record = types.RecordType((types.Field(name, types.TableType(source.record)),))
-    listed = datasets.columns([(name, aggregates.together(source.record).tree)])
+    listed = trees.select([(name, aggregates.together(source.record).tree)])
     step = spec.Counted(source.step, record.schema, listed)
     return values.DatasetValue(step, record)

@@ -410,7 +410,7 @@ def _replaced(
     # One row for each left row with too many candidates, not one for the whole join.
     names = [one.name for one in made.record.fields]
     instead = tuple(zip(names, (tree for _, tree in other.columns), strict=True))
-    transform = tuple((name, trees.expressed(tree)) for name, tree in instead)
+    transform = trees.select(instead).columns
     limit = spec.Limit(count, spec.OnExceed.TRANSFORM, transform)
     line = ("LIMIT", f"a left row with more than {count} candidates gives one row")
     return Counts(

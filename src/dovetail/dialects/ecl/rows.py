@@ -315,7 +315,7 @@ def _with_totals(
     if not totals:
         return of_row(node, row)
     record = _record_of(node, row)
-    columns = datasets.columns(datasets.rebuilt(row, record))
+    columns = trees.select(datasets.rebuilt(row, record))
     step = spec.Projected(as_total(row, totals).source.step, record.schema, columns)
     return values.DatasetValue(step, record)
 
@@ -333,7 +333,7 @@ def _made_rows(context: Context, items: tuple[syntax.Node, ...]) -> values.Datas
         if known_value(node, types.Scalar(made.skip, types.BOOLEAN)) is False:
             rows.append(_with_totals(node, row, totals))
     nothing = values.DatasetValue(spec.Inline(record.schema, ()), record)
-    return datasets.appended(rows) if rows else nothing
+    return datasets.appended(items[0], rows) if rows else nothing
 
 
 def of_row(node: syntax.Node, row: types.Scalar) -> values.DatasetValue:
@@ -379,7 +379,7 @@ def _of_value(context: Context, node: syntax.Call) -> values.DatasetValue:
             rows = tuple((one,) for one in listed)
             return values.DatasetValue(spec.Inline(record.schema, rows), record)
         case _:
-            datasets.refuse_others(rest, {"distributed"})
+            datasets.refuse_others(rest, "distributed")
             record = types.RecordType((types.Field("counter", types.INTEGER),))
             count = context.count(first)
             if count > _MOST_ROWS:

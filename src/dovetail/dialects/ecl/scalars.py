@@ -136,7 +136,7 @@ def _of_bits(node: syntax.Operation, operands: list[types.Scalar]) -> types.Scal
         if not isinstance(value.type, types.Whole):
             raise refusal(
                 node,
-                f'"{node.sign}" of {types.spark_type(value.type)}',
+                f'"{node.sign}" of {value.type}',
                 "whole numbers, whose bits it takes",
                 "AND, OR and NOT are of conditions",
             )

@@ -78,7 +78,7 @@ def read_set_join(
     join = replace(
         _join(parts, condition, options),
         ordered_by=options.ordered_by,
-        select=datasets.columns(made.columns),
+        select=trees.select(made.columns),
         skip_when=trees.expressed(made.skip),
     )
     steps = tuple(one.step for one in parts.sources)
@@ -107,8 +107,7 @@ def _parts_of(
         if one.record.shape != record.shape:
             raise refusal(
                 node.arguments[0],
-                f"a set of data sets with ({', '.join(record.shape)}) and with "
-                f"({', '.join(one.record.shape)})",
+                f"a set of data sets with {record} and with {one.record}",
                 "one record for all of them",
                 "PROJECT(data set, record) makes them alike",
             )
@@ -316,7 +315,7 @@ def read_merge_join(context: Context, node: syntax.Call) -> values.DatasetValue:
     options = _options(parts, rest)
     join = _join(parts, condition, options)
     step = _merged(parts, join, options)
-    columns = datasets.columns(parts.record.parts(_row("l", parts.record)))
+    columns = trees.select(parts.record.parts(_row("l", parts.record)))
     return values.DatasetValue(
         spec.Projected(step, parts.record.schema, columns), parts.record
     )
@@ -337,7 +336,7 @@ def _merged(
     one = _listed(parts.record)
     rows = values.RowsValue.together(types.RecordType((one,)))
     lists_of = aggregates.listed(rows, types.part(rows.item, one).tree)
-    every = datasets.columns([(_LIST, trees.sql("flatten(x)", x=lists_of))])
+    every = trees.select([(_LIST, trees.sql("flatten(x)", x=lists_of))])
     told = _in_words(parts, join, options)
     joined = spec.SetJoined(steps, replace(join, select=every), listed, told)
     items = spec.Unfolded(joined, _item(parts.record).schema, _LIST)
@@ -372,7 +371,7 @@ def _of_keys(
     rows = aggregates.together(record).tree
     items = trees.sql(f"transform(x, (one, at) -> {item})", x=rows)
     shape = types.RecordType((*keys, _listed(record)))
-    select = datasets.columns([*own, (_LIST, items)])
+    select = trees.select([*own, (_LIST, items)])
     by = tuple(it.name for it in keys)
     return spec.Counted(source.step, shape.schema, select, by)
 
@@ -384,7 +383,7 @@ def _apart(lists: spec.Step, record: types.RecordType) -> spec.Projected:
     items = unfolded(lists, item, types.column(listed))
     shape = types.RecordType((*record.fields, listed))
     one = trees.array([item.row("l")], item.struct)
-    select = datasets.columns([*record.parts(_row("l", record)), (_LIST, one)])
+    select = trees.select([*record.parts(_row("l", record)), (_LIST, one)])
     return spec.Projected(items.step, shape.schema, select)
 
 

@@ -44,10 +44,8 @@ def as_row(
     record: types.RecordType, row: trees.Node, totals: Sequence[Gathered]
 ) -> values.DatasetValue:
     """Returns a row that is made of values of whole data sets, as a data set of it."""
-    shown = ((name, trees.expressed(tree)) for name, tree in record.parts(row))
-    columns = spec.Columns(tuple(shown))
-    step = spec.Projected(_by_themselves(totals).step, record.schema, columns)
-    return values.DatasetValue(step, record)
+    step, shown = _by_themselves(totals).step, trees.select(record.parts(row))
+    return values.DatasetValue(spec.Projected(step, record.schema, shown), record)
 
 
 def _by_themselves(totals: Sequence[Gathered]) -> values.DatasetValue:
@@ -63,8 +61,7 @@ def narrowed(
     """Returns rows without their hidden columns."""
     if not totals:
         return step
-    columns = ((name, trees.expressed(tree)) for name, tree in record.columns())
-    return spec.Projected(step, record.schema, spec.Columns(tuple(columns)))
+    return spec.Projected(step, record.schema, trees.select(record.columns()))
 
 
 def origin(step: spec.Step) -> spec.Step:
@@ -140,7 +137,7 @@ def _beside(
     absent: spec.Absent = spec.BlankRow()
     if isinstance(total, values.Total):
         # The one row that there is.
-        of_all = spec.Columns(((one.name, trees.expressed(total.value.tree)),))
+        of_all = trees.select([(one.name, total.value.tree)])
         schema = types.RecordType((one,)).schema
         other: spec.Step = spec.Counted(
             spec.Grouped(total.source.step, ()), schema, of_all
@@ -156,8 +153,7 @@ def _beside(
         kind, strategy = spec.Kind.LEFT_OUTER, spec.Strategy.LOOKUP
         equalities, absent = total.equalities, absent_row(source.record)
     both = types.RecordType((*record.fields, one))
-    shown = [*record.columns(), (one.name, value)]
-    select = spec.Columns(tuple((name, trees.expressed(tree)) for name, tree in shown))
+    select = trees.select([*record.columns(), (one.name, value)])
     picks = spec.Picks(strategy=strategy)
     join = plain_join(select, *equalities, picks=picks, kind=kind)
     join = replace(join, absent_right=absent)

@@ -18,6 +18,7 @@ from collections.abc import Iterable
 from functools import partial, reduce
 from typing import TypeGuard
 
+from dovetail import spec
 from dovetail.expression import PAIR_NAMES, Expression
 from dovetail.expression.evaluation import folded
 from dovetail.expression.functions import build
@@ -198,6 +199,11 @@ def _bare(node: Node, row: Variable) -> Node:
 def expressed(node: Node) -> Expression:
     """Returns a tree as an expression of a program."""
     return Expression(text_of(node))
+
+
+def select(parts: Iterable[tuple[str, Node]]) -> spec.Columns:
+    """Returns named trees as the columns of a program's step."""
+    return spec.Columns(tuple((name, expressed(tree)) for name, tree in parts))
 
 
 def columns_of(node: Node) -> Iterable[Column]:

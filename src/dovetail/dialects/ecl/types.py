@@ -72,6 +72,10 @@ class Real:
 
     size: int = WIDEST
 
+    def __str__(self) -> str:
+        """Returns the name of the type."""
+        return f"REAL{self.size}"
+
 
 @dataclass(frozen=True, slots=True)
 class Exact:
@@ -85,6 +89,10 @@ class Exact:
         """Returns how many digits there are before the point."""
         return self.digits - self.places
 
+    def __str__(self) -> str:
+        """Returns the name of the type."""
+        return f"DECIMAL{self.digits}" + f"_{self.places}" * bool(self.places)
+
 
 @dataclass(frozen=True, slots=True)
 class Letters:
@@ -93,15 +101,27 @@ class Letters:
     length: int = 0
     is_upper: bool = False
 
+    def __str__(self) -> str:
+        """Returns the name of the type."""
+        return "Q" * self.is_upper + "STRING" + f"{self.length or ''}"
+
 
 @dataclass(frozen=True, slots=True)
 class Truth:
     """BOOLEAN."""
 
+    def __str__(self) -> str:
+        """Returns the name of the type."""
+        return "BOOLEAN"
+
 
 @dataclass(frozen=True, slots=True)
 class Bytes:
     """DATAn."""
+
+    def __str__(self) -> str:
+        """Returns the name of the type."""
+        return "DATA"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +130,10 @@ class SetOf:
 
     element: EclType
     is_open: bool = field(default=False, compare=False)
+
+    def __str__(self) -> str:
+        """Returns the type as ECL writes it."""
+        return f"SET OF {self.element}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +171,10 @@ class RecordType:
     """A record: fields in order."""
 
     fields: tuple[Field, ...]
+
+    def __str__(self) -> str:
+        """Returns the type as ECL writes it."""
+        return f"{{{', '.join(f'{it.type} {it.name}' for it in self.fields)}}}"
 
     def find(self, name: str) -> Iterator[Field]:
         """Gives the field of a name, whatever its case, where there is one."""
@@ -205,6 +233,10 @@ class TableType:
     """A child data set: rows of a record."""
 
     record: RecordType
+
+    def __str__(self) -> str:
+        """Returns the type as ECL writes it."""
+        return f"DATASET({self.record})"
 
 
 EclType = (

@@ -111,6 +111,15 @@ class DatasetValue:
 
 
 @dataclass(frozen=True, slots=True)
+class Limited:
+    """Rows of which there may be so many, and how a job fails that meets more."""
+
+    source: DatasetValue
+    most: int
+    failure: spec.Failure
+
+
+@dataclass(frozen=True, slots=True)
 class Total:
     """A single value that is computed from a whole data set."""
 

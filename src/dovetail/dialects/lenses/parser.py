@@ -40,6 +40,7 @@ _KINDS = {
     TokenType.INNER: spec.Kind.INNER,
     TokenType.OUTER: spec.Kind.FULL_OUTER,
 }
+_SIDED = (spec.Kind.LEFT_OUTER, spec.Kind.RIGHT_OUTER)
 _FORMATS = ("INT", "LONG", "STRING", "JSON", "AVRO", "BYTES", "PROTOBUF", "XML", "CSV")
 _WINDOWED = re.compile(r"(TW|SW)(INT|LONG|STRING|JSON|AVRO|BYTES)")
 _SETTINGS = re.compile(
@@ -186,6 +187,7 @@ class Select:
     join: Join | Nothing = NOTHING
     more: tuple[Join, ...] = ()
     laterals: tuple[Lateral, ...] = ()
+    time: exp.Expr | Nothing = NOTHING
     where: exp.Expr | Nothing = NOTHING
     window: WindowBy | Nothing = NOTHING
     groups: tuple[exp.Expr, ...] | Nothing = NOTHING
@@ -529,7 +531,10 @@ class _Statements:
         self.filled.append(filled)
 
 
-_JOINS = ("JOIN", "LEFT JOIN", "RIGHT JOIN", "INNER JOIN", "OUTER JOIN")
+_JOINS = (
+    *("JOIN", "LEFT JOIN", "RIGHT JOIN", "INNER JOIN", "OUTER JOIN"),
+    *("LEFT OUTER JOIN", "RIGHT OUTER JOIN", "FULL OUTER JOIN", "FULL JOIN"),
+)
 _BEHIND = ("WITHIN", "LATERAL", "WHERE", "WINDOW BY", "GROUP BY", "HAVING")
 _OTHER_KINDS = ("FULL", "CROSS", "NATURAL")
 _UNKNOWN = ("ORDER BY", "LIMIT", "UNION", "EVENTTIME BY", *_OTHER_KINDS)
@@ -601,6 +606,9 @@ class _Clauses:
     def read(self) -> Select:
         """Returns the query with all its clauses."""
         cursor = self.cursor
+        if cursor.take("EVENTTIME", "BY"):
+            inner = cursor.until(*_BEHIND, *_UNKNOWN, *_JOINS)
+            self.query = replace(self.query, time=inner.expression(self.query.aliases))
         while cursor.take("LATERAL"):
             place, inner = cursor.place, cursor.until("AS")
             node = inner.expression(self.query.aliases)
@@ -643,9 +651,16 @@ class _Clauses:
         if cursor.words(1) == (",",):
             raise cursor.stopped("LEFT, RIGHT, INNER or OUTER JOIN")
         kind = spec.Kind.INNER
-        if not cursor.is_done and cursor.token.token_type in _KINDS:
+        # Where all rows are there from the start, joins are called as those of tables.
+        if not self.query.kind and cursor.take("FULL"):
+            cursor.take("OUTER")
+            cursor.need("JOIN")
+            kind = spec.Kind.FULL_OUTER
+        elif not cursor.is_done and cursor.token.token_type in _KINDS:
             kind = _KINDS[cursor.token.token_type]
             cursor.at += 1
+            if not self.query.kind and kind in _SIDED:
+                cursor.take("OUTER")
             cursor.need("JOIN", hint="kinds of joins are LEFT, RIGHT, INNER and OUTER")
         elif not cursor.take("JOIN"):
             return

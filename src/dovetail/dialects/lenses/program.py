@@ -46,8 +46,6 @@ class Topics:
     filled: dict[str, Records] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
     steps: dict[str, spec.Step] = field(default_factory=dict)
-    running: list[spec.Named | spec.Nested] = field(default_factory=list)
-    """Tables whose updates come out, and of which none can read yet."""
 
     def program(self) -> spec.Program:
         """Returns what comes out of the text."""
@@ -91,16 +89,16 @@ class Topics:
         remarks = (*self.text.remarks, *self.remarks)
         return spec.Program(tuple(outputs.values()), remarks)
 
-    def known(self, named: parser.Named) -> Records:
+    def known(self, named: parser.Named, *, is_plain: bool = False) -> Records:
         """Returns the records of a source: those of a query, or of an input."""
         name = named.name.lower()
         if [one.name.lower() for one in self.text.filled].count(name) > 1:
             raise not_yet(named.place, f'a query of "{name}", which several fill')
         if name in self.filled:
             found = self.filled[name]
-            if isinstance(found, Rows) and found.source in self.running:
-                what = "a query of what GROUP BY without WINDOW BY gives"
-                raise not_yet(named.place, what)
+            if isinstance(found, Rows) and found.is_running and not is_plain:
+                what = "a join, LATERAL or GROUP BY of what GROUP BY alone gives"
+                raise not_yet(named.place, what, "WINDOW BY beside that GROUP BY")
             return found
         topics = [one for one in self.inputs if one not in self.steps]
         # Case counts where nothing else parts two topics.
@@ -190,9 +188,8 @@ class Topics:
         time = TIME if TIME in step.schema.names else ""
         stream = spec.Input("", spec.InputKind.STREAM, step.schema, time=time)
         source = self._named(title, step, source=stream)
-        if is_running:
-            self.running.append(source)
-        return replace(Rows.of(self.inputs[source.name]), topic="")
+        rows = Rows.of(self.inputs[source.name])
+        return replace(rows, topic="", is_running=is_running)
 
     def _named(self, title: str, step: spec.Step, *, source: spec.Input) -> spec.Named:
         """Returns the name under which a step is an input."""

@@ -95,8 +95,11 @@ class Sources(Protocol):
     inputs: dict[str, spec.Input]
     is_bounded: bool
 
-    def known(self, named: parser.Named) -> Records:
-        """Returns the records of a source of a name."""
+    def known(self, named: parser.Named, *, is_plain: bool = False) -> Records:
+        """Returns the records of a source of a name.
+
+        Where a query `is_plain` it only has other fields of them, or fewer of them.
+        """
 
     def kept(self, made: Made, named: parser.Named) -> Rows:
         """Returns the changes of a join of tables as a table that another one reads."""
@@ -116,10 +119,7 @@ class Sources(Protocol):
         """Returns columns of records as a step, perhaps with what each row does."""
 
     def added(self, title: str, step: spec.Step, *, is_running: bool) -> Rows:
-        """Returns what a step gives as rows, of which others may read.
-
-        Of a table that is `is_running` none can yet.
-        """
+        """Returns what a step gives as rows, of which others may read."""
 
 
 class Query:
@@ -140,11 +140,16 @@ class Query:
         self._refuse_groups()
         if isinstance(select.join, parser.Join):
             return self._joined(select.join)
-        source = self.sources.known(select.source)
+        is_more = bool(select.laterals) or isinstance(select.groups, tuple)
+        source = self.sources.known(select.source, is_plain=not is_more)
         self._check_kind(source)
-        is_more = select.laterals or isinstance(select.groups, tuple)
+        if isinstance(source, Rows) and source.change and select.where != NOTHING:
+            # A group that WHERE drops from then on would have to be taken away.
+            told = "WHERE over what GROUP BY gives of a table"
+            raise not_yet(select.source.place, told, "HAVING beside that GROUP BY")
         if isinstance(source, Made) and source.is_stream and is_more:
             source = self._standing(source, select.source)
+        self._check_time(source)
         for one in select.laterals:
             source = self._unfolded(source, one)
         seen = Seen(self.text, ((select.source.alias, source),))
@@ -153,6 +158,17 @@ class Query:
             return self._grouped(select.groups, found, seen=seen)
         fields, key = self._fields(seen, frozenset())
         return replace(found, fields=fields, key=key or source.key)
+
+    def _check_time(self, source: Records) -> None:
+        """Refuses EVENTTIME BY of anything but the time that records have."""
+        node, named = self.select.time, self.select.source
+        if not isinstance(node, exp.Expr):
+            return
+        seen = Seen(self.text, ((named.alias, source),))
+        if self.values.meant(node, seen) != source.time:
+            told = f'EVENTTIME BY {node.sql()}, which is no time of "{named.name}",'
+            hint = 'dt.stream(.., time="column") says which column is the time'
+            raise not_yet(self.text.at(node), told, hint)
 
     def _unfolded(self, source: Records, lateral: parser.Lateral) -> Records:
         """Returns a record for each element of a list, with all that the record has."""
@@ -356,6 +372,9 @@ class Query:
     def _check_kind(self, source: Records) -> None:
         """Refuses a stream that is read as a table, and the reverse."""
         word = STREAM if source.is_stream else TABLE
+        # Updates of groups are both: a stream, of a table.
+        if isinstance(source, Rows) and source.is_running:
+            return
         if self.select.kind == TABLE != word and self._gives_table:
             told = f'"{self.select.source.name}": the groups are a table of all records'
             self.remarks.append(f"SELECT TABLE of the stream {told}")
@@ -373,6 +392,9 @@ class Query:
 
     def _joined(self, first: parser.Join) -> Made:
         """Returns what a join of two sources gives, or joins of more in their order."""
+        if isinstance(self.select.time, exp.Expr):
+            hint = "WITH x AS (SELECT .. EVENTTIME BY ..); joins x"
+            raise not_yet(first.place, "a join behind EVENTTIME BY", hint)
         join, seen = first, self._pair(first)
         for behind in self.select.more:
             seen = self._behind(join, seen, behind)

@@ -72,7 +72,8 @@ class Rows:
 
     `kept` must be true of a record that is there; `time` is null where it has none. Of
     groups of a table the column `change` says what each row does to them. Those of a
-    join that stand by themselves are `behind` it.
+    join that stand by themselves are `behind` it. `is_running`: they are the updates of
+    groups without an end, of which only fields and filters are read yet.
     """
 
     source: spec.Named | spec.Nested
@@ -85,6 +86,7 @@ class Rows:
     kept: tuple[exp.Expr, ...] = ()
     change: str = ""
     behind: tuple[spec.JoinSpec, ...] = ()
+    is_running: bool = False
 
     @classmethod
     def of(cls, source: spec.Input) -> Rows:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 
 from dovetail import spec
 from dovetail.dialects.spl import syntax, types, values
+from dovetail.dialects.spl.elements import turns
 from dovetail.dialects.spl.expressions import (
     PortView,
     Scope,
@@ -82,11 +83,9 @@ class Writer:
         self.columns.append(SchemaColumn(column, types.stored(kind)))
         return Binding(code.Target(column), kind, is_mutable)
 
-    def state(self, logic: syntax.Logic) -> Iterator[code.Assigned]:
-        """Yields the first values of the variables of a `state` clause."""
-        for one in syntax.listed(logic.body):
-            if not isinstance(one, syntax.Variable):
-                raise refused(one.place, "code in state", "type name = value;")
+    def state(self) -> Iterator[code.Assigned]:
+        """Yields the first values of the variables that last."""
+        for one in self.operator.call.lasting:
             bound, found = self._declared(one, self.lasting)
             self.lasting[one.name] = found
             yield from bound
@@ -201,28 +200,16 @@ class Writer:
         return [*steps.before, decided, *steps.behind, branched]
 
     def _loop(self, node: syntax.Loop | syntax.Each, names: Names) -> code.Statement:
-        """Returns a `while`, or a `for`; of a map it goes through the keys."""
+        """Returns a `while`, or a `for`."""
         if isinstance(node, syntax.Loop):
             holds = self.condition(node.condition, names)
             body = self.statements(node.body, names)
             return code.Repeated(holds.expression, body)
-        whole = bind(node.elements, self.scope(names))
-        kind = whole.type
-        if not isinstance(kind, Holder) or kind.word == "optional":
-            found = f"a for over {kind}"
-            raise refused(node.elements.place, found, "a list, a set or a map")
         declared = self.sees.read_type(node.type)
-        if declared != types.loose(kind.of[0]):
-            raise refused(
-                node.type.place, f"{node.name} is {declared}", str(kind.of[0])
-            )
-        elements = whole
-        if kind.word == "map":
-            keys = Holder("list", kind.of[:1])
-            elements = values.of_type(keys, "map_keys(x)", node.place, x=whole.tree)
+        whole = turns(node, bind(node.elements, self.scope(names)), declared)
         item = self.variable(node.name, declared, is_mutable=False)
         body = self.statements(node.body, {**names, node.name: item})
-        return code.ForEach(item.target.name, elements.expression, body)
+        return code.ForEach(item.target.name, whole.expression, body)
 
     # What changes.
 

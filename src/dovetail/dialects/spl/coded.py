@@ -45,25 +45,19 @@ from dovetail.spec import code
 
 def has_code(call: syntax.Invocation) -> bool:
     """Tells whether code of an operator does more than name constants."""
-    return is_stateful(call) or any(it.words[0] != "state" for it in call.logics)
+    return is_stateful(call) or bool(call.codes)
 
 
 def is_stateful(call: syntax.Invocation) -> bool:
     """Tells whether an operator has variables that change and last."""
-    states = (logic.body for logic in call.logics if logic.words[0] == "state")
-    return any(
-        isinstance(one, syntax.Variable) and one.is_mutable
-        for body in states
-        for one in syntax.nodes(body)
-    )
+    return any(one.is_mutable for one in call.lasting)
 
 
 def custom(operator: Operator) -> list[Stream]:
     """Returns the streams of a Custom: what its code hands on."""
     call = operator.call
-    codes = [logic for logic in call.logics if logic.words[0] != "state"]
     # Code that only hands tuples on needs no worker: it is filters and projections.
-    is_simple = all(it.words[0] == "onTuple" and is_plain(it.body) for it in codes)
+    is_simple = all(it.words[0] == "onTuple" and is_plain(it.body) for it in call.codes)
     is_simple &= not is_stateful(call) and not call.catches
     operator.params(())
     if is_simple and not _Coding.of(operator).divides:
@@ -288,12 +282,7 @@ class _Coding:
             count = values.of_type(types.UINT64, "x", NOWHERE, x=number)
             sees = replace(sees, functions={"IterationCount": count})
         writer = Writer(operator, sees, outputs)
-        state = tuple(
-            step
-            for logic in operator.call.logics
-            if logic.words[0] == "state"
-            for step in writer.state(logic)
-        )
+        state = tuple(writer.state())
         found = _handlers(operator, writer)
         schemas = tuple(made.schema for made in operator.made)
         made = code.Code(schemas, Schema(tuple(writer.columns)), state, *found)
@@ -430,10 +419,8 @@ def _handlers(
     """Returns what is done with a tuple, with a mark, and at the end."""
     call, views = operator.call, writer.sees.ports
     on_row, on_mark, on_end = (list[code.Statement]() for _ in range(3))
-    for logic in call.logics:
+    for logic in call.codes:
         event, port = logic.words[0], logic.words[-1]
-        if event == "state":
-            continue
         # `onTuple I`: the last word is the port, if there is more than one word.
         view = writer.sees.port(port)
         if event not in {"onTuple", "onPunct"} or view is None or len(logic.words) == 1:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from dovetail.dialects.spl import types, values
+from dovetail.dialects.spl import syntax, types, values
 from dovetail.dialects.spl.absence import composed, failures
 from dovetail.dialects.spl.values import Value
 from dovetail.errors import Place
@@ -20,6 +20,7 @@ from dovetail.expression.tree import Lambda
 
 Operate = Callable[[str, Value, Value, Place], Value]
 PLACES = frozenset({types.INT32, types.UINT32})
+_SIZES = {types.USTRING: "length(x)", types.RSTRING: "octet_length(x)"}
 
 
 def element(whole: Value, at: Value, place: Place) -> Value:
@@ -42,9 +43,8 @@ def element(whole: Value, at: Value, place: Place) -> Value:
         case kind if kind in types.STRINGS:
             _need_place(at)
             letter = values.part_of_text(whole, "y", "1", y=at.tree)
-            size = "length(x)" if kind == types.USTRING else "octet_length(x)"
             # Beyond the text there is no letter: the second of one element.
-            template = f"array(z)[IF(y >= 0 AND y < {size}, 0, 1)]"
+            template = f"array(z)[IF(y >= 0 AND y < {_SIZES[kind]}, 0, 1)]"
             parts = {"x": whole.tree, "y": at.tree, "z": letter}
             return values.of_type(kind, template, place, **parts)
         case kind:
@@ -119,6 +119,34 @@ def mapped(parts: Sequence[Value], place: Place) -> Value:
         template = f"IF(size(array_distinct(x)) = {len(keys)}, y, NULL)"
         tree = compose(template, x=own, y=tree)
     return Value(kind, values.made_of(parts, tree), place)
+
+
+def turns(node: syntax.Each, whole: Value, declared: types.SplType) -> Value:
+    """Returns the list through which a `for` goes, whose variable has a declared type.
+
+    Of a map it is its keys, of a text its letters.
+    """
+    place = node.place
+    match whole.type:
+        case types.Holder("map", (key, _)):
+            kind = types.Holder("list", (key,))
+            found = values.of_type(kind, "map_keys(x)", place, x=whole.tree)
+        case types.Holder("list" | "set"):
+            found = whole
+        case types.Scalar() as kind if kind in types.STRINGS:
+            at = variable("at", types.stored(types.INT32))
+            letter = Lambda((at,), values.part_of_text(whole, "y", "1", y=at))
+            places = f"filter(sequence(0, {_SIZES[kind]}), z -> z < {_SIZES[kind]})"
+            letters = build("transform", composed(places, x=whole.tree), letter)
+            found = Value(types.Holder("list", (kind,)), letters, place)
+        case kind:
+            known = "a list, a set, a map or a text"
+            raise types.refused(node.elements.place, f"a for over {kind}", known)
+    assert isinstance(found.type, types.Holder)  # noqa: S101 - all of these are
+    item = types.loose(found.type.of[0])
+    if declared != item:
+        raise types.refused(node.type.place, f"{node.name} is {declared}", str(item))
+    return found
 
 
 def has(one: Value, whole: Value, place: Place) -> Value:

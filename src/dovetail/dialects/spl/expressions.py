@@ -103,10 +103,13 @@ def bind(node: syntax.Node, scope: Scope) -> Value:
     """Returns the value of an expression."""
     place = node.place
     match node:
-        case syntax.Name(text=text) if not isinstance(node, syntax.Scoped):
+        case syntax.Scoped():
+            told = "a namespace in front of a value"
+            raise types.refused(place, told, "that of a function or a type")
+        case syntax.Name(text=text):
             return _named(text, scope, place)
-        case syntax.Operation(sign=sign, operands=operands):
-            return _operation(sign, operands, scope, place)
+        case syntax.Operation():
+            return _operation(node, scope)
         case syntax.Member(of=of, name=name):
             return _member(of, name, scope, place)
         case syntax.Cast(type=kind, value=value):
@@ -117,9 +120,6 @@ def bind(node: syntax.Node, scope: Scope) -> Value:
             return replace(scope.functions[name], place=place)
         case syntax.Call():
             return _call(node, scope)
-        case syntax.Stepped(sign=sign):
-            expected = "code of a Custom, a Functor or a Beacon whose variable it is"
-            raise types.refused(place, f"{sign} in this expression", expected)
         case syntax.Part(of=of, at=at):
             return elements.element(bind(of, scope), bind(at, scope), place)
         case syntax.Slice(of=of, start=start, end=end):
@@ -145,11 +145,11 @@ def _written(node: syntax.Node, scope: Scope) -> Value:
             return elements.listed(word, [bind(one, scope) for one in items], place)
         case syntax.Pairs(values=items):
             return elements.mapped([bind(one, scope) for one in items], place)
+        case syntax.Stepped(sign=sign):
+            expected = "code of a Custom, a Functor or a Beacon whose variable it is"
+            raise types.refused(place, f"{sign} in this expression", expected)
         case syntax.Primitive() | syntax.Collection() | syntax.TupleBody():
             raise types.refused(place, "a type in the place of a value", "a value")
-        case syntax.Scoped():
-            told = "a namespace in front of a value"
-            raise types.refused(place, told, "that of a function or a type")
         case _:
             expected = "a cast that says its type: (list<int32>) []"
             raise types.refused(place, "a list, set or map of nothing", expected)
@@ -164,6 +164,25 @@ def _cast(kind: types.SplType, node: syntax.Node, scope: Scope, place: Place) ->
     if isinstance(kind, types.Bounded):
         found = replace(found, tree=values.cut(found, kind))
     return found
+
+
+def _kind_alone(node: syntax.Node, scope: Scope) -> types.SplType | None:
+    """Returns the type of a name that no value has, None where there is none."""
+    if isinstance(node, syntax.Name) and _known(node.text, scope, node.place):
+        return None
+    return _kind_named(node, scope)
+
+
+def _signed(node: syntax.CastOrSum, kind: types.SplType, scope: Scope) -> Value:
+    """Returns a value with a sign as another type."""
+    value = node.operands[1]
+    # What stands behind the sign has not said where its brackets are.
+    if isinstance(value, syntax.Operation):
+        hint = f"({kind}) ({node.sign}(..)), or (({kind}) {node.sign}a) * b"
+        told = f"a cast of what {node.sign} stands before, which goes on"
+        raise types.refused(value.place, told, "brackets", hint)
+    inner = syntax.Operation(node.place, node.sign, (value,))
+    return _cast(kind, inner, scope, node.place)
 
 
 def declared(node: syntax.Node, value: Value, scope: Scope) -> types.SplType:
@@ -310,10 +329,11 @@ _BINARY: Mapping[str, Callable[[str, Value, Value, Place], Value]] = {
 """What an operator makes of two values, whatever they are."""
 
 
-def _operation(
-    sign: str, operands: Sequence[syntax.Node], scope: Scope, place: Place
-) -> Value:
+def _operation(node: syntax.Operation, scope: Scope) -> Value:
     """Returns what an operator makes of its operands."""
+    sign, operands, place = node.sign, node.operands, node.place
+    if isinstance(node, syntax.CastOrSum) and (kind := _kind_alone(operands[0], scope)):
+        return _signed(node, kind, scope)
     match sign, operands:
         # The least number of a width has no positive: it is read with its sign.
         case "-", [syntax.Number(text=text)]:
@@ -490,12 +510,14 @@ def need_boolean(value: Value, what: str) -> None:
 
 def _call(node: syntax.Call, scope: Scope) -> Value:
     """Returns what a function gives."""
-    called, arguments = node.of, [bind(one, scope) for one in node.arguments]
+    called = node.of
     name = called.text if isinstance(called, syntax.Name) else ""
     known = scope.library.get(name)
-    if known is None and len(arguments) == 1 and (kind := _kind_named(called, scope)):
+    match node.arguments:
         # (T) (x + 1) is read as a call first: what T is its place decides.
-        return converted(arguments[0], kind, node.place)
+        case [value] if known is None and (kind := _kind_named(called, scope)):
+            return _cast(kind, value, scope, node.place)
+    arguments = [bind(one, scope) for one in node.arguments]
     if not name:
         told = "a call of what is no function"
         raise types.refused(called.place, told, "its name, as in spl.math::abs(x)")

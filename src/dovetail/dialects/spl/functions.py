@@ -243,14 +243,15 @@ class _Body:
             body = syntax.Choice(node.place, node.condition, branches)
             turn = self._value((body,), inside, loop.ends()).tree
             return replace(behind, tree=loop.turns.repeated(start, turn, behind.tree))
-        elements, kind = self._elements(node, names)
+        kind = self.scope.read_type(node.type)
+        whole = elements.turns(node, bind(node.elements, self._sees(names)), kind)
         item = variable(node.name, types.stored(kind))
         value = Value(kind, item, node.place)
         local = _Local(kind, is_mutable=False, value=value)
         inside = {**inside, node.name: local}
         turn = self._value((node.body,), inside, loop.ends()).tree
         tree = loop.turns.folded(
-            elements, item, start=start, turn=turn, behind=behind.tree
+            whole.tree, item, start=start, turn=turn, behind=behind.tree
         )
         return replace(behind, tree=tree)
 
@@ -272,20 +273,6 @@ class _Body:
         has_returned = values.of_type(BOOLEAN, f"x = {Way.RETURNED:d}", place, x=way)
         found = Value(self.result(), part(state, RESULT), place)
         return chosen(has_returned, ends.returned(found, _outside(rest, names)), value)
-
-    def _elements(self, node: syntax.Each, names: _Names) -> tuple[Node, SplType]:
-        """Returns the list through which a `for` goes; of a map it is its keys."""
-        whole = bind(node.elements, self._sees(names))
-        kind = whole.type
-        if not isinstance(kind, types.Holder) or kind.word == "optional":
-            found = f"a for over {kind}"
-            raise refused(node.elements.place, found, "a list, a set or a map")
-        declared = self.scope.read_type(node.type)
-        if declared != types.loose(kind.of[0]):
-            found, expected = f"{node.name} is {declared}", str(kind.of[0])
-            raise refused(node.type.place, found, expected)
-        is_map = kind.word == "map"
-        return compose("map_keys(x)" if is_map else "x", x=whole.tree), declared
 
     def _holds(self, node: syntax.Choice, names: _Names) -> Value:
         """Returns the condition of an `if`."""

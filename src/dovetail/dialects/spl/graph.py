@@ -6,14 +6,14 @@ way, what it gives is refused: a join of ours has no way back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from dovetail import spec
 from dovetail.dialects.spl import coded, files, operators, syntax, types, windowed
 from dovetail.dialects.spl.code import is_silent
-from dovetail.dialects.spl.expressions import PortView, Scope, begun
+from dovetail.dialects.spl.expressions import PortView, Scope, begun, bind
 from dovetail.dialects.spl.history import with_history
 from dovetail.dialects.spl.joins import join
 from dovetail.dialects.spl.library.call import Function
@@ -233,8 +233,8 @@ class Graph:
         # Code comes before what the operator does itself.
         if coded.has_code(call) and call.kind in _WITH_CODE:
             bound = _WITH_CODE[call.kind]
-        elif code := [one for one in call.logics if one.words[0] != "state"]:
-            self._refuse_code(call, code)
+        elif call.codes:
+            self._refuse_code(call)
         # Where no code changes them, variables are constants.
         if bound not in _WITH_CODE.values() or not coded.is_stateful(call):
             sees = replace(self.scope(), values=dict(self._state(call)))
@@ -253,11 +253,9 @@ class Graph:
             )
         return []
 
-    def _refuse_code(
-        self, call: syntax.Invocation, code: Sequence[syntax.Logic]
-    ) -> None:
+    def _refuse_code(self, call: syntax.Invocation) -> None:
         """Refuses code that may change a tuple; what is only printed is left out."""
-        for logic in code:
+        for logic in call.codes:
             if not is_silent(logic.body):
                 hint = "do it in a Custom or Functor before it"
                 raise types.refused(logic.place, f"code of a {call.kind}", "none", hint)
@@ -299,10 +297,7 @@ class Graph:
                 found.append(self.given(source.name, kind, source.place))
                 continue
             stream = self.stream(source.name, source.place)
-            if source.bodies and self._tuple(source.bodies[0]) != stream.type:
-                expected = str(self._tuple(source.bodies[0]))
-                found_ = f"{stream.name} is {stream.type}"
-                raise types.refused(source.place, found_, expected)
+            self.check_end(source, stream, source.place)
             found.append(stream)
         return fed(found, port)
 
@@ -395,23 +390,15 @@ class Graph:
 
     def _state(self, call: syntax.Invocation) -> Iterator[tuple[str, Value]]:
         """Yields the variables beside an operator, which no code changes."""
-        for logic in call.logics:
-            if logic.words[0] != "state":
-                continue
-            for one in syntax.listed(logic.body):
-                if not isinstance(one, syntax.Variable):
-                    raise types.refused(
-                        one.place, "code in state", "type name = value;"
-                    )
-                kind = self.read_type(one.type)
-                value = blank(kind, one.place)
-                if one.values:
-                    value = begun(one.values[0], kind, self.scope(), one.name)
-                if value.type != kind:
-                    raise types.refused(
-                        value.place, f"{one.name} is {value.type}", str(kind)
-                    )
-                yield one.name, value
+        for one in call.lasting:
+            kind = self.read_type(one.type)
+            value = blank(kind, one.place)
+            if one.values:
+                value = begun(one.values[0], kind, self.scope(), one.name)
+            if value.type != kind:
+                told = f"{one.name} is {value.type}"
+                raise types.refused(value.place, told, str(kind))
+            yield one.name, value
 
     def _check_configs(self, configs: tuple[syntax.Setting, ...]) -> None:
         """Refuses what cannot be honoured; the rest changes no row."""
@@ -434,13 +421,13 @@ class Graph:
         """Returns the type that a node of the text means."""
         match node:
             case syntax.Primitive(word=word, bound=bound):
-                return types.bounded(types.scalar(word, node.place), bound, node.place)
+                return self._bounded(types.scalar(word, node.place), bound, node.place)
             case syntax.Collection(word=word, of=of, bound=bound):
                 if len(of) != 1 + (word == "map"):
                     raise types.refused(node.place, f"{word} of {len(of)} types")
                 holder = types.Holder(word, tuple(map(self.read_type, of)))
                 types.refuse_keys(holder, node.place)
-                return types.bounded(holder, bound, node.place)
+                return self._bounded(holder, bound, node.place)
             case syntax.Enumeration(words=words):
                 if len({*words}) < len(words):
                     raise types.refused(
@@ -455,6 +442,15 @@ class Graph:
                 raise types.refused(
                     node.place, "this type is not yet supported", "rstring"
                 )
+
+    def _bounded(
+        self, kind: types.SplType, bound: tuple[syntax.Node, ...], place: Place
+    ) -> types.SplType:
+        """Returns a type with the bound that it has, if any, which is a constant."""
+        for node in bound:
+            most = bind(node, self.scope()).constant(f"the bound of {kind}")
+            kind = types.bounded(kind, most, place)
+        return kind
 
     def _body(self, parts: tuple[syntax.Attribute, ...]) -> types.SplType:
         """Returns the type of attributes, or of what stands for them all."""

@@ -567,9 +567,7 @@ def custom(operator: Operator) -> list[Stream]:
         for name in (head.name, head.alias)
     }
     views = {view.name: view for view in operator.views()}
-    for logic in operator.call.logics:
-        if logic.words[0] == "state":
-            continue
+    for logic in operator.call.codes:
         view = views.get(logic.words[-1])
         if len(logic.words) == 1 or view is None:
             known = " or ".join(views)

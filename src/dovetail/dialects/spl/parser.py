@@ -28,6 +28,7 @@ from dovetail.dialects.grammar import (
     parser_of,
 )
 from dovetail.dialects.spl import absence, syntax
+from dovetail.dialects.spl.repeats import refuse_second
 from dovetail.errors import DialectError, Place
 
 _GRAMMAR = Path(__file__).with_name("grammar.lark")
@@ -153,11 +154,6 @@ class _SplRules(Rules):
     setting = _named(syntax.Setting)
     output = _named(syntax.OutputClause)
     action = _named(syntax.Action)
-    collection = _named(
-        lambda place, word, *rest: syntax.Collection(
-            place, word, rest[-1], "".join(rest[:-1])
-        )
-    )
     assignment = _one(syntax.Assignment)
     each = _one(syntax.Each)
     definition = _one(syntax.Definition)
@@ -175,6 +171,7 @@ class _SplRules(Rules):
     pair = _gathered("pair")
     arguments = _gathered("arguments")
     given = _gathered("given")
+    bound = _gathered("bound")
 
     def program(self, meta: Meta, parts: Parts) -> syntax.Program:
         """Returns the composites, behind them what stands outside of any."""
@@ -197,12 +194,9 @@ class _SplRules(Rules):
 
     def block(self, meta: Meta, parts: Parts) -> syntax.Block:
         """Returns statements between braces, with the types that they define put in."""
-        kinds: dict[str, syntax.Node] = {}
-        for one in _of(syntax.Definition, parts):
-            if one.name in kinds:
-                told = f'a second type "{one.name}"'
-                raise DialectError(told, "one of each", place=one.place)
-            kinds[one.name] = one.body
+        own = _of(syntax.Definition, parts)
+        refuse_second("type", own)
+        kinds = {one.name: one.body for one in own}
         statements = tuple(it for it in parts if not isinstance(it, syntax.Definition))
 
         def put(node: syntax.Node) -> syntax.Node:
@@ -300,18 +294,34 @@ class _SplRules(Rules):
         return syntax.Port(self.place(meta), nodes_of(parts), "".join(_words(parts)))
 
     def logic(self, meta: Meta, parts: Parts) -> syntax.Logic:
-        """Returns code beside an operator."""
-        return syntax.Logic(self.place(meta), _words(parts), parts[-1])
+        """Returns code beside an operator; what is its state declares variables."""
+        words, body = _words(parts), parts[-1]
+        for one in syntax.listed(body) if words[0] == "state" else ():
+            if not isinstance(one, syntax.Variable):
+                raise DialectError(
+                    "code in state", "type name = value;", place=one.place
+                )
+        return syntax.Logic(self.place(meta), words, body)
 
     def choice(self, meta: Meta, parts: Parts) -> syntax.Choice:
         """Returns an `if`."""
         condition, *branches = parts
         return syntax.Choice(self.place(meta), condition, tuple(branches))
 
-    def change(self, meta: Meta, parts: Parts) -> syntax.Change:
-        """Returns an assignment to a variable."""
-        target, sign, value = parts
-        return syntax.Change(self.place(meta), str(sign), target, value)
+    def change(self, meta: Meta, parts: Parts) -> syntax.Change | syntax.Block:
+        """Returns an assignment to a variable, or several: `a = b = 3`."""
+        place, (target, sign, value, *more) = self.place(meta), parts
+        first = syntax.Change(place, str(sign), target, value)
+        if not more:
+            return first
+        changing = syntax.Stepped | syntax.Call
+        is_target = isinstance(value, syntax.Name | syntax.Member | syntax.Part)
+        if not is_target or any(isinstance(it, changing) for it in syntax.nodes(value)):
+            told = "an assignment to what is no plain variable, in another one"
+            raise DialectError(told, "two statements", place=value.place)
+        # The last one comes first: the others take what it has given.
+        behind = self.change(meta, [value, *more])
+        return syntax.Block(place, (*syntax.listed(behind), first))
 
     def stepped(self, meta: Meta, parts: Parts) -> syntax.Stepped:
         """Returns a variable that is one more or less."""
@@ -357,8 +367,13 @@ class _SplRules(Rules):
 
     def primitive(self, meta: Meta, parts: Parts) -> syntax.Primitive:
         """Returns a type of the language's own."""
-        word, *bound = map(str, parts)
-        return syntax.Primitive(self.place(meta), word, "".join(bound))
+        (word,) = _words(parts)
+        return syntax.Primitive(self.place(meta), word, _grouped(parts, "bound"))
+
+    def collection(self, meta: Meta, parts: Parts) -> syntax.Collection:
+        """Returns a list, a set, a map or an optional of types."""
+        (word,), of, bound = _words(parts), nodes_of(parts), _grouped(parts, "bound")
+        return syntax.Collection(self.place(meta), word, of, bound)
 
     def enum_type(self, meta: Meta, parts: Parts) -> syntax.Enumeration:
         """Returns a type of words."""
@@ -393,7 +408,15 @@ class _SplRules(Rules):
 
     def operation(self, meta: Meta, parts: Parts) -> syntax.Operation:
         """Returns an operator with its operands."""
-        return syntax.Operation(self.place(meta), _words(parts)[0], nodes_of(parts))
+        place, (sign, *_), operands = self.place(meta), _words(parts), nodes_of(parts)
+        first = operands[0]
+        # Only what stands in brackets begins before its first word does.
+        is_word = isinstance(first, syntax.Name | syntax.Member)
+        if is_word and sign in {"+", "-"} and operands[1:] and first.place != place:
+            begins = (place.line, place.column)
+            if begins < (first.place.line, first.place.column):
+                return syntax.CastOrSum(place, sign, operands)
+        return syntax.Operation(place, sign, operands)
 
     def unwrapped(self, meta: Meta, parts: Parts) -> syntax.Operation:
         """Returns the value of an optional, `x!`."""

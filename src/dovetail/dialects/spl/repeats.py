@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import chain
 
 from dovetail.dialects.spl import syntax
 from dovetail.dialects.spl.types import refused
@@ -21,27 +20,25 @@ _Named = (
 
 def refuse_repeats(whole: syntax.Program) -> None:
     """Refuses streams, types, parameters, variables and the like of one name."""
-    _refuse_second("composite", whole.composites)
-    _refuse_second("type", whole.types)
+    refuse_second("composite", whole.composites)
+    refuse_second("type", whole.types)
     for one in whole.composites:
         heads = (head for call in one.graph for head in call.heads)
-        _refuse_second("stream", (*one.inputs, *heads))
-        _refuse_second("stream", one.outputs)
-        _refuse_second("type", one.types)
-        _refuse_second("parameter", one.declared)
+        refuse_second("stream", (*one.inputs, *heads))
+        refuse_second("stream", one.outputs)
+        refuse_second("type", one.types)
+        refuse_second("parameter", one.declared)
     for function in whole.functions:
         # A body is no place of its own: what a function takes is known in it.
         body = syntax.listed(function.body)
-        _refuse_second("variable", (*function.formals, *_variables(body)))
+        refuse_second("variable", (*function.formals, *_variables(body)))
     for node in syntax.nodes(whole):
         match node:
             case syntax.Block():
-                _refuse_second("variable", _variables(syntax.listed(node)))
-            case syntax.Invocation(logics=logics):
-                states = [it for it in logics if it.name == "state"]
-                lasting = (_variables(syntax.listed(it.body)) for it in states)
-                _refuse_second("variable", chain.from_iterable(lasting))
-                _refuse_second("clause", (it for it in logics if it not in states))
+                refuse_second("variable", _variables(syntax.listed(node)))
+            case syntax.Invocation():
+                refuse_second("variable", node.lasting)
+                refuse_second("clause", node.codes)
 
 
 def _variables(body: Iterable[syntax.Node]) -> list[syntax.Variable]:
@@ -49,7 +46,7 @@ def _variables(body: Iterable[syntax.Node]) -> list[syntax.Variable]:
     return [one for one in body if isinstance(one, syntax.Variable)]
 
 
-def _refuse_second(what: str, found: Iterable[_Named]) -> None:
+def refuse_second(what: str, found: Iterable[_Named]) -> None:
     """Refuses the second one of a name."""
     known: set[str] = set()
     for one in found:

@@ -41,6 +41,11 @@ class Text(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class CastOrSum(Operation):
+    """`(T) -x`: a value of another type if `T` is one, else what `T - x` is."""
+
+
+@dataclass(frozen=True, slots=True)
 class Cast(Node):
     """A value of another type; of a type that the text names it is a name too."""
 
@@ -111,19 +116,19 @@ class TupleText(Node):
 
 @dataclass(frozen=True, slots=True)
 class Primitive(Node):
-    """One of the language's own types; `bound` is the most letters of a text."""
+    """One of the language's own types; a `bound` is the most letters of a text."""
 
     word: str
-    bound: str
+    bound: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Collection(Node):
-    """A list, set, map or optional of types; `bound` is the most elements."""
+    """A list, set, map or optional of types; a `bound` is the most elements."""
 
     word: str
     of: tuple[Node, ...]
-    bound: str
+    bound: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,6 +338,18 @@ class Invocation(Node):
     def kind(self) -> str:
         """Returns the operator's name without its namespace."""
         return self.operator.rpartition("::")[2]
+
+    @property
+    def codes(self) -> tuple[Logic, ...]:
+        """Returns the clauses of code that is carried out."""
+        return tuple(one for one in self.logics if one.words[0] != "state")
+
+    @property
+    def lasting(self) -> tuple[Variable, ...]:
+        """Returns the variables of its state, which last from tuple to tuple."""
+        states = (one.body for one in self.logics if one.words[0] == "state")
+        every = chain.from_iterable(map(listed, states))
+        return tuple(one for one in every if isinstance(one, Variable))
 
     @property
     def taken(self) -> list[str]:

@@ -173,16 +173,15 @@ def scalar(word: str, place: Place) -> Scalar:
     return Scalar(word)
 
 
-def bounded(kind: SplType, bound: str, place: Place) -> SplType:
+def bounded(kind: SplType, most: object, place: Place) -> Bounded:
     """Returns a type with its bound, which only what has elements or letters has."""
-    if not bound:
-        return kind
     # A bound of letters or elements; an optional holds one at most anyway.
     is_known = isinstance(kind, Holder) and kind.word != "optional"
-    if not (is_known or kind in STRINGS) or not bound.isdecimal():
-        expected = "rstring, ustring, list, set or map with a whole number"
-        raise refused(place, f"the type {kind}[{bound}]", expected)
-    return Bounded(kind, int(bound))
+    # To Python a truth is a number, too.
+    if (is_known or kind in STRINGS) and type(most) is int and most >= 0:
+        return Bounded(kind, most)
+    expected = "rstring, ustring, list, set or map with a whole number"
+    raise refused(place, f"the type {kind}[{most}]", expected)
 
 
 def refuse_keys(kind: Holder, place: Place) -> None:

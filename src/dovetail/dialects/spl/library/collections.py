@@ -123,6 +123,29 @@ def _at(*kinds: call.Kinds, element: bool, gives: str) -> call.Function:
     return function
 
 
+def _chosen(arguments: Sequence[Value], place: Place) -> Value:
+    """Returns the elements of a list at some places; beyond it there are none."""
+    places = types.Holder("list", (types.UINT32,))
+    call.checked(arguments, place, *call.own(arguments, 1), call.only(places))
+    call.element_of(arguments[0], "list")
+    whole, at = (one.tree for one in arguments)
+    template = "transform(filter(y, z -> z < size(x)), z -> x[CAST(z AS INT)])"
+    return values.of_type(arguments[0].type, template, place, x=whole, y=at)
+
+
+def _compared(arguments: Sequence[Value], place: Place) -> Value:
+    """Returns -1, 0 or 1: which of two lists is less where they first differ."""
+    call.checked(arguments, place, *call.own(arguments, 2))
+    one, other = arguments
+    values.need_same("two of them", one, other)
+    kind = call.element_of(one, "list")
+    if kind not in call.ORDERED - {*types.FLOATS}:
+        known = "elements that have an order, and no NaN among them"
+        raise types.refused(place, f"lexicographicalCompare of {one.type}", known)
+    template = "CASE WHEN x < y THEN -1 WHEN x > y THEN 1 ELSE 0 END"
+    return values.of_type(types.INT32, template, place, x=one.tree, y=other.tree)
+
+
 def _inserted(arguments: Sequence[Value], place: Place) -> Value:
     """Returns a set with one more element, if it has not had it."""
     call.checked(arguments, place, *call.own(arguments, 2))
@@ -237,6 +260,8 @@ FUNCTIONS: Mapping[str, call.Function] = {
     ),
     "findLast": _at(call.PLACE, element=True, gives=_FIND_UP_TO),
     "countDistinct": _distinct,
+    "at": _chosen,
+    "lexicographicalCompare": _compared,
     "makeSequence": _sequence,
     "toSet": _of_one(
         "array_distinct(x)", "list", gives=lambda whole: types.Holder("set", whole.of)
