@@ -17,7 +17,7 @@ from sqlglot import exp
 from dovetail.dialects.sqlstream import steps
 from dovetail.dialects.sqlstream.functions import refusal
 from dovetail.dialects.sqlstream.outside import SEVERAL
-from dovetail.dialects.sqlstream.parser import ROWTIME, Text, not_yet
+from dovetail.dialects.sqlstream.parser import ROWTIME, Text
 from dovetail.dialects.sqlstream.syntax import ExpAvg, OnlyValue, called
 from dovetail.dialects.sqlstream.windows import Windows
 from dovetail.dialects.trees import own_column
@@ -96,7 +96,7 @@ def argument_of(function: exp.Expr, text: Text) -> exp.Expr:
             if isinstance(value, exp.Distinct):
                 first, *others = value.expressions
                 if others:
-                    raise not_yet(text.at(function), "DISTINCT of several values")
+                    raise text.not_yet(function, "DISTINCT of several values")
                 whole: exp.Expr = first
                 return whole
             return value
@@ -105,7 +105,7 @@ def argument_of(function: exp.Expr, text: Text) -> exp.Expr:
             if refused := refusal(name or called(function), function, text):
                 raise refused
             what = f"{name or called(function)}: known are {_NAMES}"
-            raise not_yet(text.at(function), what)
+            raise text.not_yet(function, what)
 
 
 @dataclass(frozen=True, slots=True)

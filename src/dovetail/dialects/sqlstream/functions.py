@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from dovetail.dialects.sqlstream import logs, syntax
 from dovetail.dialects.sqlstream.lengths import number_of
-from dovetail.dialects.sqlstream.parser import Text, not_yet
+from dovetail.dialects.sqlstream.parser import Text
 from dovetail.dialects.sqlstream.windows import (
     Windows,
     end_of_calendar,
@@ -53,7 +53,7 @@ _REFUSED = {
 def refusal(name: str, node: exp.Expr, text: Text) -> DovetailError | None:
     """Returns why a function is refused that is known and not there, and what helps."""
     hint = _REFUSED.get(name.upper())
-    return None if hint is None else not_yet(text.at(node), name.upper(), hint)
+    return None if hint is None else text.not_yet(node, name.upper(), hint)
 
 
 def refuse_built_in(name: exp.Identifier, text: Text) -> None:
@@ -119,7 +119,7 @@ class _Spark:
                 return exp.Cast(this=value, to=exp.DataType.build("binary"))
             case exp.DType.TIME, _:
                 hint = "TIMESTAMP_TO_CHAR('HH:mm:ss', t) is the time of day as a text"
-                raise not_yet(self.text.at(part), "CAST AS TIME", hint)
+                raise self.text.not_yet(part, "CAST AS TIME", hint)
             case _:
                 # A cast to the type that a value has says nothing.
                 known = self._type(value)
@@ -131,7 +131,7 @@ class _Spark:
         step = Windows(self.text).length(part.this)
         # Months are no number of microseconds, in which stretches are counted.
         if not step.is_exact:
-            raise not_yet(self.text.at(part), "STEP by other months than 1, 3 and 12")
+            raise self.text.not_yet(part, "STEP by other months than 1, 3 and 12")
         if not step.microseconds:
             raise self.text.wrong(part, "STEP by nothing", "an interval above 0")
         return _floored(part.expression, step.microseconds)
@@ -151,7 +151,7 @@ class _Spark:
         """Returns a pattern of SIMILAR TO as a regular expression, over the whole."""
         pattern = part.expression
         if not isinstance(pattern, exp.Literal) or not pattern.is_string:
-            raise not_yet(self.text.at(part), "SIMILAR TO what is no text")
+            raise self.text.not_yet(part, "SIMILAR TO what is no text")
         # Signs such as | and * mean the same in both.
         letters = {"%": ".*", "_": ".", ".": r"\.", "^": r"\^", "$": r"\$"}
         escape = part.parent.expression if isinstance(part.parent, exp.Escape) else None
@@ -307,10 +307,10 @@ class _Spark:
         signs = "^" * (start != "1") + "$" * (which != "0")
         if which not in ("0", "1") or not start.isdigit() or start == "0":
             told = "REGEX_REPLACE of other than all or the first, from a place on"
-            raise not_yet(self.text.at(values[-1]), told)
+            raise self.text.not_yet(values[-1], told)
         if any(one in pattern.name for one in signs):
             told = "REGEX_REPLACE of a part by a pattern with an end of the text"
-            raise not_yet(self.text.at(values[-1]), told)
+            raise self.text.not_yet(values[-1], told)
         before = None
         if start != "1":
             size = exp.Literal.number(int(start) - 1)
@@ -356,7 +356,7 @@ class _Spark:
             tree: exp.Expr = exp.maybe_parse(whole, dialect="spark")
             return tree
         if length is None:
-            raise not_yet(self.text.at(unit), f"CEIL to {unit.name}")
+            raise self.text.not_yet(unit, f"CEIL to {unit.name}")
         # The start of a unit is its own end, as of whole numbers.
         last = exp.Literal.number(length - 1)
         micros = exp.Add(this=exp.func("unix_micros", value), expression=last)

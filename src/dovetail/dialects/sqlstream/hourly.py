@@ -35,9 +35,9 @@ _ITEM, _ITEMS = "item", "items"
 def keeps_table(query: Query) -> bool:
     """Tells whether a query keeps the rows of a table that met nobody in an hour."""
     joins = [*(query.query.args.get("joins") or ())]
-    first = query.query.args.get("from_")
-    if first is None or len(joins) != 1 or joins[0].args.get(syntax.SOUGHT):
+    if len(joins) != 1 or joins[0].args.get(syntax.SOUGHT):
         return False
+    first = query.query.args["from_"]
     pair = Pair(query.rows_of(first.this), query.rows_of(joins[0].this))
     kind = kind_of(joins[0], query.text)
     tables = {hand for hand in spec.HANDS if not pair.side(hand).is_stream}
@@ -135,7 +135,7 @@ class Hourly:
                 size = window.length.microseconds
             case _:
                 told = "a table whose rows come out each week, month or year"
-                raise self.query.not_yet(self.written, told)
+                raise self.query.text.not_yet(self.written, told)
         until = spec.firing.Tumbling(spec.firing.ByTime(spec.Span(0, size)))
         source = spec.InRowTime(steps.projected(step, columns), ROWTIME)
         asked = steps.Asked()

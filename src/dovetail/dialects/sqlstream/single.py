@@ -20,7 +20,7 @@ from sqlglot import exp
 from dovetail import spec
 from dovetail.dialects.sqlstream import casts, plain, steps, syntax, values
 from dovetail.dialects.sqlstream.aggregates import WindowFunction, argument_of
-from dovetail.dialects.sqlstream.parser import ROWTIME, Text, not_yet
+from dovetail.dialects.sqlstream.parser import ROWTIME, Text
 from dovetail.dialects.sqlstream.query import Query
 from dovetail.dialects.sqlstream.rows import Pair, Rows
 from dovetail.dialects.sqlstream.windows import (
@@ -76,14 +76,11 @@ class Single:
     def __post_init__(self) -> None:
         """Finds the rows, and filters them."""
         written = self.query.query
-        first = written.args.get("from_")
-        if first is None:
-            raise self.query.not_yet(written, "a query without FROM")
+        first = written.args["from_"]
         plain.refuse_unread(
             written, self.query.text, "group", "having", "distinct", "order"
         )
-        where = written.args.get("where")
-        terms = [*conjuncts(where.this)] if where is not None else []
+        terms = [*conjuncts(written.args.get("where"))]
         if self.query.is_join:
             rows = self.query.joined()
             assert isinstance(rows.source, spec.Nested)  # noqa: S101 - as it is made
@@ -94,14 +91,12 @@ class Single:
             source = spec.Named(self.streams.add("a join", self.step))
             rows = Rows(source, rows.columns, rows.is_stream, rows.window)
         else:
-            rows = self.query.rows_of(first.this)
-            if rows.written is not None:
-                raise self._wrong(rows.written, "a window without a join", "none")
+            rows = self.query.rows_alone(first.this)
             assert isinstance(rows.source, spec.Named)  # noqa: S101 - others are made
             if not rows.is_stream:
                 hint = "in a text of its own it gives rows, which may be a table here"
-                place = self.streams.text.at(first.this)
-                raise not_yet(place, "a query of tables among streams", hint)
+                what = "a query of tables among streams"
+                raise self.streams.text.not_yet(first.this, what, hint)
             self.step = self.streams.step(rows.source.name)
             # What a source gives may not be of the type that the text declares.
             self.query.try_rows(rows, ())
@@ -125,7 +120,7 @@ class Single:
                 (it for it in bins if it.args.get(syntax.COUNTED)), None
             ):
                 what = "a length of time as a column"
-                raise self.query.not_yet(stretch, what)
+                raise self.query.text.not_yet(stretch, what)
         keys = [*values.sort_keys(self.query, selected)]
         nodes = [*selected, *((name, one.this) for name, one in keys[1:])]
         self._try([one for _, one in nodes])

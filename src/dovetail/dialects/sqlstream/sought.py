@@ -24,8 +24,8 @@ def as_joins(query: exp.Select, more: Iterable[exp.Expr] = ()) -> None:
 
     What must be true beside that becomes a part of it.
     """
-    where, added = query.args.get("where"), [*more]
-    terms = [*(conjuncts(where.this) if where is not None else ()), *added]
+    added = [*more]
+    terms = [*conjuncts(query.args.get("where")), *added]
     joins = {id(one): join for one in terms if (join := _as_join(one)) is not None}
     if joins or added:
         rest = [one for one in terms if id(one) not in joins]
@@ -41,6 +41,23 @@ def _as_join(node: exp.Expr) -> exp.Join | None:
     if not is_sought(inner):
         return None
     return looking(inner, "ANTI" if is_anti else "SEMI")
+
+
+def as_in(node: exp.Expr) -> exp.Expr:
+    """Returns what looks for rows in other words as IN: x = ANY (SELECT ..)."""
+    match node:
+        case exp.In(expressions=[exp.Values() as rows]):
+            return exp.In(this=node.this, query=exp.select("*").from_(rows))
+        case (
+            exp.EQ(expression=exp.Any(this=found))
+            | exp.EQ(expression=exp.Anonymous(name="SOME", expressions=[found]))
+            | exp.NEQ(expression=exp.All(this=found))
+        ) if isinstance(found.unnest(), exp.Query):
+            looked_for = exp.In(this=node.this, query=found.unnest())
+            is_not = isinstance(node, exp.NEQ)
+            return exp.Not(this=looked_for) if is_not else looked_for
+        case _:
+            return node
 
 
 def is_sought(node: exp.Expr) -> bool:

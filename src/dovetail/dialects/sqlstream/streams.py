@@ -19,7 +19,7 @@ from dovetail import spec
 from dovetail.dialects.sqlstream import casts, steps, united
 from dovetail.dialects.sqlstream.functions import refuse_built_in
 from dovetail.dialects.sqlstream.hourly import Hourly, keeps_table, without_table
-from dovetail.dialects.sqlstream.parser import ROWTIME, Filled, Text, not_yet
+from dovetail.dialects.sqlstream.parser import ROWTIME, Filled, Text
 from dovetail.dialects.sqlstream.plain import gives_time, is_plain
 from dovetail.dialects.sqlstream.query import Query
 from dovetail.dialects.sqlstream.single import Single
@@ -89,10 +89,13 @@ class Streams:
             if self.inputs[one.input].kind is not spec.InputKind.DATASET:
                 told = f'groups or sets of "{one.input}", which changes, among streams'
                 hint = "a data set is read once, when the flow starts"
-                raise not_yet(self.text.at(filled.query), told, hint)
-        dataset = spec.InputKind.DATASET
-        name = self.add(filled.name or title or "a subquery", step)
-        self.inputs[name] = spec.Input(name, dataset, step.schema)
+                raise self.text.not_yet(filled.query, told, hint)
+        return self.dataset(filled.name or title or "a subquery", step)
+
+    def dataset(self, title: str, step: spec.Step) -> str:
+        """Returns the name under which rows that are made once are an input."""
+        name, kind = self.add(title, step), spec.InputKind.DATASET
+        self.inputs[name] = spec.Input(name, kind, step.schema)
         self.steps[name] = spec.Given(name, step.schema)
         self.made_tables.append(spec.Output(name, step))
         return name
@@ -138,7 +141,7 @@ class Streams:
                     assert isinstance(join.select, spec.Columns)  # noqa: S101 - as made
                     if join.clock is not spec.Clock.EVENT:
                         told = "a join of tables among streams"
-                        raise not_yet(self.text.at(query), told)
+                        raise self.text.not_yet(query, told)
                     shown = tuple(name for name, _ in join.select.columns)
                     step = self.joined(steps.with_row_time(join), whole.tries)
                     made = steps.Made(step, shown)

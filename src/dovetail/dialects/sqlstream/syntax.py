@@ -82,7 +82,8 @@ _OTHER_NAMES = frozenset({"EXP_AVG", "LISTAGG", "STRING_AGG"})
 _OWN_NAMES = frozenset({"TRUNC"})
 """Functions of expressions which mean something else here."""
 _SECONDS = counted(parser.Parser.FUNCTIONS["SECOND"])
-_NOTHING = Scope.pair(Schema(()), Schema(()))
+NOTHING = Scope.pair(Schema(()), Schema(()))
+"""What an expression sees where no column is near."""
 # Which sqlglot would read as another data base means them, though Spark writes them.
 _OF_SPARK = (
     *("ARRAY_APPEND", "ARRAY_PREPEND", "CONCAT_WS", "DATE_DIFF", "DATE_TRUNC"),
@@ -267,7 +268,7 @@ class SqlStream(Dialect):
             cast = exp.Cast(this=value, to=kind)
             text = Expression(cast.sql(dialect="spark"))
             is_number = isinstance(value, exp.Literal) and not value.is_string
-            if is_number or evaluate(parse(text, _NOTHING), {}) is None:
+            if is_number or evaluate(parse(text, NOTHING), {}) is None:
                 expected = "'2020-02-29'" if kind.this is exp.DType.DATE else _TIME
                 told = f"{kind.this.value} '{value.name}', which is none"
                 self._refuse(self._prev, told, expected)

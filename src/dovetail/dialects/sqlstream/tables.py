@@ -72,18 +72,23 @@ class Tables:
             step = self.made(one, ()).step
             name = one.name or (f"result {number + 1}" if number else "result")
             outputs.append(spec.Output(name, step))
-        return spec.Program(tuple(outputs))
+        program = spec.Program(tuple(outputs))
+        if not spec.givens_of(program):
+            told = "a text that looks at no input"
+            expected = "a stream or a table behind a FROM"
+            raise self.text.wrong(results[0].query, told, expected)
+        return program
 
     def derived(self, filled: Filled, title: str, within: tuple[Filled, ...]) -> str:
         """Returns the name under which the rows of a query are an input."""
         known = id(filled.query)
         if known not in self._names:
             step = self.made(filled, within).step
-            name = self.add(filled.name or title or "a subquery", step)
+            name = self.dataset(filled.name or title or "a subquery", step)
             self._names[known] = filled.query, name
         return self._names[known][1]
 
-    def add(self, title: str, step: spec.Step) -> str:
+    def dataset(self, title: str, step: spec.Step) -> str:
         """Returns the name under which the rows of a step are an input."""
         name = title
         while name in self.inputs:
@@ -207,9 +212,6 @@ class TableQuery:
     def __post_init__(self) -> None:
         """Finds the rows, and filters them."""
         written = self.query.query
-        first = written.args.get("from_")
-        if first is None:
-            raise self.query.not_yet(written, "a query without FROM")
         plain.refuse_unread(
             written, self.query.text, "group", "having", "distinct", *_ENDS
         )
@@ -219,14 +221,13 @@ class TableQuery:
             assert isinstance(rows.source, spec.Nested)  # noqa: S101 - as it is made
             self.step = self.tables.joined(rows.source.join)
             # WHERE the joins have tested.
-            source = spec.Named(self.tables.add("a join", self.step))
+            source = spec.Named(self.tables.dataset("a join", self.step))
             rows = Rows(source, rows.columns, rows.is_stream, rows.window)
         else:
-            rows = self.query.rows_of(first.this)
+            rows = self.query.rows_of(written.args["from_"].this)
             assert isinstance(rows.source, spec.Named)  # noqa: S101 - others are made
             self.step = self.tables.step(rows.source.name)
-            where = written.args.get("where")
-            terms = [*conjuncts(where.this)] if where is not None else []
+            terms = [*conjuncts(written.args.get("where"))]
         self.pair = Pair.alone(rows)
         left = spec.Hand.LEFT
         conditions = [self.query.own(one, left, self.pair) for one in rows.kept]
@@ -349,7 +350,7 @@ class TableQuery:
         if limit is not None:
             options = (limit.args.get("limit_options") or exp.LimitOptions()).args
             if options.get("percent"):
-                raise self.query.not_yet(limit, "FETCH of so many PERCENT")
+                raise self.query.text.not_yet(limit, "FETCH of so many PERCENT")
             has_ties = bool(options.get("with_ties"))
             if has_ties and not keys:
                 told, expected = "WITH TIES of rows in no order", "ORDER BY in front"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dovetail.dialects.sqlstream.parser import Text, not_yet
+from dovetail.dialects.sqlstream.parser import Text
 from dovetail.dialects.sqlstream.query import Query
 from dovetail.dialects.sqlstream.rows import Pair
 from dovetail.dialects.sqlstream.syntax import STAGGER
@@ -106,7 +106,7 @@ def refuse_over(nodes: Sequence[exp.Expr], text: Text) -> None:
     """Refuses a function over other rows beside groups."""
     for window in (it for one in nodes for it in one.find_all(exp.Window)):
         hint = "a query around the one with groups may have it"
-        raise not_yet(text.at(window), "a function OVER rows that are groups", hint)
+        raise text.not_yet(window, "a function OVER rows that are groups", hint)
 
 
 def functions_in(nodes: Sequence[exp.Expr]) -> Iterator[exp.Expr]:
