@@ -24,7 +24,7 @@ from dovetail.dialects.sqlstream.windows import (
 from dovetail.dialects.trees import type_of
 from dovetail.errors import DovetailError
 from dovetail.expression import Scope
-from dovetail.schema import WHOLE, AtomicType
+from dovetail.schema import FRACTIONS, WHOLE, AtomicType
 
 _CLOCK_HINT = (
     'give the stream a column "{name}": then a query that runs again says the same'
@@ -125,6 +125,13 @@ class _Spark:
                 known = self._type(value)
                 is_own = known is not None and known == self._type(part)
                 return exp.Paren(this=value) if is_own else part
+
+    def whole(self, part: exp.Expr) -> exp.Expr:
+        """Returns FLOOR or CEIL of a number, of the type of that: FLOOR(x * 10) / 10."""
+        kind = self._type(part.this)
+        if kind not in FRACTIONS:
+            return part
+        return exp.Cast(this=part.copy(), to=exp.DataType.build(str(kind)))
 
     def step(self, part: exp.Expr) -> exp.Expr:
         """Returns the start of a stretch."""
@@ -402,6 +409,8 @@ _WRITTEN: dict[str, tuple[int, int, Written]] = {
 _CHANGED: dict[type[exp.Expr], Callable[[_Spark, exp.Expr], exp.Expr]] = {
     exp.Div: _Spark.quotient,
     exp.Cast: _Spark.cast,
+    exp.Ceil: _Spark.whole,
+    exp.Floor: _Spark.whole,
     exp.DateBin: _Spark.step,
     exp.Interval: _Spark.interval,
     exp.SimilarTo: _Spark.similar,

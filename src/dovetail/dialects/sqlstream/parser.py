@@ -57,7 +57,9 @@ _NEEDED = {
 """Words without which something of the text is none, and how it is written."""
 _APART = frozenset({"PUMP", "FUNCTION"})
 """What may have the name of a stream, which tables and views may not."""
-_WITHOUT_EFFECT = frozenset({"SCHEMA", "SERVER", "PUMP", "STREAM", "VIEW", "PATH"})
+_WITHOUT_EFFECT = frozenset(
+    {"SCHEMA", "SERVER", "PUMP", "STREAM", "VIEW", "PATH", "INDEX"}
+)
 """What a text may set up, start and stop without another row coming out."""
 _ENDS_OF_DROP = frozenset({"CASCADE", "RESTRICT"})
 
