@@ -127,7 +127,7 @@ class _Spark:
                 return exp.Paren(this=value) if is_own else part
 
     def whole(self, part: exp.Expr) -> exp.Expr:
-        """Returns FLOOR or CEIL of a number, of the type of that: FLOOR(x * 10) / 10."""
+        """Returns FLOOR or CEIL of a number, of its type: FLOOR(x * 10) / 10."""
         kind = self._type(part.this)
         if kind not in FRACTIONS:
             return part

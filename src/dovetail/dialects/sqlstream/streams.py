@@ -125,8 +125,11 @@ class Streams:
         # Remembered with its result, so that no other query gets its identity.
         query = filled.query
         match query:
-            case exp.Union() if query.args.get("order"):
-                made = self._sorted(filled, within)
+            case exp.SetOperation() if any(map(query.args.get, united.ENDS)):
+                ordered = united.sorted_apart(
+                    query, lambda: self.made(filled, within).shown
+                )
+                made = self.made(Filled(ordered), within)
             case exp.SetOperation():
                 made = self._united(filled, within)
             # A join whose rows keep their time; with a new one they are sorted anew.
@@ -190,16 +193,6 @@ class Streams:
         step = spec.InRowTime(spec.Appended(united.alike(parts)), ROWTIME)
         return steps.Made(step, names)
 
-    def _sorted(self, filled: Filled, within: tuple[Filled, ...]) -> steps.Made:
-        """Returns the rows of a union in another order: a query over them."""
-        # Without its order the union is read as any other, and not as this one again.
-        order = filled.query.args["order"]
-        filled.query.set("order", None)
-        names = self.made(filled, within).shown
-        query = united.around(filled.query, names)
-        query.set("order", order)
-        return self.made(Filled(query), within)
-
     def _hourly(
         self, filled: Filled, query: Query, within: tuple[Filled, ...]
     ) -> steps.Made:
@@ -222,12 +215,14 @@ class Streams:
 def _parts(query: exp.Expr, text: Text) -> Iterator[exp.Query]:
     """Yields the queries of a union, from the first to the last."""
     match query:
-        case exp.Union():
+        case exp.Union() if not any(map(query.args.get, united.ENDS)):
+            united.refuse_unread(query, text)
             yield from _parts(query.this, text)
             yield from _parts(query.expression, text)
-        case exp.SetOperation():
+        case exp.Except() | exp.Intersect():
             raise united.refused(query, text)
         case exp.Subquery():
+            united.refuse_unread(query, text)
             yield from _parts(query.this, text)
         case _:
             assert isinstance(query, exp.Query)  # noqa: S101 - as it is parsed
