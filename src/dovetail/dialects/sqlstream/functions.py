@@ -252,20 +252,6 @@ class _Spark:
 
     # Functions by their names, over their arguments.
 
-    def added(self, values: Sequence[exp.Expr]) -> exp.Expr:
-        """Returns a time so many units later."""
-        unit, count, time = values
-        return exp.Anonymous(
-            this="timestampadd", expressions=[exp.Var(this=_unit(unit)), count, time]
-        )
-
-    def difference(self, values: Sequence[exp.Expr]) -> exp.Expr:
-        """Returns how many whole units a time is behind another one."""
-        unit, first, last = values
-        return exp.Anonymous(
-            this="timestampdiff", expressions=[exp.Var(this=_unit(unit)), first, last]
-        )
-
     def milliseconds(self, values: Sequence[exp.Expr]) -> exp.Expr:
         """Returns how many milliseconds lie between two times, or two numbers."""
         first, last = (
@@ -281,26 +267,6 @@ class _Spark:
         if of_text:
             return exp.Cast(this=value, to=exp.DataType.build("timestamp"))
         return exp.func("timestamp_millis", value)
-
-    def number(self, values: Sequence[exp.Expr]) -> exp.Expr:
-        """Returns the milliseconds that a time is."""
-        return exp.func("unix_millis", values[0])
-
-    def read(self, values: Sequence[exp.Expr]) -> exp.Expr:
-        """Returns the time that a text is by a form."""
-        # The form comes last in Spark.
-        form, value = values
-        return exp.Anonymous(this="to_timestamp", expressions=[value, form])
-
-    def read_date(self, values: Sequence[exp.Expr]) -> exp.Expr:
-        """Returns the date that a text is by a form."""
-        form, value = values
-        return exp.Anonymous(this="to_date", expressions=[value, form])
-
-    def told(self, values: Sequence[exp.Expr]) -> exp.Expr:
-        """Returns a time as a text, by a form."""
-        form, value = values
-        return exp.Anonymous(this="date_format", expressions=[value, form])
 
     def replaced(self, values: Sequence[exp.Expr]) -> exp.Expr:
         """Returns a text in which what a pattern finds is another one.
@@ -346,10 +312,6 @@ class _Spark:
         kept = exp.Div(this=exp.func("floor", scaled), expression=factor.copy())
         return exp.Mul(this=exp.func("sign", value), expression=exp.Paren(this=kept))
 
-    def same(self, values: Sequence[exp.Expr]) -> exp.Expr:
-        """Returns what MONOTONIC says of: the value itself."""
-        return exp.Paren(this=values[0])
-
     def ceiled(self, values: Sequence[exp.Expr]) -> exp.Expr:
         """Returns the end of the unit in which a time falls."""
         value, unit = values
@@ -378,6 +340,21 @@ class _Spark:
 Written = Callable[[_Spark, Sequence[exp.Expr]], exp.Expr]
 
 
+def _by_form(name: str) -> Written:
+    """Returns how a value is written behind its form, which comes last in Spark."""
+    return lambda _, values: exp.Anonymous(this=name, expressions=[*values[::-1]])
+
+
+def _by_unit(name: str) -> Written:
+    """Returns how a function of a unit is written, SQL_TSI_DAY being ODBC's DAY."""
+
+    def written(_: _Spark, values: Sequence[exp.Expr]) -> exp.Expr:
+        unit = exp.Var(this=values[0].name.upper().removeprefix("SQL_TSI_"))
+        return exp.Anonymous(this=name, expressions=[unit, *values[1:]])
+
+    return written
+
+
 def _parsed(record: logs.Parser) -> Written:
     """Returns how a line of a log is written as a record."""
     # A field is cast as any other value is: to VARCHAR(3) it is cut.
@@ -385,19 +362,19 @@ def _parsed(record: logs.Parser) -> Written:
 
 
 _WRITTEN: dict[str, tuple[int, int, Written]] = {
-    "TIMESTAMPADD": (3, 3, _Spark.added),
-    "TIMESTAMPDIFF": (3, 3, _Spark.difference),
+    "TIMESTAMPADD": (3, 3, _by_unit("timestampadd")),
+    "TIMESTAMPDIFF": (3, 3, _by_unit("timestampdiff")),
     "TSDIFF": (2, 2, _Spark.milliseconds),
     "TO_TIMESTAMP": (1, 1, _Spark.moment),
-    "UNIX_TIMESTAMP": (1, 1, _Spark.number),
-    "CHAR_TO_TIMESTAMP": (2, 2, _Spark.read),
-    "CHAR_TO_DATE": (2, 2, _Spark.read_date),
-    "TIMESTAMP_TO_CHAR": (2, 2, _Spark.told),
-    "DATE_TO_CHAR": (2, 2, _Spark.told),
+    "UNIX_TIMESTAMP": (1, 1, lambda _, values: exp.func("unix_millis", *values)),
+    "CHAR_TO_TIMESTAMP": (2, 2, _by_form("to_timestamp")),
+    "CHAR_TO_DATE": (2, 2, _by_form("to_date")),
+    "TIMESTAMP_TO_CHAR": (2, 2, _by_form("date_format")),
+    "DATE_TO_CHAR": (2, 2, _by_form("date_format")),
     "TRUNC": (1, 2, _Spark.truncated),
     "TRUNCATE": (1, 2, _Spark.truncated),
     "REGEX_REPLACE": (3, 5, _Spark.replaced),
-    "MONOTONIC": (1, 1, _Spark.same),
+    "MONOTONIC": (1, 1, lambda _, values: exp.Paren(this=values[0])),
     "REGEX_LOG_PARSE": (2, 3, _parsed(logs.by_pattern)),
     "W3C_LOG_PARSE": (2, 2, _parsed(logs.by_format)),
     "SYS_LOG_PARSE": (1, 1, _parsed(logs.of_syslog)),
@@ -422,11 +399,6 @@ _CHANGED: dict[type[exp.Expr], Callable[[_Spark, exp.Expr], exp.Expr]] = {
     exp.Extract: _Spark.extract,
     exp.Anonymous: _Spark.by_name,
 }
-
-
-def _unit(node: exp.Expr) -> str:
-    """Returns the name of a unit, as ODBC's functions write it too."""
-    return node.name.upper().removeprefix("SQL_TSI_")
 
 
 def _floored(time: exp.Expr, length: int) -> exp.Expr:

@@ -26,6 +26,8 @@ from dovetail.expression.functions import TABLE
 from dovetail.schema import Schema
 
 _Item = TypeVar("_Item")
+Passed = Any
+"""What sqlglot's own parser is given besides, whatever that is."""
 WINDOW = "window"
 """Under this name a table has the window that stands behind it."""
 COMMA = "comma"
@@ -275,9 +277,7 @@ class SqlStream(Dialect):
             return cast
 
         def _parse_function_call(
-            self,
-            *args: Any,  # noqa: ANN401 - as the base has them
-            **options: Any,  # noqa: ANN401
+            self, *args: Passed, **options: Passed
         ) -> exp.Expr | None:
             """Reads a call of as many values as its function takes."""
             name = self._curr
@@ -288,9 +288,7 @@ class SqlStream(Dialect):
                 raise RefusedError(name, told, f"{error.taken} of them") from error
 
         def _parse_interval(
-            self,
-            *args: Any,  # noqa: ANN401 - as the base has them
-            **options: Any,  # noqa: ANN401
+            self, *args: Passed, **options: Passed
         ) -> exp.Add | exp.Interval | None:
             """Reads a length of time, which is known by its place."""
             first, found = self._curr, super()._parse_interval(*args, **options)
@@ -348,22 +346,14 @@ class SqlStream(Dialect):
                 self._refuse(self._prev, "an end of a window without a side", expected)
             return {**end, "side": side}
 
-        def _parse_order(
-            self,
-            *args: Any,  # noqa: ANN401 - as the base has them
-            **options: Any,  # noqa: ANN401
-        ) -> exp.Expr | None:
+        def _parse_order(self, *args: Passed, **options: Passed) -> exp.Expr | None:
             """Reads an order, and how much too late a row of it may come."""
             order = super()._parse_order(*args, **options)
             if isinstance(order, exp.Order) and self._match_text_seq("WITHIN"):
                 order.set(WITHIN, self._parse_interval())
             return order
 
-        def _parse_group(
-            self,
-            *args: Any,  # noqa: ANN401 - as the base has them
-            **options: Any,  # noqa: ANN401
-        ) -> exp.Group | None:
+        def _parse_group(self, *args: Passed, **options: Passed) -> exp.Group | None:
             """Reads groups, which may begin each with its first row."""
             if self._curr.text != STAGGERED:
                 return super()._parse_group(*args, **options)
@@ -380,11 +370,7 @@ class SqlStream(Dialect):
             self._match_r_paren()
             return group
 
-        def _parse_table(
-            self,
-            *args: Any,  # noqa: ANN401 - as the base has them
-            **options: Any,  # noqa: ANN401
-        ) -> exp.Expr | None:
+        def _parse_table(self, *args: Passed, **options: Passed) -> exp.Expr | None:
             """Reads a table, its window and its name, in either order."""
             table = super()._parse_table(*args, **options)
             if table is None or not self._match(TokenType.OVER, advance=False):
@@ -407,11 +393,7 @@ class SqlStream(Dialect):
                     self._refuse(one, told, "the name of a column of both sides")
             return names
 
-        def _parse_join(
-            self,
-            *args: Any,  # noqa: ANN401 - as the base has them
-            **options: Any,  # noqa: ANN401
-        ) -> exp.Join | None:
+        def _parse_join(self, *args: Passed, **options: Passed) -> exp.Join | None:
             """Reads a join, and whether it is a comma."""
             # Of the tree alone a comma and CROSS JOIN look alike.
             is_comma = self._match(TokenType.COMMA, advance=False)

@@ -76,10 +76,8 @@ class Windows:
                 raise text.wrong(one.this, told, "a name for each")
         return cls(text, known)
 
-    def of_table(self, written: exp.Window | None) -> spec.Window:
+    def of_table(self, written: exp.Window) -> spec.Window:
         """Returns the window that stands behind a stream."""
-        if written is None:
-            return spec.Range()
         written = self.meant(written)
         if partition := written.args.get("partition_by"):
             hint = "rows meet by the equality of the join in any case"
