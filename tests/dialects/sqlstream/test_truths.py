@@ -105,15 +105,20 @@ KEYED = "S.id IS NOT NULL AND S.id NOT IN (SELECT id FROM T WHERE id IS NOT NULL
 
 
 @pytest.mark.parametrize(
-    ("where", "keys"),
+    ("where", "joins", "keys"),
     [
-        (KEYED, 1),
-        (f"S.x = 2 AND {KEYED}", 1),
-        ("S.id > 2 AND S.id NOT IN (SELECT id FROM T WHERE 3 < id)", 1),
-        ("S.id IS NOT NULL AND S.id NOT IN (SELECT id FROM T)", 0),
-        ("S.id NOT IN (SELECT id FROM T WHERE id IS NOT NULL)", 0),
+        (KEYED, 1, 1),
+        (f"S.x = 2 AND {KEYED}", 1, 1),
+        ("S.id > 2 AND S.id NOT IN (SELECT id FROM T WHERE 3 < id)", 1, 1),
+        ("S.id IS NOT NULL AND S.id NOT IN (SELECT id FROM T)", 3, 1),
+        ("S.id NOT IN (SELECT id FROM T WHERE id IS NOT NULL)", 3, 1),
+        ("(S.id, S.x) NOT IN (SELECT id, x FROM T)", 1, 0),
+        ("S.id NOT IN (SELECT id FROM T WHERE T.x > S.x)", 1, 0),
     ],
 )
-def test_rows_are_looked_for_by_key_where_nothing_is_null(where, keys):
+def test_rows_are_looked_for_by_key_where_one_value_is(where, joins, keys):
     join = sqlstream.translate(f"SELECT id FROM S WHERE {where}", INPUTS)
-    assert len(join.hard) == keys
+    found = [join]
+    while isinstance(found[-1].left.source, spec.Nested):
+        found.append(found[-1].left.source.join)
+    assert [len(one.hard) for one in found] == [keys] * joins

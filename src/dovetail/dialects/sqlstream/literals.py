@@ -17,7 +17,9 @@ from dovetail.dialects.sqlstream.syntax import NOTHING
 
 
 def stated(
-    values: exp.Values, text: Text, written: Callable[[exp.Expr], str]
+    values: exp.Values,
+    text: Text,
+    spelled: Callable[[exp.Expr, expression.Scope, exp.Expr], str],
 ) -> spec.Inline:
     """Returns the rows of VALUES, whose columns have room for the values of all."""
     lines = [*map(_parts, values.expressions)]
@@ -30,7 +32,7 @@ def stated(
             raise text.wrong(name, told, "a value that is written out")
     columns, cells = list[schema.Column](), list[list[object]]()
     for number, column in enumerate(zip(*lines, strict=True)):
-        texts = [*map(written, column)]
+        texts = [spelled(one, NOTHING, one) for one in column]
         found = [expression.parse(one, NOTHING).type for one in texts]
         kind = expression.kinds.widest_without_texts(found)
         if kind is None or kind is schema.AtomicType.NULL:

@@ -84,7 +84,7 @@ def kind_of(written: exp.Join, text: Text) -> spec.Kind:
     """Returns the kind of a join; OUTER alone is FULL."""
     if written.args.get(syntax.SOUGHT):
         kinds = {"SEMI": spec.Kind.LEFT_SEMI, "ANTI": spec.Kind.LEFT_ONLY}
-        return kinds.get(written.kind, spec.Kind.LEFT_OUTER)
+        return kinds.get(written.kind[:4], spec.Kind.LEFT_OUTER)
     if written.kind == outside.VALUE:
         return spec.Kind.LEFT_OUTER
     words = [written.method, written.side, written.kind, "JOIN"]

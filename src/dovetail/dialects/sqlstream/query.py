@@ -151,7 +151,7 @@ class Query:
 
         They are those of the whole query, or stand in parentheses on a side of another.
         """
-        left = self.rows_of(first)
+        left, joins = self.rows_of(first), [*joins]
         # What EXISTS and IN look at stands behind all that meets.
         met = [one for one in joins if not is_behind(one)]
         is_inner = all(plain.kind_of(one, self.text) is spec.Kind.INNER for one in met)
@@ -163,7 +163,8 @@ class Query:
                 self.try_rows(pair.right, tested)
                 conditions = [*self.conditions(written, pair)]
             else:
-                pair, conditions = self._sought(written, left)
+                pair, conditions, more = self._sought(written, left)
+                joins[number + 1 : number + 1] = more
             if keys := written.args.get(syntax.KEYS):
                 self._refuse_no_keys(conditions, keys.expressions, pair)
             later, is_last = met[number + 1 :], number == len(joins) - 1
@@ -187,8 +188,13 @@ class Query:
             left = self._nested(join, pair, number)
         raise AssertionError
 
-    def _sought(self, written: exp.Join, left: Rows) -> tuple[Pair, list[exp.Expr]]:
-        """Returns rows and those in which EXISTS or IN looks, and what it looks for."""
+    def _sought(
+        self, written: exp.Join, left: Rows
+    ) -> tuple[Pair, list[exp.Expr], list[exp.Join]]:
+        """Returns rows and those in which EXISTS or IN looks, and what it looks for.
+
+        Of NOT IN some joins behind this one may look for nulls.
+        """
         query, alias = written.this.this, written.this.alias
         values = written.args[syntax.SOUGHT].expressions
         filled, terms = Filled(query), list[exp.Expr]()
@@ -203,22 +209,22 @@ class Query:
             rows = self._subquery(filled, alias)
             listed = [exp.column(one.name, table=one.table) for one in rows.columns]
         if rows.is_stream:
-            told = "EXISTS or IN of a query of a stream"
+            what = "EXISTS or IN of a query of a stream"
             hint = "JOIN with a window on each stream looks for rows of another one"
-            raise self.text.wrong(query, told, "a query of tables", hint)
+            raise self.text.wrong(query, what, "a query of tables", hint)
         alone = Pair.alone(rows)
         if values and len(listed) != len(values):
-            told = f"a query behind IN that selects {len(listed)}"
+            what = f"a query behind IN that selects {len(listed)}"
             expected = f"{len(values)}, as many as values in front of it"
-            raise self.text.wrong(written, told, expected)
+            raise self.text.wrong(written, what, expected)
         pair = Pair(left, rows.named_apart(alias))
         found = [alone.over_both(one, alias) for one in listed]
         terms = [alone.over_both(one, alias) for one in terms]
         equal = sought.equal(values, found) if values else []
-        if written.kind in ("ANTI", sought.MAYBE):
-            others = conjuncts(self.query.args.get("where"))
-            return pair, [*terms, *sought.maybe_equal(equal, [*terms, *others])]
-        return pair, [*terms, *equal]
+        true = [*terms, *conjuncts(self.query.args.get("where"))]
+        is_apart = all(pair.hands(it) == {spec.Hand.RIGHT} for it in terms)
+        told, more = sought.looked_for(written, equal, true, is_apart=is_apart)
+        return pair, [*terms, *told], more
 
     def _refuse_no_keys(
         self, nodes: Sequence[exp.Expr], keys: Sequence[exp.Expr], pair: Pair
@@ -281,11 +287,7 @@ class Query:
                 query = of_function(function, self.text)
                 rows = self._subquery(Filled(query), alias)
             case exp.Values():
-                step = stated(
-                    table,
-                    self.text,
-                    lambda one: self.spelled(one, syntax.NOTHING, one),
-                )
+                step = stated(table, self.text, self.spelled)
                 known = self.known.dataset(alias or "VALUES", step)
                 rows = self._of_input(known, alias)
             case _:

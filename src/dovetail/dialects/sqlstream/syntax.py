@@ -335,6 +335,15 @@ class SqlStream(Dialect):
                 frame.set("kind", frame.args["kind"].upper())
             return found
 
+        def _parse_partition_by(self) -> list[exp.Expr]:
+            """Reads what rows are apart by; sessions have no rule that is told."""
+            found: list[exp.Expr] = super()._parse_partition_by()
+            is_session = self._prev.text.upper() == "SESSION"
+            if is_session and self._match(TokenType.ON, advance=False):
+                expected = "RANGE and an INTERVAL, for which a row is kept"
+                self._refuse(self._prev, "PARTITION BY SESSION", expected)
+            return found
+
         def _parse_window_spec(self) -> dict[str, Any]:
             """Reads an end of a frame, whose words are in capitals from here on."""
             end: dict[str, Any] = super()._parse_window_spec()
