@@ -167,7 +167,6 @@ class Query:
                 joins[number + 1 : number + 1] = more
             if keys := written.args.get(syntax.KEYS):
                 self._refuse_no_keys(conditions, keys.expressions, pair)
-            later, is_last = met[number + 1 :], number == len(joins) - 1
             # What WHERE tests of both sides is a condition of the first join that has
             # both; of an outer join it is none, since it drops rows behind it.
             if is_inner and number < len(met):
@@ -177,13 +176,13 @@ class Query:
                 rest = [one for one in rest if one not in here]
             # Rows of a stream that meet tables alone come out at once.
             ends = is_whole and all(
-                self.text.joins_table(it, self.inputs) for it in later
+                self.text.joins_table(it, self.inputs) for it in met[number + 1 :]
             )
             join = self._joined(written, pair, conditions, is_last=ends)
             pair = pair.timed(join)
             if written.args.get(syntax.SOUGHT):
                 pair = pair.without_right(written.text(syntax.TOLD))
-            if is_last:
+            if number == len(joins) - 1:
                 return pair, join, rest
             left = self._nested(join, pair, number)
         raise AssertionError

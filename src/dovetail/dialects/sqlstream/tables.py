@@ -123,6 +123,7 @@ class Tables:
                 )
                 return self.made(Filled(whole), within)
             case exp.SetOperation():
+                united.refuse_unread(query, self.text)
                 return self._united(filled, within)
             case exp.Subquery():
                 return self.made(replace(filled, query=query.this), within)
@@ -150,7 +151,6 @@ class Tables:
         """Returns the rows of two queries, or those of them that an operator lets."""
         query = filled.query
         assert isinstance(query, exp.SetOperation)  # noqa: S101 - as it is matched
-        united.refuse_unread(query, self.text)
         several = filled.parts or [
             Filled(one, filled.columns) for one in (query.this, query.expression)
         ]
