@@ -624,10 +624,12 @@ def _made_of_tables(
     program: spec.Program, sources: Mapping[str, Rows]
 ) -> Mapping[str, Rows]:
     """Returns the data sets that a text of streams makes of others, by its names."""
-    made = spec.Program(program.tables)
-    frames = [sources[one.input].frame for one in spec.givens_of(made)]
-    if not frames:
+    if not program.tables:
         return {}
+    made = spec.Program(program.tables)
+    given = [sources[one.input].frame for one in spec.givens_of(made)]
+    # Of rows that stand in the text alone they are made where all others are.
+    frames = given or [one.frame for one in sources.values()]
     if all(isinstance(one, DataFrame) for one in frames):
         return {name: dataset(one) for name, one in _frames(made, sources).items()}
     # What is planned before Spark starts has no session to make rows with.

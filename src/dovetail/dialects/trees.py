@@ -88,10 +88,12 @@ def not_too_deep(text: str, read: Callable[[], Read]) -> Read:
         ) from error
 
 
-def conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
-    """Yields the conditions that must all be true."""
+def conjuncts(node: exp.Expr | None) -> Iterator[exp.Expr]:
+    """Yields the conditions that must all be true, of a clause too, if it is there."""
     match node:
-        case exp.Paren():
+        case None:
+            return
+        case exp.Paren() | exp.Where():
             yield from conjuncts(node.this)
         case exp.And():
             yield from conjuncts(node.this)

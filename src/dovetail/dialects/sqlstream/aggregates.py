@@ -10,6 +10,7 @@ list costs as much as it is long, for each row anew.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -17,12 +18,12 @@ from sqlglot import exp
 from dovetail.dialects.sqlstream import steps
 from dovetail.dialects.sqlstream.functions import refusal
 from dovetail.dialects.sqlstream.outside import SEVERAL
-from dovetail.dialects.sqlstream.parser import ROWTIME, Text, not_yet
+from dovetail.dialects.sqlstream.parser import ROWTIME, Text
 from dovetail.dialects.sqlstream.syntax import ExpAvg, OnlyValue, called
 from dovetail.dialects.sqlstream.windows import Windows
 from dovetail.dialects.trees import own_column
 from dovetail.expression.kinds import is_numeric
-from dovetail.schema import WHOLE, AtomicType, DecimalType, StructType, Type
+from dovetail.schema import WHOLE, AtomicType, DecimalType, Schema, StructType, Type
 from dovetail.spec.firing import Fold
 
 _KNOWN = "filter({x}, item -> item IS NOT NULL)"
@@ -96,7 +97,7 @@ def argument_of(function: exp.Expr, text: Text) -> exp.Expr:
             if isinstance(value, exp.Distinct):
                 first, *others = value.expressions
                 if others:
-                    raise not_yet(text.at(function), "DISTINCT of several values")
+                    raise text.not_yet(function, "DISTINCT of several values")
                 whole: exp.Expr = first
                 return whole
             return value
@@ -105,7 +106,21 @@ def argument_of(function: exp.Expr, text: Text) -> exp.Expr:
             if refused := refusal(name or called(function), function, text):
                 raise refused
             what = f"{name or called(function)}: known are {_NAMES}"
-            raise not_yet(text.at(function), what)
+            raise text.not_yet(function, what)
+
+
+def computed(
+    functions: Mapping[int, tuple[exp.Expr, str]], rows: Schema, text: Text
+) -> tuple[steps.Asked, dict[int, exp.Expr]]:
+    """Returns what functions ask of a window, each of a column, and what they are.
+
+    That is an expression over a row which the window gives.
+    """
+    asked = steps.Asked()
+    return asked, {
+        one: WindowFunction(written, column, rows[column].type, asked, text).computed()
+        for one, (written, column) in functions.items()
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dovetail.dialects.sqlstream.functions import refusal
-from dovetail.dialects.sqlstream.parser import Text, not_yet
+from dovetail.dialects.sqlstream.parser import Text
 from dovetail.dialects.sqlstream.syntax import SqlStream
 
 # Of equal counts the lower value is in front: the document leaves it open.
@@ -45,7 +45,7 @@ def of_function(called: exp.Anonymous, text: Text) -> exp.Select:
         raise refused
     if name not in _KNOWN:
         hint = "do what it does in a step of your own in front, and give its rows"
-        raise not_yet(text.at(called), f'the function "{called.name}" of rows', hint)
+        raise text.not_yet(called, f'the function "{called.name}" of rows', hint)
     written, names = _KNOWN[name]
     cursor, *values = called.expressions or [called]
     is_cursor = isinstance(cursor, exp.Anonymous) and cursor.name.upper() == "CURSOR"

@@ -49,6 +49,7 @@ _MORE = {
     Fold.LAST: "coalesce(item, state.total)",
 }
 """What each further value makes of a fold of those before it."""
+_BACKWARD = {Fold.FIRST: Fold.LAST, Fold.LAST: Fold.FIRST}
 _SEEN = "state.seen OR item IS NOT NULL"
 _EXTREMES = {Fold.LEAST: "array_min", Fold.GREATEST: "array_max"}
 _EITHER_END = {Fold.FIRST: 1, Fold.LAST: -1}
@@ -91,15 +92,20 @@ def asked_for(
         yield name, f"CAST({text} AS {type_of(fold, kind)})"
 
 
-def running(asked: steps.Asked, rows: Schema) -> Iterator[tuple[str, str]]:
+def running(
+    asked: steps.Asked, rows: Schema, *, is_backward: bool = False
+) -> Iterator[tuple[str, str]]:
     """Yields of what was asked of groups what can be told of all first rows of one.
 
-    As a list: of none, of the first, of the first two, ..
+    As a list: of none, of the first, of the first two, .. Backward it is of the last.
     """
     for (fold, column, is_distinct), name in asked.totals.items():
         if fold in _MORE and not is_distinct:
             kind = type_of(fold, rows[column].type)
-            yield name, running_of(fold, f"ROWS_LIST({quoted(column)})", kind)
+            items, told = f"ROWS_LIST({quoted(column)})", fold
+            if is_backward:
+                items, told = f"reverse({items})", _BACKWARD.get(fold, fold)
+            yield name, running_of(told, items, kind)
 
 
 def running_of(fold: Fold, items: str, kind: Type) -> str:

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from dovetail.dialects.sqlstream import logs, syntax
 from dovetail.dialects.sqlstream.lengths import number_of
-from dovetail.dialects.sqlstream.parser import Text, not_yet
+from dovetail.dialects.sqlstream.parser import Text
 from dovetail.dialects.sqlstream.windows import (
     Windows,
     end_of_calendar,
@@ -24,7 +24,7 @@ from dovetail.dialects.sqlstream.windows import (
 from dovetail.dialects.trees import type_of
 from dovetail.errors import DovetailError
 from dovetail.expression import Scope
-from dovetail.schema import WHOLE, AtomicType
+from dovetail.schema import FRACTIONS, WHOLE, AtomicType
 
 _CLOCK_HINT = (
     'give the stream a column "{name}": then a query that runs again says the same'
@@ -53,7 +53,7 @@ _REFUSED = {
 def refusal(name: str, node: exp.Expr, text: Text) -> DovetailError | None:
     """Returns why a function is refused that is known and not there, and what helps."""
     hint = _REFUSED.get(name.upper())
-    return None if hint is None else not_yet(text.at(node), name.upper(), hint)
+    return None if hint is None else text.not_yet(node, name.upper(), hint)
 
 
 def refuse_built_in(name: exp.Identifier, text: Text) -> None:
@@ -119,19 +119,26 @@ class _Spark:
                 return exp.Cast(this=value, to=exp.DataType.build("binary"))
             case exp.DType.TIME, _:
                 hint = "TIMESTAMP_TO_CHAR('HH:mm:ss', t) is the time of day as a text"
-                raise not_yet(self.text.at(part), "CAST AS TIME", hint)
+                raise self.text.not_yet(part, "CAST AS TIME", hint)
             case _:
                 # A cast to the type that a value has says nothing.
                 known = self._type(value)
                 is_own = known is not None and known == self._type(part)
                 return exp.Paren(this=value) if is_own else part
 
+    def whole(self, part: exp.Expr) -> exp.Expr:
+        """Returns FLOOR or CEIL of a number, of its type: FLOOR(x * 10) / 10."""
+        kind = self._type(part.this)
+        if kind not in FRACTIONS:
+            return part
+        return exp.Cast(this=part.copy(), to=exp.DataType.build(str(kind)))
+
     def step(self, part: exp.Expr) -> exp.Expr:
         """Returns the start of a stretch."""
         step = Windows(self.text).length(part.this)
         # Months are no number of microseconds, in which stretches are counted.
         if not step.is_exact:
-            raise not_yet(self.text.at(part), "STEP by other months than 1, 3 and 12")
+            raise self.text.not_yet(part, "STEP by other months than 1, 3 and 12")
         if not step.microseconds:
             raise self.text.wrong(part, "STEP by nothing", "an interval above 0")
         return _floored(part.expression, step.microseconds)
@@ -151,7 +158,7 @@ class _Spark:
         """Returns a pattern of SIMILAR TO as a regular expression, over the whole."""
         pattern = part.expression
         if not isinstance(pattern, exp.Literal) or not pattern.is_string:
-            raise not_yet(self.text.at(part), "SIMILAR TO what is no text")
+            raise self.text.not_yet(part, "SIMILAR TO what is no text")
         # Signs such as | and * mean the same in both.
         letters = {"%": ".*", "_": ".", ".": r"\.", "^": r"\^", "$": r"\$"}
         escape = part.parent.expression if isinstance(part.parent, exp.Escape) else None
@@ -245,20 +252,6 @@ class _Spark:
 
     # Functions by their names, over their arguments.
 
-    def added(self, values: Sequence[exp.Expr]) -> exp.Expr:
-        """Returns a time so many units later."""
-        unit, count, time = values
-        return exp.Anonymous(
-            this="timestampadd", expressions=[exp.Var(this=_unit(unit)), count, time]
-        )
-
-    def difference(self, values: Sequence[exp.Expr]) -> exp.Expr:
-        """Returns how many whole units a time is behind another one."""
-        unit, first, last = values
-        return exp.Anonymous(
-            this="timestampdiff", expressions=[exp.Var(this=_unit(unit)), first, last]
-        )
-
     def milliseconds(self, values: Sequence[exp.Expr]) -> exp.Expr:
         """Returns how many milliseconds lie between two times, or two numbers."""
         first, last = (
@@ -275,26 +268,6 @@ class _Spark:
             return exp.Cast(this=value, to=exp.DataType.build("timestamp"))
         return exp.func("timestamp_millis", value)
 
-    def number(self, values: Sequence[exp.Expr]) -> exp.Expr:
-        """Returns the milliseconds that a time is."""
-        return exp.func("unix_millis", values[0])
-
-    def read(self, values: Sequence[exp.Expr]) -> exp.Expr:
-        """Returns the time that a text is by a form."""
-        # The form comes last in Spark.
-        form, value = values
-        return exp.Anonymous(this="to_timestamp", expressions=[value, form])
-
-    def read_date(self, values: Sequence[exp.Expr]) -> exp.Expr:
-        """Returns the date that a text is by a form."""
-        form, value = values
-        return exp.Anonymous(this="to_date", expressions=[value, form])
-
-    def told(self, values: Sequence[exp.Expr]) -> exp.Expr:
-        """Returns a time as a text, by a form."""
-        form, value = values
-        return exp.Anonymous(this="date_format", expressions=[value, form])
-
     def replaced(self, values: Sequence[exp.Expr]) -> exp.Expr:
         """Returns a text in which what a pattern finds is another one.
 
@@ -307,10 +280,10 @@ class _Spark:
         signs = "^" * (start != "1") + "$" * (which != "0")
         if which not in ("0", "1") or not start.isdigit() or start == "0":
             told = "REGEX_REPLACE of other than all or the first, from a place on"
-            raise not_yet(self.text.at(values[-1]), told)
+            raise self.text.not_yet(values[-1], told)
         if any(one in pattern.name for one in signs):
             told = "REGEX_REPLACE of a part by a pattern with an end of the text"
-            raise not_yet(self.text.at(values[-1]), told)
+            raise self.text.not_yet(values[-1], told)
         before = None
         if start != "1":
             size = exp.Literal.number(int(start) - 1)
@@ -339,10 +312,6 @@ class _Spark:
         kept = exp.Div(this=exp.func("floor", scaled), expression=factor.copy())
         return exp.Mul(this=exp.func("sign", value), expression=exp.Paren(this=kept))
 
-    def same(self, values: Sequence[exp.Expr]) -> exp.Expr:
-        """Returns what MONOTONIC says of: the value itself."""
-        return exp.Paren(this=values[0])
-
     def ceiled(self, values: Sequence[exp.Expr]) -> exp.Expr:
         """Returns the end of the unit in which a time falls."""
         value, unit = values
@@ -356,7 +325,7 @@ class _Spark:
             tree: exp.Expr = exp.maybe_parse(whole, dialect="spark")
             return tree
         if length is None:
-            raise not_yet(self.text.at(unit), f"CEIL to {unit.name}")
+            raise self.text.not_yet(unit, f"CEIL to {unit.name}")
         # The start of a unit is its own end, as of whole numbers.
         last = exp.Literal.number(length - 1)
         micros = exp.Add(this=exp.func("unix_micros", value), expression=last)
@@ -371,6 +340,21 @@ class _Spark:
 Written = Callable[[_Spark, Sequence[exp.Expr]], exp.Expr]
 
 
+def _by_form(name: str) -> Written:
+    """Returns how a value is written behind its form, which comes last in Spark."""
+    return lambda _, values: exp.Anonymous(this=name, expressions=[*values[::-1]])
+
+
+def _by_unit(name: str) -> Written:
+    """Returns how a function of a unit is written, SQL_TSI_DAY being ODBC's DAY."""
+
+    def written(_: _Spark, values: Sequence[exp.Expr]) -> exp.Expr:
+        unit = exp.Var(this=values[0].name.upper().removeprefix("SQL_TSI_"))
+        return exp.Anonymous(this=name, expressions=[unit, *values[1:]])
+
+    return written
+
+
 def _parsed(record: logs.Parser) -> Written:
     """Returns how a line of a log is written as a record."""
     # A field is cast as any other value is: to VARCHAR(3) it is cut.
@@ -378,19 +362,19 @@ def _parsed(record: logs.Parser) -> Written:
 
 
 _WRITTEN: dict[str, tuple[int, int, Written]] = {
-    "TIMESTAMPADD": (3, 3, _Spark.added),
-    "TIMESTAMPDIFF": (3, 3, _Spark.difference),
+    "TIMESTAMPADD": (3, 3, _by_unit("timestampadd")),
+    "TIMESTAMPDIFF": (3, 3, _by_unit("timestampdiff")),
     "TSDIFF": (2, 2, _Spark.milliseconds),
     "TO_TIMESTAMP": (1, 1, _Spark.moment),
-    "UNIX_TIMESTAMP": (1, 1, _Spark.number),
-    "CHAR_TO_TIMESTAMP": (2, 2, _Spark.read),
-    "CHAR_TO_DATE": (2, 2, _Spark.read_date),
-    "TIMESTAMP_TO_CHAR": (2, 2, _Spark.told),
-    "DATE_TO_CHAR": (2, 2, _Spark.told),
+    "UNIX_TIMESTAMP": (1, 1, lambda _, values: exp.func("unix_millis", *values)),
+    "CHAR_TO_TIMESTAMP": (2, 2, _by_form("to_timestamp")),
+    "CHAR_TO_DATE": (2, 2, _by_form("to_date")),
+    "TIMESTAMP_TO_CHAR": (2, 2, _by_form("date_format")),
+    "DATE_TO_CHAR": (2, 2, _by_form("date_format")),
     "TRUNC": (1, 2, _Spark.truncated),
     "TRUNCATE": (1, 2, _Spark.truncated),
     "REGEX_REPLACE": (3, 5, _Spark.replaced),
-    "MONOTONIC": (1, 1, _Spark.same),
+    "MONOTONIC": (1, 1, lambda _, values: exp.Paren(this=values[0])),
     "REGEX_LOG_PARSE": (2, 3, _parsed(logs.by_pattern)),
     "W3C_LOG_PARSE": (2, 2, _parsed(logs.by_format)),
     "SYS_LOG_PARSE": (1, 1, _parsed(logs.of_syslog)),
@@ -402,6 +386,8 @@ _WRITTEN: dict[str, tuple[int, int, Written]] = {
 _CHANGED: dict[type[exp.Expr], Callable[[_Spark, exp.Expr], exp.Expr]] = {
     exp.Div: _Spark.quotient,
     exp.Cast: _Spark.cast,
+    exp.Ceil: _Spark.whole,
+    exp.Floor: _Spark.whole,
     exp.DateBin: _Spark.step,
     exp.Interval: _Spark.interval,
     exp.SimilarTo: _Spark.similar,
@@ -413,11 +399,6 @@ _CHANGED: dict[type[exp.Expr], Callable[[_Spark, exp.Expr], exp.Expr]] = {
     exp.Extract: _Spark.extract,
     exp.Anonymous: _Spark.by_name,
 }
-
-
-def _unit(node: exp.Expr) -> str:
-    """Returns the name of a unit, as ODBC's functions write it too."""
-    return node.name.upper().removeprefix("SQL_TSI_")
 
 
 def _floored(time: exp.Expr, length: int) -> exp.Expr:

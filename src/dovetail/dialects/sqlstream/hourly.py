@@ -23,7 +23,7 @@ from dovetail.dialects.sqlstream.functions import as_spark
 from dovetail.dialects.sqlstream.parser import ROWTIME
 from dovetail.dialects.sqlstream.plain import kind_of
 from dovetail.dialects.sqlstream.query import Query
-from dovetail.dialects.sqlstream.rows import Pair, Rows
+from dovetail.dialects.sqlstream.rows import Pair
 from dovetail.dialects.sqlstream.single import KnownStreams
 from dovetail.dialects.trees import sided
 from dovetail.expression import Expression, Scope, parse
@@ -35,9 +35,9 @@ _ITEM, _ITEMS = "item", "items"
 def keeps_table(query: Query) -> bool:
     """Tells whether a query keeps the rows of a table that met nobody in an hour."""
     joins = [*(query.query.args.get("joins") or ())]
-    first = query.query.args.get("from_")
-    if first is None or len(joins) != 1 or joins[0].args.get(syntax.SOUGHT):
+    if len(joins) != 1 or joins[0].args.get(syntax.SOUGHT):
         return False
+    first = query.query.args["from_"]
     pair = Pair(query.rows_of(first.this), query.rows_of(joins[0].this))
     kind = kind_of(joins[0], query.text)
     tables = {hand for hand in spec.HANDS if not pair.side(hand).is_stream}
@@ -90,7 +90,7 @@ class Hourly:
         # A condition that is null makes nobody a partner.
         holds = [f"NOT coalesce({found}, false)"]
         scope = Scope.pair(self._schema(self.stream), self._schema(self.table))
-        for one in self._side(self.table).kept:
+        for one in self.pair.side(self.table).kept:
             own = sided(one, spec.Hand.RIGHT)
             holds.append(self.query.spelled(own, scope, one))
         if where := self.query.query.args.get("where"):
@@ -102,7 +102,7 @@ class Hourly:
         # Each hour meets all rows of the table: what parts them is no equality.
         join = spec.JoinSpec(
             spec.Side(spec.Named(hours), spec.Unstated()),
-            spec.Side(self._side(self.table).source, spec.Unstated()),
+            spec.Side(self.pair.side(self.table).source, spec.Unstated()),
             spec.Kind.INNER,
             spec.Clock.EVENT,
             (),
@@ -111,13 +111,9 @@ class Hourly:
         )
         return self.known.joined(steps.with_row_time(join), {})
 
-    def _side(self, hand: spec.Hand) -> Rows:
-        """Returns the rows on a hand."""
-        return self.pair.side(hand)
-
     def _hours(self) -> spec.Step:
         """Returns a row for each hour with the list of its rows, at its end."""
-        rows = self._side(self.stream)
+        rows = self.pair.side(self.stream)
         assert isinstance(rows.source, spec.Named)  # noqa: S101 - a stream has a name
         step = self.known.step(rows.source.name)
         for one in rows.kept:
@@ -135,7 +131,7 @@ class Hourly:
                 size = window.length.microseconds
             case _:
                 told = "a table whose rows come out each week, month or year"
-                raise self.query.not_yet(self.written, told)
+                raise self.query.text.not_yet(self.written, told)
         until = spec.firing.Tumbling(spec.firing.ByTime(spec.Span(0, size)))
         source = spec.InRowTime(steps.projected(step, columns), ROWTIME)
         asked = steps.Asked()
@@ -165,7 +161,7 @@ class Hourly:
 
     def _schema(self, hand: spec.Hand) -> Schema:
         """Returns the columns of one side's rows."""
-        return self.query.schema_of(self._side(hand), hand)
+        return self.query.schema_of(self.pair.side(hand), hand)
 
     def _of_stream(self, value: exp.Expr) -> str:
         """Returns a value over the columns of the stream's own rows."""

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 from sqlglot.errors import ParseError
 
-from dovetail.dialects.sqlstream.parser import Text, not_yet
+from dovetail.dialects.sqlstream.parser import Text
 from dovetail.schema import quoted
 
 _FIELD = re.compile(
@@ -154,7 +154,7 @@ def _fields(value: exp.Expr, text: Text) -> Iterator[Field]:
             told = f'a form of times for "{name}", which is none'
             raise text.wrong(value, told, "TYPE TIMESTAMP 'yyyy-MM-dd'")
         if kind.upper() == "TIME":
-            raise not_yet(text.at(value), f'the type TIME of "{name}"')
+            raise text.not_yet(value, f'the type TIME of "{name}"')
         try:
             exp.DataType.build(kind)
         except ParseError as error:
@@ -260,7 +260,7 @@ def by_delimiter(values: Sequence[exp.Expr], text: Text) -> Record:
     if escape or quotes:
         if max(len(delimiter), len(escape), len(quotes) - 1) > 1:
             what = "escapes and quotes beside a delimiter of several letters"
-            raise not_yet(text.at(values[2]), what)
+            raise text.not_yet(values[2], what)
         if len({delimiter, escape, *quotes}) <= bool(escape) + bool(quotes):
             told = "one sign as delimiter, escape and quote"
             raise text.wrong(values[2], told, "different ones")

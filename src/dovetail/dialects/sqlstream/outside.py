@@ -24,7 +24,8 @@ _OWN = frozenset({"expressions", "from_", "joins", "where"})
 def names_outside(inner: exp.Expr, around: exp.Select) -> list[exp.Column]:
     """Returns the columns of a query that name a table of the one around it."""
     tables = {
-        it.alias_or_name.lower() for it in inner.find_all(exp.Table, exp.Subquery)
+        it.alias_or_name.lower()
+        for it in inner.find_all(exp.Table, exp.Subquery, exp.Values)
     }
     first = around.args.get("from_")
     joined = [it.this for it in (first, *(around.args.get("joins") or ())) if it]
@@ -42,10 +43,9 @@ def joined(
     said = {name for name, part in inner.args.items() if part}
     if not isinstance(inner, exp.Select) or not said <= _OWN:
         return None
-    (node,), where = inner.expressions, inner.args.get("where")
-    outer = names_outside(inner, around)
+    (node,), outer = inner.expressions, names_outside(inner, around)
     equal, rest = list[tuple[exp.Expr, exp.Expr]](), list[exp.Expr]()
-    for one in conjuncts(where.this) if where is not None else ():
+    for one in conjuncts(inner.args.get("where")):
         both = (one.this, one.expression) if isinstance(one, exp.EQ) else ()
         sides = [
             {_is_any(it, outer) for it in side.find_all(exp.Column)} for side in both

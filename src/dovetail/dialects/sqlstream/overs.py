@@ -10,6 +10,7 @@ row. Totals of all rows up to one are in a list, made along the partition once:
 
     values       3  7  7        SUM OVER (.. ROWS UNBOUNDED PRECEDING)
     up to each   3 10 17        behind what it is of no row
+    from each   17 14  7        likewise, from the last row on
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from sqlglot import exp
 from dovetail import spec
 from dovetail.dialects.sqlstream import folding, steps, syntax
 from dovetail.dialects.sqlstream.aggregates import WindowFunction, argument_of
-from dovetail.dialects.sqlstream.parser import not_yet
 from dovetail.dialects.sqlstream.query import Query
 from dovetail.dialects.sqlstream.rows import Pair
 from dovetail.dialects.trees import own_column, replaced
@@ -65,7 +65,7 @@ class Overs:
             if window.find_ancestor(exp.Window):
                 told = "a function OVER rows inside another one"
                 hint = "a query around it may look at what it gives"
-                raise not_yet(self.query.text.at(window), told, hint)
+                raise self.query.text.not_yet(window, told, hint)
             meant = self.query.windows.meant(window)
             parts = ", ".join(it.sql() for it in meant.args.get("partition_by") or ())
             order = meant.args.get("order")
@@ -159,7 +159,7 @@ class Overs:
             return None
         if function.this and type(function.this) in _BESIDE:
             told = f"{syntax.called(function.this)} that passes over nulls"
-            raise not_yet(text.at(function), f"{told} of tables")
+            raise text.not_yet(function, f"{told} of tables")
         is_beside = type(function) in _BESIDE
         return function.this if is_beside else argument_of(function, text)
 
@@ -187,15 +187,18 @@ class Overs:
             place = f"{_AS_PLACE} {sign} {written.number('offset')}"
             return _AT.format(place=place, list=values, none=written.usual())
         tree = written.computed()
-        frame, rows = self.frame(window, values), self.step.schema
+        frame, rows = self.frame(window), self.step.schema
         if frame is None:
             told, once, found_at = {}, folding.asked_for(asked, rows), "{}"
         else:
             first, last = frame
             items = _SLICE.format(list=values, first=first, last=last)
             told = dict(folding.asked_for(asked, rows, items))
-            once = folding.running(asked, rows) if first == _START else iter(())
-            found_at = f"element_at({{}}, greatest({last}, 0) + 1)"
+            ends, is_backward = _START in frame or _END in frame, first != _START
+            once = folding.running(asked, rows, is_backward=is_backward)
+            once = once if ends else iter(())
+            seen = f"{_END} - {first} + 1" if is_backward else last
+            found_at = f"element_at({{}}, greatest({seen}, 0) + 1)"
         for name, text in once:
             own = f"{column} {name}"
             known.append((own, text))
@@ -206,7 +209,7 @@ class Overs:
         found = replaced(tree, lambda part: exp.Paren(this=parts[part.name].copy()))
         return found.sql(dialect="spark")
 
-    def frame(self, window: exp.Window, values: str) -> tuple[str, str] | None:
+    def frame(self, window: exp.Window) -> tuple[str, str] | None:
         """Returns the places of the first and last value at which a function looks.
 
         Nothing where it looks at all.
@@ -219,7 +222,7 @@ class Overs:
         if (first, last) == (_START, _END):
             return None
         first = first if first == _START else f"greatest({first}, {_START})"
-        return first, f"least({last}, size({values}))"
+        return first, last if last == _END else f"least({last}, {_END})"
 
     def _end(self, meant: exp.Window, name: str) -> str:
         """Returns the place of the first or the last row of a frame."""

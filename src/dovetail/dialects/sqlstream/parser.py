@@ -22,7 +22,7 @@ from dovetail.dialects.grammar import Source
 from dovetail.dialects.sqlstream import truths
 from dovetail.dialects.sqlstream.casts import written_into
 from dovetail.dialects.sqlstream.scalars import with_values
-from dovetail.dialects.sqlstream.sought import as_joins, outer_queries
+from dovetail.dialects.sqlstream.sought import as_in, as_joins, outer_queries
 from dovetail.dialects.sqlstream.syntax import (
     CLOCKS,
     PLACE,
@@ -57,7 +57,9 @@ _NEEDED = {
 """Words without which something of the text is none, and how it is written."""
 _APART = frozenset({"PUMP", "FUNCTION"})
 """What may have the name of a stream, which tables and views may not."""
-_WITHOUT_EFFECT = frozenset({"SCHEMA", "SERVER", "PUMP", "STREAM", "VIEW", "PATH"})
+_WITHOUT_EFFECT = frozenset(
+    {"SCHEMA", "SERVER", "PUMP", "STREAM", "VIEW", "PATH", "INDEX"}
+)
 """What a text may set up, start and stop without another row coming out."""
 _ENDS_OF_DROP = frozenset({"CASCADE", "RESTRICT"})
 
@@ -151,6 +153,10 @@ class Text(trees.SqlText):
         functions = tuple(one.name for one in found.functions.values())
         return cls(source, found.results(), found.filled, found.declared, functions)
 
+    def not_yet(self, node: exp.Expr, what: str, hint: str = "") -> UnsupportedError:
+        """Returns the error for a part of the language that is not there yet."""
+        return not_yet(self.at(node), what, hint)
+
     def input(self, table: exp.Table, inputs: Collection[str]) -> str:
         """Returns the input that a name means, or says that there is none."""
         if known := self.input_named(table, inputs):
@@ -209,7 +215,7 @@ class Text(trees.SqlText):
                 else:
                     leaves.append(known)
         streams = (one.kind is spec.InputKind.STREAM for one in leaves)
-        return bool(leaves) and not any(streams)
+        return not any(streams)
 
 
 def not_yet(place: Place, what: str, hint: str = "") -> UnsupportedError:
@@ -421,10 +427,15 @@ class Statements:
 
     def _insert(self, tokens: list[Token], pump: str) -> None:
         """Takes a query that fills a stream."""
-        words = [one.text.upper() for one in tokens]
-        past = next((n for n, one in enumerate(words) if one in ("SELECT", "WITH")), 0)
+        begins = (TokenType.SELECT, TokenType.WITH, TokenType.VALUES)
+        kinds = [one.token_type for one in tokens]
+        past = next((n for n, one in enumerate(kinds) if one in begins), 0)
         if not past:
             raise self._not_yet(tokens[0], "INSERT without SELECT STREAM")
+        filled = self.declared.get(folded(_name_of(tokens[2:]).text))
+        if kinds[past] is TokenType.VALUES and filled and filled.is_stream:
+            told = "rows of a stream, of which each has its time, that stand in a text"
+            raise self._not_yet(tokens[past], told)
         self._fill(tokens[2:past], self._query(tokens[past:]), pump)
 
     def _fill(self, target: list[Token], query: exp.Query, pump: str = "") -> None:
@@ -540,14 +551,23 @@ class Statements:
             raise DialectError(*told, place=place) from error
         except ParseError as error:
             raise trees.stopped(self.source, tokens, error) from error
-        tree = found[0]
-        if tree is None:
-            return None
+        return None if found[0] is None else self._in_plain_words(found[0])
+
+    def _in_plain_words(self, tree: exp.Expr) -> exp.Expr:
+        """Returns a tree whose queries filter, join and group, and do no more.
+
+        The functions of the text are what they say, and what looks at other queries is
+        a join with them.
+        """
+        if isinstance(tree, exp.Values):
+            tree = exp.select("*").from_(tree)
         # From the leaves up: functions may stand in the values of others.
         for one in [*tree.walk()][::-1]:
             new = self._called(one)
             if new is not one:
                 tree = new if one is tree else (one.replace(new), tree)[1]
+        for query in [*tree.find_all(exp.Select)]:
+            truths.beside_outer_joins(query)
         for query in [*tree.find_all(exp.Select)]:
             as_joins(query, truths.of_inner_joins(query))
             truths.with_truths(query)
@@ -580,6 +600,8 @@ class Statements:
                     raise DialectError(told, expected, place=place)
             case exp.Filter(this=exp.AggFunc()):
                 return _counting_some(node, place)
+            case exp.In() | exp.EQ() | exp.NEQ():
+                return as_in(node)
             case exp.Filter() | exp.WithinGroup():
                 raise not_yet(place, f"{node.sql()}")
             case exp.GroupConcat(this=exp.Distinct(expressions=[_, sign])):
@@ -637,7 +659,7 @@ def _tables(query: exp.Select) -> Iterator[str]:
     """Yields the names of the tables behind FROM and JOIN, in small letters."""
     for one in _own_parts(query):
         is_query = isinstance(one, exp.Subquery) and one.parent_select is query
-        if is_query or isinstance(one, exp.Table):
+        if is_query or isinstance(one, exp.Table | exp.Values):
             yield one.alias_or_name.lower()
 
 

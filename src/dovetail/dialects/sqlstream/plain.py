@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from dovetail import spec
 from dovetail.dialects.sqlstream import outside, syntax
-from dovetail.dialects.sqlstream.parser import ROWTIME, Text, not_yet
+from dovetail.dialects.sqlstream.parser import ROWTIME, Text
 from dovetail.dialects.trees import conjuncts
 
 _KINDS = {
@@ -56,7 +56,7 @@ def asking_time(query: exp.Select) -> list[exp.Expr]:
     where = query.args.get("where") if query.args.get("joins") else None
     return [
         one
-        for one in (conjuncts(where.this) if where is not None else ())
+        for one in conjuncts(where)
         if any(
             not it.table and it.name.upper() == ROWTIME
             for it in one.find_all(exp.Column)
@@ -84,7 +84,7 @@ def kind_of(written: exp.Join, text: Text) -> spec.Kind:
     """Returns the kind of a join; OUTER alone is FULL."""
     if written.args.get(syntax.SOUGHT):
         kinds = {"SEMI": spec.Kind.LEFT_SEMI, "ANTI": spec.Kind.LEFT_ONLY}
-        return kinds.get(written.kind, spec.Kind.LEFT_OUTER)
+        return kinds.get(written.kind[:4], spec.Kind.LEFT_OUTER)
     if written.kind == outside.VALUE:
         return spec.Kind.LEFT_OUTER
     words = [written.method, written.side, written.kind, "JOIN"]
@@ -97,7 +97,7 @@ def kind_of(written: exp.Join, text: Text) -> spec.Kind:
         return spec.Kind.FULL_OUTER
     if written.kind not in ("", "INNER", "OUTER", "CROSS"):
         hint = "EXISTS and IN (SELECT ..) in WHERE look for rows"
-        raise not_yet(text.at(written), f"{written.kind} JOIN", hint)
+        raise text.not_yet(written, f"{written.kind} JOIN", hint)
     return _KINDS[written.side]
 
 
@@ -115,7 +115,7 @@ def refuse_unread(query: exp.Query, text: Text, *more: str) -> None:
                 told = _NAMES.get(name, name.upper())
                 if name in _COUNTED:
                     raise text.wrong(at, f"{told} of rows of a stream", *_ENDLESS)
-                raise not_yet(text.at(at), told)
+                raise text.not_yet(at, told)
 
 
 def _is_subquery(node: exp.Expr) -> bool:

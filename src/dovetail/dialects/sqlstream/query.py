@@ -24,8 +24,9 @@ from dovetail import spec
 from dovetail.dialects.sqlstream import casts, plain, sought, steps, syntax
 from dovetail.dialects.sqlstream.calls import of_function
 from dovetail.dialects.sqlstream.functions import as_spark, clock_hint, refusal
+from dovetail.dialects.sqlstream.literals import stated
 from dovetail.dialects.sqlstream.merged import Merging
-from dovetail.dialects.sqlstream.parser import ROWTIME, Filled, Text, folded, not_yet
+from dovetail.dialects.sqlstream.parser import ROWTIME, Filled, Text, folded
 from dovetail.dialects.sqlstream.rows import Pair, Rows, Shown
 from dovetail.dialects.sqlstream.scalars import is_behind, is_hidden
 from dovetail.dialects.sqlstream.windows import Windows
@@ -55,6 +56,9 @@ class Known(Protocol):
 
     def derived(self, filled: Filled, title: str, within: tuple[Filled, ...]) -> str:
         """Returns the name under which the rows of a query are an input."""
+
+    def dataset(self, title: str, step: spec.Step) -> str:
+        """Returns the name under which rows that are made once are an input."""
 
 
 class Query:
@@ -119,12 +123,10 @@ class Query:
 
     def _joins(self) -> tuple[Pair, spec.JoinSpec, list[exp.Expr]]:
         """Returns the last join and its sides, and what of WHERE it does not test."""
-        first = self.query.args.get("from_")
-        joins = self.query.args.get("joins") or ()
-        if first is None or not joins:
-            raise self.not_yet(self.query, "a query without a join")
-        where = self.query.args.get("where")
-        rest = [*conjuncts(where.this)] if where is not None else []
+        first, joins = self.query.args["from_"], self.query.args.get("joins")
+        if not joins:
+            raise self.text.not_yet(self.query, "a query without a join")
+        rest = [*conjuncts(self.query.args.get("where"))]
         later = plain.asking_time(self.query)
         rest = [one for one in rest if one not in later]
         # What EXISTS and IN tell can be tested behind all joins alone.
@@ -149,7 +151,7 @@ class Query:
 
         They are those of the whole query, or stand in parentheses on a side of another.
         """
-        left = self.rows_of(first)
+        left, joins = self.rows_of(first), [*joins]
         # What EXISTS and IN look at stands behind all that meets.
         met = [one for one in joins if not is_behind(one)]
         is_inner = all(plain.kind_of(one, self.text) is spec.Kind.INNER for one in met)
@@ -161,10 +163,10 @@ class Query:
                 self.try_rows(pair.right, tested)
                 conditions = [*self.conditions(written, pair)]
             else:
-                pair, conditions = self._sought(written, left)
+                pair, conditions, more = self._sought(written, left)
+                joins[number + 1 : number + 1] = more
             if keys := written.args.get(syntax.KEYS):
                 self._refuse_no_keys(conditions, keys.expressions, pair)
-            later, is_last = met[number + 1 :], number == len(joins) - 1
             # What WHERE tests of both sides is a condition of the first join that has
             # both; of an outer join it is none, since it drops rows behind it.
             if is_inner and number < len(met):
@@ -174,58 +176,54 @@ class Query:
                 rest = [one for one in rest if one not in here]
             # Rows of a stream that meet tables alone come out at once.
             ends = is_whole and all(
-                self.text.joins_table(it, self.inputs) for it in later
+                self.text.joins_table(it, self.inputs) for it in met[number + 1 :]
             )
             join = self._joined(written, pair, conditions, is_last=ends)
             pair = pair.timed(join)
             if written.args.get(syntax.SOUGHT):
                 pair = pair.without_right(written.text(syntax.TOLD))
-            if is_last:
+            if number == len(joins) - 1:
                 return pair, join, rest
             left = self._nested(join, pair, number)
         raise AssertionError
 
-    def _sought(self, written: exp.Join, left: Rows) -> tuple[Pair, list[exp.Expr]]:
-        """Returns rows and those in which EXISTS or IN looks, and what it looks for."""
+    def _sought(
+        self, written: exp.Join, left: Rows
+    ) -> tuple[Pair, list[exp.Expr], list[exp.Join]]:
+        """Returns rows and those in which EXISTS or IN looks, and what it looks for.
+
+        Of NOT IN some joins behind this one may look for nulls.
+        """
         query, alias = written.this.this, written.this.alias
         values = written.args[syntax.SOUGHT].expressions
         filled, terms = Filled(query), list[exp.Expr]()
-        is_single = query.args.get("from_") and not query.args.get("joins")
-        if is_single and plain.is_plain(query):
+        if plain.is_plain(query) and not query.args.get("joins"):
             inner = Query(self.known, filled, within=(*self.within, self.filled))
             plain.refuse_unread(query, self.text)
             rows = self.rows_of(query.args["from_"].this)
-            where = query.args.get("where")
-            terms = [*conjuncts(where.this)] if where is not None else []
+            terms = [*conjuncts(query.args.get("where"))]
             named = inner.named_columns(Pair.alone(rows)) if values else ()
             listed = [one for _, one in named]
         else:
             rows = self._subquery(filled, alias)
             listed = [exp.column(one.name, table=one.table) for one in rows.columns]
-        if rows.written is not None:
-            raise self.text.wrong(rows.written, "a window without a join", "none")
         if rows.is_stream:
-            told = "EXISTS or IN of a query of a stream"
+            what = "EXISTS or IN of a query of a stream"
             hint = "JOIN with a window on each stream looks for rows of another one"
-            raise self.text.wrong(query, told, "a query of tables", hint)
+            raise self.text.wrong(query, what, "a query of tables", hint)
         alone = Pair.alone(rows)
         if values and len(listed) != len(values):
-            told = f"a query behind IN that selects {len(listed)}"
+            what = f"a query behind IN that selects {len(listed)}"
             expected = f"{len(values)}, as many as values in front of it"
-            raise self.text.wrong(written, told, expected)
+            raise self.text.wrong(written, what, expected)
         pair = Pair(left, rows.named_apart(alias))
         found = [alone.over_both(one, alias) for one in listed]
         terms = [alone.over_both(one, alias) for one in terms]
-        conditions: list[exp.Expr] = [*terms]
-        if values:
-            equal = sought.equal(values, found)
-            where = self.query.args.get("where")
-            others = [*conjuncts(where.this)] if where is not None else []
-            is_open = written.kind in ("ANTI", sought.MAYBE)
-            conditions += (
-                sought.maybe_equal(equal, [*terms, *others]) if is_open else equal
-            )
-        return pair, conditions
+        equal = sought.equal(values, found) if values else []
+        true = [*terms, *conjuncts(self.query.args.get("where"))]
+        is_apart = all(pair.hands(it) == {spec.Hand.RIGHT} for it in terms)
+        told, more = sought.looked_for(written, equal, true, is_apart=is_apart)
+        return pair, [*terms, *told], more
 
     def _refuse_no_keys(
         self, nodes: Sequence[exp.Expr], keys: Sequence[exp.Expr], pair: Pair
@@ -287,17 +285,30 @@ class Query:
             case exp.Table(this=exp.Anonymous() as function):
                 query = of_function(function, self.text)
                 rows = self._subquery(Filled(query), alias)
+            case exp.Values():
+                step = stated(table, self.text, self.spelled)
+                known = self.known.dataset(alias or "VALUES", step)
+                rows = self._of_input(known, alias)
             case _:
-                raise self.not_yet(table, "what stands behind FROM")
+                raise self.text.not_yet(table, f"{table.key.upper()} behind FROM")
         rows = self._renamed(table, rows)
-        if window is None:
-            return rows
+        return rows if window is None else self._in_window(table, rows, window)
+
+    def rows_alone(self, table: exp.Expr) -> Rows:
+        """Returns the rows of a table that is not joined, and so has no window."""
+        rows = self.rows_of(table)
+        if rows.written is not None:
+            raise self.text.wrong(rows.written, "a window without a join", "none")
+        return rows
+
+    def _in_window(self, table: exp.Expr, rows: Rows, window: exp.Window) -> Rows:
+        """Returns the rows of a stream with the window that stands behind it."""
         if not rows.is_stream:
             what = f'a window on the table "{table.alias_or_name}"'
             raise self.text.wrong(window, what, "a stream", "leave OVER out")
         own = self.windows.of_table(window)
         if rows.kept and isinstance(own, spec.RowsPreceding):
-            rows = self._renamed(table, self._counted(table, alias))
+            rows = self._renamed(table, self._counted(table, table.alias))
         return replace(rows, window=own, written=window)
 
     def _counted(self, table: exp.Expr, alias: str) -> Rows:
@@ -306,7 +317,7 @@ class Query:
         if isinstance(table, exp.Subquery):
             inner = Filled(table.this)
         if inner is None:
-            raise self.not_yet(table, "ROWS of what a function gives")
+            raise self.text.not_yet(table, "ROWS of what a function gives")
         within = (*self.within, self.filled)
         alias = alias or table.name
         return self._of_input(self.known.derived(inner, alias, within), alias)
@@ -392,7 +403,7 @@ class Query:
         inner, within = filled.query, (*self.within, self.filled)
         # By identity: two queries may say the same.
         if any(one is filled for one in within):
-            raise self.not_yet(inner, "a query that reads what it fills")
+            raise self.text.not_yet(inner, "a query that reads what it fills")
         is_inside = self.is_join or (
             # Rows of tables are no stream of their own: they stay what they are.
             self.text.reads_tables(filled, self.inputs) and not inner.args.get("joins")
@@ -400,18 +411,13 @@ class Query:
         if not is_inside or not plain.is_plain(inner) or plain.gives_time(inner):
             name = self.known.derived(filled, alias, within)
             return self._of_input(name, alias)
-        if inner.args.get("from_") is None:
-            raise self.not_yet(inner, "a query without FROM")
         query = Query(self.known, filled, within=within)
         if inner.args.get("joins"):
             return self._of_joins(query, alias)
         plain.refuse_unread(inner, self.text)
-        rows = query.rows_of(inner.args["from_"].this)
-        if rows.written is not None:
-            raise self.text.wrong(rows.written, "a window without a join", "none")
+        rows = query.rows_alone(inner.args["from_"].this)
         alone = Pair.alone(rows)
-        where = inner.args.get("where")
-        kept = [*conjuncts(where.this)] if where is not None else []
+        kept = [*conjuncts(inner.args.get("where"))]
         shown = [*query._subcolumns(alone, alias)]
         return replace(
             rows,
@@ -468,26 +474,20 @@ class Query:
     def conditions(self, written: exp.Join, pair: Pair) -> Iterator[exp.Expr]:
         """Yields what must be true of a pair, as ON, USING or NATURAL says it."""
         on, using = written.args.get("on"), written.args.get("using") or ()
-        if written.kind == "CROSS" and (on is not None or using):
-            raise self.text.wrong(
-                written, "CROSS JOIN with a condition", "none: say JOIN"
-            )
-        if written.method == "NATURAL" and (on is not None or using):
-            told = "NATURAL JOIN with a condition"
-            raise self.text.wrong(written, told, "none: say JOIN")
-        if on is not None:
-            yield from conjuncts(on)
+        for word in {"CROSS", "NATURAL"} & {written.kind, written.method}:
+            if on is not None or using:
+                told = f"{word} JOIN with a condition"
+                raise self.text.wrong(written, told, "none: say JOIN")
+        yield from conjuncts(on)
         if written.method not in ("", "NATURAL"):
-            raise self.not_yet(written, f"{written.method} JOIN")
-        equal = [
-            *self.merged.equalities(written, pair, plain.kind_of(written, self.text))
-        ]
+            raise self.text.not_yet(written, f"{written.method} JOIN")
+        kind = plain.kind_of(written, self.text)
+        equal = [*self.merged.equalities(written, pair, kind)]
         # Between tables after a comma WHERE has the condition.
         needs_one = not (written.kind == "CROSS" or written.args.get(syntax.COMMA))
         if needs_one and not equal and on is None:
-            raise self.text.wrong(
-                written, "a JOIN without a condition", "ON or USING (..)"
-            )
+            told = "a JOIN without a condition"
+            raise self.text.wrong(written, told, "ON or USING (..)")
         yield from equal
 
     def _joined(
@@ -536,15 +536,14 @@ class Query:
     ) -> None:
         """Refuses what a stream and a table cannot do."""
         if not has_equality:
-            raise self.text.wrong(
-                written,
-                "a stream and a table without an equality between them",
-                "an equi-join, which may have other conditions beside it",
-            )
+            told = "a stream and a table without an equality between them"
+            expected = "an equi-join, which may have other conditions beside it"
+            raise self.text.wrong(written, told, expected)
         (table,) = (hand for hand in spec.HANDS if not pair.side(hand).is_stream)
         window = pair.side(table.other).window
         if kind.preserves(table) and isinstance(window, spec.HopUnit):
-            raise self.not_yet(written, "a table whose rows come out alone each hour")
+            told = "a table whose rows come out alone each hour"
+            raise self.text.not_yet(written, told)
         if kind.preserves(table):
             raise self.text.wrong(
                 written,
@@ -662,15 +661,16 @@ class Query:
             yield merged.name, exp.column(merged.name)
         is_known = False
         for _, one in pair.columns():
-            if (table and one.table.lower() != table.lower()) or is_hidden(one.table):
+            if table and one.table.lower() != table.lower():
+                continue
+            if is_hidden(one.table) or is_hidden(one.name):
                 continue
             is_known = True
             if not one.is_row_time and (table or not self.merged.has(one)):
                 yield one.name, exp.column(one.name, table=one.table)
         if not is_known:
-            raise self.text.wrong(
-                self.query, f'no table "{table}"', "one behind FROM or JOIN"
-            )
+            told = f'no table "{table}"' if table else "* of no table"
+            raise self.text.wrong(self.query, told, "one behind FROM or JOIN")
 
     # Names and expressions.
 
@@ -732,8 +732,8 @@ class Query:
     def refuse_query(self, node: exp.Expr) -> None:
         """Refuses a query in an expression."""
         if query := node.find(exp.Query):
-            hint = "EXISTS and IN may be in WHERE, SELECT, HAVING, ON of inner joins"
-            raise not_yet(self.text.at(query), "a query in an expression", hint)
+            hint = "in ON of outer joins what it sees outside is one table, by its name"
+            raise self.text.not_yet(query, "a query in an expression", hint)
 
     def refuse_no_condition(self, text: str, scope: Scope, node: exp.Expr) -> None:
         """Refuses a value as a condition: WHERE amount."""
@@ -759,7 +759,7 @@ class Query:
             parse(Expression(text), scope)
         except UnsupportedError as error:
             hint = _LENGTHS if "interval" in error.found else ""
-            raise not_yet(self.text.at(node), error.found, hint) from error
+            raise self.text.not_yet(node, error.found, hint) from error
         except DovetailError as error:
             told = error.expected, error.hint
             raise self.text.wrong(node, error.found, *told) from error
@@ -781,7 +781,8 @@ class Query:
             every = {one.table for _, one in pair.columns()}
             tables = sorted(it for it in every if it and not is_hidden(it))
             name = column.meta.get("whole") or column.sql()
-            told = f'no column "{name}" in {" or ".join(tables)}'
+            where = f"in {' or '.join(tables)}" if tables else "without FROM"
+            told = f'no column "{name}" {where}'
             raise self.text.wrong(column, told, "", clock_hint(column))
         return found
 
@@ -794,7 +795,3 @@ class Query:
             hint = "" if len({*tables}) > 1 else "s AS a JOIN s AS b names them apart"
             raise self.text.wrong(column, told, "the name of a table before it", hint)
         return found[0]
-
-    def not_yet(self, node: exp.Expr, what: str) -> UnsupportedError:
-        """Returns the error for a part of the language that is not there yet."""
-        return not_yet(self.text.at(node), what)

@@ -28,13 +28,20 @@ CLAUSES = ("expressions", "where", "having", "order")
 
 
 def with_values(query: exp.Select) -> None:
-    """Makes joins of queries in what a query tests, selects and sorts by."""
+    """Makes joins of queries in what a query tests, selects and sorts by.
+
+    Without FROM it looks at one row, of which nobody sees a column.
+    """
+    if not query.args.get("from_"):
+        zero = exp.Tuple(expressions=[exp.Literal.number(0)])
+        one_row = exp.Values(expressions=[zero], alias=_named(HIDDEN))
+        query.set("from_", exp.From(this=one_row))
     has_groups = is_grouped(query)
     # What EXISTS or IN looks at sees the rows around it, unless it has more of its own.
     sees = not has_groups and not any(map(query.args.get, _OF_ITSELF))
     reader = [query, *outer_queries(query)][-1 if sees else 0]
     for clause in CLAUSES:
-        for node in [*filter(_is_value, own_parts(query, clause))]:
+        for node in [*filter(is_value, own_parts(query, clause))]:
             inside = node.find_ancestor(exp.AggFunc, exp.Select)
             is_of_group = (
                 has_groups and clause != "where" and not isinstance(inside, exp.AggFunc)
@@ -109,7 +116,7 @@ def parts(node: exp.Expr) -> Iterator[exp.Expr]:
     yield from node.walk(prune=lambda part: isinstance(part, exp.Query))
 
 
-def _is_value(node: exp.Expr) -> bool:
+def is_value(node: exp.Expr) -> bool:
     """Tells whether a part is a query that stands for one value."""
     is_query = isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query)
     # What EXISTS, IN, ANY and ALL look at may have many rows.

@@ -19,17 +19,16 @@ from sqlglot import exp
 
 from dovetail import spec
 from dovetail.dialects.sqlstream import casts, plain, steps, syntax, values
-from dovetail.dialects.sqlstream.aggregates import WindowFunction, argument_of
-from dovetail.dialects.sqlstream.parser import ROWTIME, Text, not_yet
+from dovetail.dialects.sqlstream.aggregates import argument_of, computed
+from dovetail.dialects.sqlstream.parser import ROWTIME, Text
 from dovetail.dialects.sqlstream.query import Query
 from dovetail.dialects.sqlstream.rows import Pair, Rows
 from dovetail.dialects.sqlstream.windows import (
     end_of_calendar,
     unit_of_calendar,
 )
-from dovetail.dialects.trees import conjuncts, own_column, sided
+from dovetail.dialects.trees import conjuncts, own_column
 from dovetail.expression import Expression, Scope
-from dovetail.schema import Schema
 
 _GROUP, _VALUE, _PART, _RESULT = "group", "value", "part", "result"
 """How columns of ours begin, while a query is made of steps; numbers follow."""
@@ -38,7 +37,7 @@ _OWN_TIME = "own time"
 _MONTHS = {"WEEK": 0, "MONTH": 1, "QUARTER": 3, "YEAR": 12}
 _AT_ITS_END = "ROWTIME, or a FLOOR or STEP of it, at whose end a group comes out"
 _DAY = 86_400 * spec.SECOND
-Columns = list[tuple[str, Expression]]
+Columns = values.Columns
 Node = values.Node
 _Window = tuple[spec.firing.Sliding, tuple[str, ...]]
 
@@ -76,14 +75,11 @@ class Single:
     def __post_init__(self) -> None:
         """Finds the rows, and filters them."""
         written = self.query.query
-        first = written.args.get("from_")
-        if first is None:
-            raise self.query.not_yet(written, "a query without FROM")
+        first = written.args["from_"]
         plain.refuse_unread(
             written, self.query.text, "group", "having", "distinct", "order"
         )
-        where = written.args.get("where")
-        terms = [*conjuncts(where.this)] if where is not None else []
+        terms = [*conjuncts(written.args.get("where"))]
         if self.query.is_join:
             rows = self.query.joined()
             assert isinstance(rows.source, spec.Nested)  # noqa: S101 - as it is made
@@ -94,14 +90,12 @@ class Single:
             source = spec.Named(self.streams.add("a join", self.step))
             rows = Rows(source, rows.columns, rows.is_stream, rows.window)
         else:
-            rows = self.query.rows_of(first.this)
-            if rows.written is not None:
-                raise self._wrong(rows.written, "a window without a join", "none")
+            rows = self.query.rows_alone(first.this)
             assert isinstance(rows.source, spec.Named)  # noqa: S101 - others are made
             if not rows.is_stream:
                 hint = "in a text of its own it gives rows, which may be a table here"
-                place = self.streams.text.at(first.this)
-                raise not_yet(place, "a query of tables among streams", hint)
+                what = "a query of tables among streams"
+                raise self.streams.text.not_yet(first.this, what, hint)
             self.step = self.streams.step(rows.source.name)
             # What a source gives may not be of the type that the text declares.
             self.query.try_rows(rows, ())
@@ -125,7 +119,7 @@ class Single:
                 (it for it in bins if it.args.get(syntax.COUNTED)), None
             ):
                 what = "a length of time as a column"
-                raise self.query.not_yet(stretch, what)
+                raise self.query.text.not_yet(stretch, what)
         keys = [*values.sort_keys(self.query, selected)]
         nodes = [*selected, *((name, one.this) for name, one in keys[1:])]
         self._try([one for _, one in nodes])
@@ -218,7 +212,7 @@ class Single:
         every.setdefault(ROWTIME, Expression(time))
         given = next((it for name, it in selected if name.upper() == ROWTIME), None)
         if given is not None:
-            scope = self._scope(self.step)
+            scope = Scope.pair(self.step.schema, steps.NOBODY)
             self.query.refuse_no_time(ROWTIME, every[ROWTIME], scope, given)
         order = self.query.query.args.get("order")
         within = order.args.get(syntax.WITHIN) if order is not None else None
@@ -316,31 +310,6 @@ class Single:
         texts = ((name, Expression(text)) for name, text in columns.items())
         return spec.InRowTime(steps.projected(self.step, tuple(texts)), ROWTIME)
 
-    def _asked(
-        self, functions: Mapping[int, tuple[exp.Expr, str]], rows: Schema
-    ) -> tuple[steps.Asked, dict[int, exp.Expr]]:
-        """Returns what functions ask of a window, each of a column, and what they are.
-
-        That is an expression over a row which the window gives.
-        """
-        asked, text = steps.Asked(), self.streams.text
-        results = {
-            one: WindowFunction(
-                written, column, rows[column].type, asked, text
-            ).computed()
-            for one, (written, column) in functions.items()
-        }
-        return asked, results
-
-    def _text(self, node: exp.Expr, step: spec.Step) -> Expression:
-        """Returns an expression over columns of ours as the spec writes it."""
-        tree = sided(node, spec.Hand.LEFT)
-        return Expression(self.query.spelled(tree, self._scope(step), node))
-
-    def _scope(self, step: spec.Step) -> Scope:
-        """Returns the columns of the rows of a step."""
-        return Scope.pair(step.schema, steps.NOBODY)
-
     # Groups.
 
     def _grouped(self, group: exp.Group, nodes: Sequence[Node]) -> tuple[Columns, str]:
@@ -357,24 +326,14 @@ class Single:
             for one in values.functions_in(every)
         }
         source = self._in_front((ROWTIME, self.time))
-        asked, results = self._asked(asking, source.schema)
+        asked, results = computed(asking, source.schema, self.streams.text)
         window, end = self._window_of(group, asked)
         names = tuple(groups.values())
         # A window that begins with a row is one of its group alone.
         by = names if isinstance(window.until, spec.firing.FromFirst) else ()
         fired = asked.windowed(source, window, by=by, groups=() if by else names)
-
         made = values.OfGroups(self.query, self.pair, keys, groups, results, end)
-        self.step = fired
-        if having:
-            holds = values.rewritten(having.this, made.over)
-            condition, scope = self._text(holds, fired), self._scope(fired)
-            self.query.refuse_no_condition(condition.text, scope, having.this)
-            self.step = spec.Filtered(fired, condition)
-        columns = [
-            (name, self._text(values.rewritten(node, made.over), fired))
-            for name, node in nodes
-        ]
+        self.step, columns = made.selected(fired, nodes, having)
         return columns, end
 
     def _window_of(
@@ -458,18 +417,20 @@ class Single:
         source = self._in_front((ROWTIME, self.time))
         for (window, by), some in apart.items():
             columns = [(it, steps.column_of(it)) for it in source.schema.names]
-            asked, computed = self._asked(some, source.schema)
+            asked, found = computed(some, source.schema, self.streams.text)
             fired = asked.windowed(source, window, by=by)
             columns += (
-                (results[it], self._text(one, fired)) for it, one in computed.items()
+                (results[it], values.written_over(self.query, one, fired))
+                for it, one in found.items()
             )
             behind = steps.projected(fired, tuple(columns))
             source = spec.InRowTime(behind, ROWTIME)
         # The windows have given rows in row time: nothing must sort them again.
         self.step = source.source
-        return [(name, self._text(node, self.step)) for name, node in written], (
-            f"l.{ROWTIME}"
-        )
+        return [
+            (name, values.written_over(self.query, node, self.step))
+            for name, node in written
+        ], f"l.{ROWTIME}"
 
     def _with_usual(self, function: exp.Expr) -> exp.Expr:
         """Returns a function whose value where there is no row is a column of ours."""

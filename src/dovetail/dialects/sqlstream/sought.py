@@ -1,7 +1,10 @@
 """EXISTS and IN of a query in WHERE, as joins that give a row once, or not at all.
 
     WHERE x IN (SELECT y FROM t WHERE t.k = s.k)    SEMI JOIN t ON x = y AND t.k = s.k
-    WHERE x NOT IN (SELECT y FROM t)                ANTI JOIN t ON coalesce(x = y, true)
+    WHERE x NOT IN (SELECT y FROM t)                ANTI JOIN t ON x = y
+                                                    ANTI JOIN t ON true = (y IS NULL)
+                                                    ANTI JOIN t ON (x IS NULL) = true
+    WHERE (x, z) NOT IN (SELECT y, w FROM t)        ANTI JOIN t ON coalesce(.., true)
 
 A null on either side of NOT IN makes it unknown, and so no row comes out.
 """
@@ -15,6 +18,8 @@ from sqlglot import exp
 from dovetail.dialects.sqlstream.syntax import SOUGHT
 from dovetail.dialects.trees import conjuncts
 
+NULL_INSIDE, NULL_OUTSIDE = "ANTI, Y IS NULL", "ANTI, X IS NULL"
+"""The kinds of joins behind NOT IN by key: of null and any other nobody knows it."""
 MAYBE = "MAYBE"
 """The kind of a join that tells whether nobody knows that no row is equal."""
 
@@ -24,8 +29,8 @@ def as_joins(query: exp.Select, more: Iterable[exp.Expr] = ()) -> None:
 
     What must be true beside that becomes a part of it.
     """
-    where, added = query.args.get("where"), [*more]
-    terms = [*(conjuncts(where.this) if where is not None else ()), *added]
+    added = [*more]
+    terms = [*conjuncts(query.args.get("where")), *added]
     joins = {id(one): join for one in terms if (join := _as_join(one)) is not None}
     if joins or added:
         rest = [one for one in terms if id(one) not in joins]
@@ -41,6 +46,23 @@ def _as_join(node: exp.Expr) -> exp.Join | None:
     if not is_sought(inner):
         return None
     return looking(inner, "ANTI" if is_anti else "SEMI")
+
+
+def as_in(node: exp.Expr) -> exp.Expr:
+    """Returns what looks for rows in other words as IN: x = ANY (SELECT ..)."""
+    match node:
+        case exp.In(expressions=[exp.Values() as rows]):
+            return exp.In(this=node.this, query=exp.select("*").from_(rows))
+        case (
+            exp.EQ(expression=exp.Any(this=found))
+            | exp.EQ(expression=exp.Anonymous(name="SOME", expressions=[found]))
+            | exp.NEQ(expression=exp.All(this=found))
+        ) if isinstance(found.unnest(), exp.Query):
+            looked_for = exp.In(this=node.this, query=found.unnest())
+            is_not = isinstance(node, exp.NEQ)
+            return exp.Not(this=looked_for) if is_not else looked_for
+        case _:
+            return node
 
 
 def is_sought(node: exp.Expr) -> bool:
@@ -82,7 +104,48 @@ def equal(values: Sequence[exp.Expr], found: Sequence[exp.Expr]) -> list[exp.EQ]
     ]
 
 
-def maybe_equal(
+def looked_for(
+    join: exp.Join,
+    equal: Sequence[exp.EQ],
+    terms: Sequence[exp.Expr],
+    *,
+    is_apart: bool,
+) -> tuple[Sequence[exp.Expr], list[exp.Join]]:
+    """Returns when a row is the one that is sought, and joins that say the rest of it.
+
+    Some terms are true of it; no row is sought by more than the values: it `is_apart`.
+    """
+    if join.kind in (NULL_INSIDE, NULL_OUTSIDE):
+        return [_of_nulls(join.kind, one) for one in equal], []
+    if join.kind not in ("ANTI", MAYBE):
+        return equal, []
+    maybe = _maybe_equal(equal, terms)
+    if join.kind == "ANTI" and len(equal) == 1 and maybe != equal and is_apart:
+        return equal, _behind(join)
+    return maybe, []
+
+
+def _behind(join: exp.Join) -> list[exp.Join]:
+    """Returns the joins that stand behind NOT IN by key, and look at the same rows."""
+    found = [exp.Join(kind=it) for it in (NULL_INSIDE, NULL_OUTSIDE)]
+    for one in found:
+        # Not copied: a query that is made is known by its identity.
+        one.args |= {it: join.args[it] for it in ("this", SOUGHT)}
+    return found
+
+
+def _of_nulls(kind: str, one: exp.EQ) -> exp.EQ:
+    """Returns when a side of an equality is null, for any value on the other side."""
+    left, right = (
+        exp.paren(exp.Is(this=it.copy(), expression=exp.Null()), copy=False)
+        for it in (one.this, one.expression)
+    )
+    if kind == NULL_INSIDE:
+        return exp.EQ(this=exp.paren(exp.or_(left, exp.not_(left))), expression=right)
+    return exp.EQ(this=left, expression=exp.paren(exp.or_(right, exp.not_(right))))
+
+
+def _maybe_equal(
     conditions: Sequence[exp.EQ], terms: Iterable[exp.Expr]
 ) -> list[exp.Expr]:
     """Returns when nobody knows that a row is another one than what is sought.

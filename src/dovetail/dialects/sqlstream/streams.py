@@ -19,7 +19,7 @@ from dovetail import spec
 from dovetail.dialects.sqlstream import casts, steps, united
 from dovetail.dialects.sqlstream.functions import refuse_built_in
 from dovetail.dialects.sqlstream.hourly import Hourly, keeps_table, without_table
-from dovetail.dialects.sqlstream.parser import ROWTIME, Filled, Text, not_yet
+from dovetail.dialects.sqlstream.parser import ROWTIME, Filled, Text
 from dovetail.dialects.sqlstream.plain import gives_time, is_plain
 from dovetail.dialects.sqlstream.query import Query
 from dovetail.dialects.sqlstream.single import Single
@@ -89,10 +89,13 @@ class Streams:
             if self.inputs[one.input].kind is not spec.InputKind.DATASET:
                 told = f'groups or sets of "{one.input}", which changes, among streams'
                 hint = "a data set is read once, when the flow starts"
-                raise not_yet(self.text.at(filled.query), told, hint)
-        dataset = spec.InputKind.DATASET
-        name = self.add(filled.name or title or "a subquery", step)
-        self.inputs[name] = spec.Input(name, dataset, step.schema)
+                raise self.text.not_yet(filled.query, told, hint)
+        return self.dataset(filled.name or title or "a subquery", step)
+
+    def dataset(self, title: str, step: spec.Step) -> str:
+        """Returns the name under which rows that are made once are an input."""
+        name, kind = self.add(title, step), spec.InputKind.DATASET
+        self.inputs[name] = spec.Input(name, kind, step.schema)
         self.steps[name] = spec.Given(name, step.schema)
         self.made_tables.append(spec.Output(name, step))
         return name
@@ -122,8 +125,11 @@ class Streams:
         # Remembered with its result, so that no other query gets its identity.
         query = filled.query
         match query:
-            case exp.Union() if query.args.get("order"):
-                made = self._sorted(filled, within)
+            case exp.SetOperation() if any(map(query.args.get, united.ENDS)):
+                ordered = united.sorted_apart(
+                    query, lambda: self.made(filled, within).shown
+                )
+                made = self.made(Filled(ordered), within)
             case exp.SetOperation():
                 made = self._united(filled, within)
             # A join whose rows keep their time; with a new one they are sorted anew.
@@ -138,7 +144,7 @@ class Streams:
                     assert isinstance(join.select, spec.Columns)  # noqa: S101 - as made
                     if join.clock is not spec.Clock.EVENT:
                         told = "a join of tables among streams"
-                        raise not_yet(self.text.at(query), told)
+                        raise self.text.not_yet(query, told)
                     shown = tuple(name for name, _ in join.select.columns)
                     step = self.joined(steps.with_row_time(join), whole.tries)
                     made = steps.Made(step, shown)
@@ -187,16 +193,6 @@ class Streams:
         step = spec.InRowTime(spec.Appended(united.alike(parts)), ROWTIME)
         return steps.Made(step, names)
 
-    def _sorted(self, filled: Filled, within: tuple[Filled, ...]) -> steps.Made:
-        """Returns the rows of a union in another order: a query over them."""
-        # Without its order the union is read as any other, and not as this one again.
-        order = filled.query.args["order"]
-        filled.query.set("order", None)
-        names = self.made(filled, within).shown
-        query = united.around(filled.query, names)
-        query.set("order", order)
-        return self.made(Filled(query), within)
-
     def _hourly(
         self, filled: Filled, query: Query, within: tuple[Filled, ...]
     ) -> steps.Made:
@@ -219,12 +215,14 @@ class Streams:
 def _parts(query: exp.Expr, text: Text) -> Iterator[exp.Query]:
     """Yields the queries of a union, from the first to the last."""
     match query:
-        case exp.Union():
+        case exp.Union() if not any(map(query.args.get, united.ENDS)):
+            united.refuse_unread(query, text)
             yield from _parts(query.this, text)
             yield from _parts(query.expression, text)
-        case exp.SetOperation():
+        case exp.Except() | exp.Intersect():
             raise united.refused(query, text)
         case exp.Subquery():
+            united.refuse_unread(query, text)
             yield from _parts(query.this, text)
         case _:
             assert isinstance(query, exp.Query)  # noqa: S101 - as it is parsed

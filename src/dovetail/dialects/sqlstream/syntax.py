@@ -26,6 +26,8 @@ from dovetail.expression.functions import TABLE
 from dovetail.schema import Schema
 
 _Item = TypeVar("_Item")
+Passed = Any
+"""What sqlglot's own parser is given besides, whatever that is."""
 WINDOW = "window"
 """Under this name a table has the window that stands behind it."""
 COMMA = "comma"
@@ -82,7 +84,8 @@ _OTHER_NAMES = frozenset({"EXP_AVG", "LISTAGG", "STRING_AGG"})
 _OWN_NAMES = frozenset({"TRUNC"})
 """Functions of expressions which mean something else here."""
 _SECONDS = counted(parser.Parser.FUNCTIONS["SECOND"])
-_NOTHING = Scope.pair(Schema(()), Schema(()))
+NOTHING = Scope.pair(Schema(()), Schema(()))
+"""What an expression sees where no column is near."""
 # Which sqlglot would read as another data base means them, though Spark writes them.
 _OF_SPARK = (
     *("ARRAY_APPEND", "ARRAY_PREPEND", "CONCAT_WS", "DATE_DIFF", "DATE_TRUNC"),
@@ -267,16 +270,14 @@ class SqlStream(Dialect):
             cast = exp.Cast(this=value, to=kind)
             text = Expression(cast.sql(dialect="spark"))
             is_number = isinstance(value, exp.Literal) and not value.is_string
-            if is_number or evaluate(parse(text, _NOTHING), {}) is None:
+            if is_number or evaluate(parse(text, NOTHING), {}) is None:
                 expected = "'2020-02-29'" if kind.this is exp.DType.DATE else _TIME
                 told = f"{kind.this.value} '{value.name}', which is none"
                 self._refuse(self._prev, told, expected)
             return cast
 
         def _parse_function_call(
-            self,
-            *args: Any,  # noqa: ANN401 - as the base has them
-            **options: Any,  # noqa: ANN401
+            self, *args: Passed, **options: Passed
         ) -> exp.Expr | None:
             """Reads a call of as many values as its function takes."""
             name = self._curr
@@ -287,9 +288,7 @@ class SqlStream(Dialect):
                 raise RefusedError(name, told, f"{error.taken} of them") from error
 
         def _parse_interval(
-            self,
-            *args: Any,  # noqa: ANN401 - as the base has them
-            **options: Any,  # noqa: ANN401
+            self, *args: Passed, **options: Passed
         ) -> exp.Add | exp.Interval | None:
             """Reads a length of time, which is known by its place."""
             first, found = self._curr, super()._parse_interval(*args, **options)
@@ -336,6 +335,15 @@ class SqlStream(Dialect):
                 frame.set("kind", frame.args["kind"].upper())
             return found
 
+        def _parse_partition_by(self) -> list[exp.Expr]:
+            """Reads what rows are apart by; sessions have no rule that is told."""
+            found: list[exp.Expr] = super()._parse_partition_by()
+            is_session = self._prev.text.upper() == "SESSION"
+            if is_session and self._match(TokenType.ON, advance=False):
+                expected = "RANGE and an INTERVAL, for which a row is kept"
+                self._refuse(self._prev, "PARTITION BY SESSION", expected)
+            return found
+
         def _parse_window_spec(self) -> dict[str, Any]:
             """Reads an end of a frame, whose words are in capitals from here on."""
             end: dict[str, Any] = super()._parse_window_spec()
@@ -347,22 +355,14 @@ class SqlStream(Dialect):
                 self._refuse(self._prev, "an end of a window without a side", expected)
             return {**end, "side": side}
 
-        def _parse_order(
-            self,
-            *args: Any,  # noqa: ANN401 - as the base has them
-            **options: Any,  # noqa: ANN401
-        ) -> exp.Expr | None:
+        def _parse_order(self, *args: Passed, **options: Passed) -> exp.Expr | None:
             """Reads an order, and how much too late a row of it may come."""
             order = super()._parse_order(*args, **options)
             if isinstance(order, exp.Order) and self._match_text_seq("WITHIN"):
                 order.set(WITHIN, self._parse_interval())
             return order
 
-        def _parse_group(
-            self,
-            *args: Any,  # noqa: ANN401 - as the base has them
-            **options: Any,  # noqa: ANN401
-        ) -> exp.Group | None:
+        def _parse_group(self, *args: Passed, **options: Passed) -> exp.Group | None:
             """Reads groups, which may begin each with its first row."""
             if self._curr.text != STAGGERED:
                 return super()._parse_group(*args, **options)
@@ -379,11 +379,7 @@ class SqlStream(Dialect):
             self._match_r_paren()
             return group
 
-        def _parse_table(
-            self,
-            *args: Any,  # noqa: ANN401 - as the base has them
-            **options: Any,  # noqa: ANN401
-        ) -> exp.Expr | None:
+        def _parse_table(self, *args: Passed, **options: Passed) -> exp.Expr | None:
             """Reads a table, its window and its name, in either order."""
             table = super()._parse_table(*args, **options)
             if table is None or not self._match(TokenType.OVER, advance=False):
@@ -406,11 +402,7 @@ class SqlStream(Dialect):
                     self._refuse(one, told, "the name of a column of both sides")
             return names
 
-        def _parse_join(
-            self,
-            *args: Any,  # noqa: ANN401 - as the base has them
-            **options: Any,  # noqa: ANN401
-        ) -> exp.Join | None:
+        def _parse_join(self, *args: Passed, **options: Passed) -> exp.Join | None:
             """Reads a join, and whether it is a comma."""
             # Of the tree alone a comma and CROSS JOIN look alike.
             is_comma = self._match(TokenType.COMMA, advance=False)

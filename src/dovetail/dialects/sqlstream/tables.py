@@ -10,21 +10,20 @@ FROM a JOIN b ..        joined, with joins in front of it
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from dovetail import spec
 from dovetail.dialects.sqlstream import folding, plain, steps, united, values
-from dovetail.dialects.sqlstream.aggregates import WindowFunction, argument_of
+from dovetail.dialects.sqlstream.aggregates import argument_of, computed
 from dovetail.dialects.sqlstream.overs import Overs
 from dovetail.dialects.sqlstream.parser import Filled, Text
 from dovetail.dialects.sqlstream.query import Query
 from dovetail.dialects.sqlstream.rows import Pair, Rows
-from dovetail.dialects.trees import conjuncts, free_name, sided
-from dovetail.expression import Expression, Scope
-from dovetail.schema import Schema
+from dovetail.dialects.trees import conjuncts, free_name
+from dovetail.expression import Expression
 
 _SIDE, _SIDES = "side", ("is left", "is right")
 """The columns that say of which of two queries a row is."""
@@ -40,7 +39,6 @@ _TIED = (
     "+ 1, 0)), filter({rows}, (item, place) -> place + 1 >= {first} AND (place < {last}"
     " OR ({equal}))))"
 )
-_ENDS = ("order", "limit", "offset")
 _ALL = 2**31 - 1
 """So many rows as there are, at most."""
 Node = values.Node
@@ -72,18 +70,23 @@ class Tables:
             step = self.made(one, ()).step
             name = one.name or (f"result {number + 1}" if number else "result")
             outputs.append(spec.Output(name, step))
-        return spec.Program(tuple(outputs))
+        program = spec.Program(tuple(outputs))
+        if not spec.givens_of(program):
+            told = "a text that looks at no input"
+            expected = "a stream or a table behind a FROM"
+            raise self.text.wrong(results[0].query, told, expected)
+        return program
 
     def derived(self, filled: Filled, title: str, within: tuple[Filled, ...]) -> str:
         """Returns the name under which the rows of a query are an input."""
         known = id(filled.query)
         if known not in self._names:
             step = self.made(filled, within).step
-            name = self.add(filled.name or title or "a subquery", step)
+            name = self.dataset(filled.name or title or "a subquery", step)
             self._names[known] = filled.query, name
         return self._names[known][1]
 
-    def add(self, title: str, step: spec.Step) -> str:
+    def dataset(self, title: str, step: spec.Step) -> str:
         """Returns the name under which the rows of a step are an input."""
         name = title
         while name in self.inputs:
@@ -114,15 +117,13 @@ class Tables:
         """Returns the rows that a query gives."""
         query = filled.query
         match query:
-            case exp.SetOperation() if any(map(query.args.get, _ENDS)):
-                # Without them it is read as any other, and not as this one again.
-                ends = {name: query.args.pop(name, None) for name in _ENDS}
-                names = self.made(filled, within).shown
-                whole = united.around(query, names)
-                for name, part in ends.items():
-                    whole.set(name, part)
+            case exp.SetOperation() if any(map(query.args.get, united.ENDS)):
+                whole = united.sorted_apart(
+                    query, lambda: self.made(filled, within).shown
+                )
                 return self.made(Filled(whole), within)
             case exp.SetOperation():
+                united.refuse_unread(query, self.text)
                 return self._united(filled, within)
             case exp.Subquery():
                 return self.made(replace(filled, query=query.this), within)
@@ -207,11 +208,8 @@ class TableQuery:
     def __post_init__(self) -> None:
         """Finds the rows, and filters them."""
         written = self.query.query
-        first = written.args.get("from_")
-        if first is None:
-            raise self.query.not_yet(written, "a query without FROM")
         plain.refuse_unread(
-            written, self.query.text, "group", "having", "distinct", *_ENDS
+            written, self.query.text, "group", "having", "distinct", *united.ENDS
         )
         terms: list[exp.Expr] = []
         if self.query.is_join:
@@ -219,14 +217,13 @@ class TableQuery:
             assert isinstance(rows.source, spec.Nested)  # noqa: S101 - as it is made
             self.step = self.tables.joined(rows.source.join)
             # WHERE the joins have tested.
-            source = spec.Named(self.tables.add("a join", self.step))
+            source = spec.Named(self.tables.dataset("a join", self.step))
             rows = Rows(source, rows.columns, rows.is_stream, rows.window)
         else:
-            rows = self.query.rows_of(first.this)
+            rows = self.query.rows_of(written.args["from_"].this)
             assert isinstance(rows.source, spec.Named)  # noqa: S101 - others are made
             self.step = self.tables.step(rows.source.name)
-            where = written.args.get("where")
-            terms = [*conjuncts(where.this)] if where is not None else []
+            terms = [*conjuncts(written.args.get("where"))]
         self.pair = Pair.alone(rows)
         left = spec.Hand.LEFT
         conditions = [self.query.own(one, left, self.pair) for one in rows.kept]
@@ -283,9 +280,10 @@ class TableQuery:
         overs = Overs(self.query, self.pair, self.step)
         overs.add([node for _, node in nodes])
         self.step = overs.step
+        said = ((name, values.rewritten(node, overs.over)) for name, node in nodes)
         return tuple(
-            (name, self._text(values.rewritten(node, overs.over)))
-            for name, node in nodes
+            (name, values.written_over(self.query, node, self.step))
+            for name, node in said
         )
 
     def _grouped(
@@ -309,25 +307,12 @@ class TableQuery:
         every = (*groups.items(), *looked_at.items())
         columns = [(name, Expression(it)) for it, name in every]
         in_front = steps.projected(self.step, tuple(columns))
-        asked, rows = steps.Asked(), in_front.schema
-        results: Mapping[int, exp.Expr] = {
-            one: WindowFunction(
-                written, column, rows[column].type, asked, self.tables.text
-            ).computed()
-            for one, (written, column) in seen.items()
-        }
-        by = tuple(groups.values())
-        self.step = folding.counted(in_front, by, [*folding.asked_for(asked, rows)])
+        rows, by = in_front.schema, tuple(groups.values())
+        asked, results = computed(seen, rows, self.tables.text)
+        whole = folding.counted(in_front, by, [*folding.asked_for(asked, rows)])
         made = values.OfGroups(self.query, self.pair, keys, groups, results)
-        if having is not None:
-            condition = self._text(values.rewritten(having.this, made.over))
-            scope = self._scope(self.step)
-            self.query.refuse_no_condition(condition.text, scope, having.this)
-            self.step = spec.Filtered(self.step, condition)
-        return tuple(
-            (name, self._text(values.rewritten(node, made.over)))
-            for name, node in nodes
-        )
+        self.step, columns = made.selected(whole, nodes, having)
+        return tuple(columns)
 
     def _selected(
         self, key: exp.Ordered, selected: Sequence[Node]
@@ -349,7 +334,7 @@ class TableQuery:
         if limit is not None:
             options = (limit.args.get("limit_options") or exp.LimitOptions()).args
             if options.get("percent"):
-                raise self.query.not_yet(limit, "FETCH of so many PERCENT")
+                raise self.query.text.not_yet(limit, "FETCH of so many PERCENT")
             has_ties = bool(options.get("with_ties"))
             if has_ties and not keys:
                 told, expected = "WITH TIES of rows in no order", "ORDER BY in front"
@@ -385,12 +370,3 @@ class TableQuery:
             told = f"{at.key.upper()} by this"
             raise self.tables.text.wrong(at, told, "a number of rows")
         return int(node.this)
-
-    def _text(self, node: exp.Expr) -> Expression:
-        """Returns an expression over the rows of the last step."""
-        tree, scope = sided(node, spec.Hand.LEFT), self._scope(self.step)
-        return Expression(self.query.spelled(tree, scope, node))
-
-    def _scope(self, step: spec.Step) -> Scope:
-        """Returns the columns of the rows of a step."""
-        return Scope.pair(step.schema, Schema(()))

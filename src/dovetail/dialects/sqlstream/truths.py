@@ -7,6 +7,9 @@
 
 A null on either side of IN makes it unknown. Where that is as good as false it counts
 whether a row is equal, behind NOT whether one may be.
+
+    a LEFT JOIN b ON a.k = b.k AND b.x IN (SELECT y FROM t)
+    a LEFT JOIN (SELECT *, x IN (SELECT y FROM t) AS v FROM b) AS b ON a.k = b.k AND b.v
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from itertools import count
 
 from sqlglot import exp
 
-from dovetail.dialects.sqlstream import scalars, sought, syntax
+from dovetail.dialects.sqlstream import outside, scalars, sought, syntax
 from dovetail.dialects.trees import conjuncts
 
 _FOUND, _MAYBE = "FOUND", sought.MAYBE
@@ -56,15 +59,62 @@ def of_inner_joins(query: exp.Select) -> Iterator[exp.Expr]:
     Behind an outer join it would say something else.
     """
     joins = query.args.get("joins") or ()
-    if any(one.side or one.method or one.kind == "OUTER" for one in joins):
+    if any(map(_is_outer, joins)):
         return
     for one in joins:
-        terms = [*conjuncts(on)] if (on := one.args.get("on")) is not None else []
-        looking = [it for it in terms if any(map(sought.is_sought, scalars.parts(it)))]
+        terms = [*conjuncts(one.args.get("on"))]
+        looking = [it for it in terms if any(map(_is_asked, scalars.parts(it)))]
         if looking:
             rest = [it for it in terms if not any(it is other for other in looking)]
             one.set("on", exp.and_(*rest) if rest else exp.true())
             yield from looking
+
+
+def beside_outer_joins(query: exp.Select) -> None:
+    """Makes columns of what ON of outer joins looks for by columns of one table."""
+    joins = query.args.get("joins") or ()
+    if not any(map(_is_outer, joins)):
+        return
+    tables = [one.this for one in (query.args.get("from_"), *joins) if one]
+    # Joins in parentheses are no table, and what has no name nobody names.
+    tables = [it for it in tables if it.alias_or_name and not it.args.get("joins")]
+    known = {one.alias_or_name.lower(): one for one in tables}
+    asked = dict[str, list[exp.Expr]]()
+    for join in joins:
+        for node in [*filter(_is_asked, scalars.own_parts(join, "on"))]:
+            columns = outside.names_outside(node, query)
+            if isinstance(node, exp.In):
+                columns = [*columns, *node.this.find_all(exp.Column)]
+            names = {one.table.lower() for one in columns}
+            name, *others = names or {join.this.alias_or_name.lower()}
+            if name in known and not others:
+                asked.setdefault(name, []).append(node)
+    for name, nodes in asked.items():
+        _widen(known[name], nodes)
+
+
+def _widen(table: exp.Expr, nodes: list[exp.Expr]) -> None:
+    """Gives the rows of a table columns of what some parts of a query say of them."""
+    window, own = table.args.pop(syntax.WINDOW, None), table.alias_or_name
+    wide = exp.select("*")
+    for number, node in enumerate(nodes):
+        name = exp.to_identifier(f"{scalars.HIDDEN}{own} {number}", quoted=True)
+        wide.append("expressions", exp.Alias(this=node.copy(), alias=name))
+        node.replace(exp.column(name.copy(), own, quoted=True))
+    alias = exp.TableAlias(this=exp.to_identifier(own, quoted=True))
+    rows = exp.Subquery(this=wide.from_(table.copy()), alias=alias)
+    rows.set(syntax.WINDOW, window)
+    table.replace(rows)
+
+
+def _is_outer(join: exp.Join) -> bool:
+    """Tells whether a join may give rows without a partner, or says more than ON."""
+    return bool(join.side or join.method or join.kind == "OUTER")
+
+
+def _is_asked(node: exp.Expr) -> bool:
+    """Tells whether a part of a condition looks at another query."""
+    return sought.is_sought(node) or scalars.is_value(node)
 
 
 def _asked(node: exp.Expr) -> tuple[str, ...]:

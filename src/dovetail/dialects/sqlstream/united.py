@@ -5,17 +5,19 @@ They go by their places, under the names of the first, as in all of SQL.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
 from dovetail import spec
 from dovetail.dialects.sqlstream import steps
-from dovetail.dialects.sqlstream.parser import ROWTIME, Text
+from dovetail.dialects.sqlstream.parser import ROWTIME, Text, not_yet
 from dovetail.dialects.sqlstream.syntax import PLACE
 from dovetail.errors import DialectError
 from dovetail.expression import Expression, kinds
 
+ENDS = ("order", "limit", "offset")
+"""What stands behind the last of several queries, and is of all their rows."""
 _TOGETHER, _UNITED = "a UNION of queries", "united"
 _ONE_SET_OPERATOR = "rows of streams come for ever: none is sure to be in one alone"
 
@@ -27,12 +29,27 @@ def refused(query: exp.SetOperation, text: Text) -> DialectError:
     return DialectError(told, "UNION ALL", _ONE_SET_OPERATOR, place=place)
 
 
-def around(query: exp.Query, names: Sequence[str]) -> exp.Select:
-    """Returns a query that selects what another one gives, all its columns."""
+def sorted_apart(
+    query: exp.SetOperation, names: Callable[[], Sequence[str]]
+) -> exp.Select:
+    """Returns a query of what several give, in the order that stands behind them.
+
+    Without that, as `names` asks for its columns, it is read as any other.
+    """
+    ends = {name: query.args.pop(name, None) for name in ENDS}
     rows = exp.Subquery(this=query)
     rows.set("alias", exp.TableAlias(this=exp.to_identifier(_UNITED)))
-    columns = [exp.column(one, quoted=True) for one in names]
-    return exp.Select(expressions=columns, from_=exp.From(this=rows))
+    columns = [exp.column(one, quoted=True) for one in names()]
+    return exp.Select(expressions=columns, from_=exp.From(this=rows), **ends)
+
+
+def refuse_unread(query: exp.Expr, text: Text) -> None:
+    """Refuses what stands at several queries beside themselves: BY NAME."""
+    read = {"this", "expression", "distinct", "alias"}
+    if told := [name for name, part in query.args.items() if part and name not in read]:
+        place = query.meta.get(PLACE) or text.at(query)
+        what = f"{told[0].replace('_', ' ').upper()} of {_TOGETHER}"
+        raise not_yet(place, what)
 
 
 def alike(parts: Sequence[steps.Made]) -> tuple[spec.Step, ...]:

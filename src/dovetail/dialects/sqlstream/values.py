@@ -7,13 +7,17 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dovetail.dialects.sqlstream.parser import Text, not_yet
+from dovetail import spec
+from dovetail.dialects.sqlstream import steps
+from dovetail.dialects.sqlstream.parser import Text
 from dovetail.dialects.sqlstream.query import Query
 from dovetail.dialects.sqlstream.rows import Pair
 from dovetail.dialects.sqlstream.syntax import STAGGER
-from dovetail.dialects.trees import free_name, own_column
+from dovetail.dialects.trees import free_name, own_column, sided
+from dovetail.expression import Expression, Scope
 
 Node = tuple[str, exp.Expr]
+Columns = list[tuple[str, Expression]]
 _KEY = "key"
 """How columns that rows are sorted by begin; numbers follow."""
 
@@ -51,6 +55,8 @@ def group_of(query: Query, pair: Pair) -> exp.Group | None:
         for one in group.expressions
     ]
     for one in keys:
+        if isinstance(one, exp.Rollup | exp.Cube | exp.GroupingSets):
+            raise query.text.not_yet(one, f"GROUP BY {one.key.upper()}")
         if total := next(functions_in([one]), None):
             told = f"{total.sql()} in GROUP BY, which it is a total of"
             raise query.text.wrong(total, told, "values of each row")
@@ -101,12 +107,33 @@ class OfGroups:
             raise self.query.text.wrong(node, told, expected)
         return None
 
+    def selected(
+        self, step: spec.Step, nodes: Sequence[Node], having: exp.Having | None
+    ) -> tuple[spec.Step, Columns]:
+        """Returns the groups that HAVING lets, and what is selected of them."""
+        if having is not None:
+            holds = rewritten(having.this, self.over)
+            condition = written_over(self.query, holds, step)
+            scope = Scope.pair(step.schema, steps.NOBODY)
+            self.query.refuse_no_condition(condition.text, scope, having.this)
+            step = spec.Filtered(step, condition)
+        return step, [
+            (name, written_over(self.query, rewritten(node, self.over), step))
+            for name, node in nodes
+        ]
+
+
+def written_over(query: Query, node: exp.Expr, step: spec.Step) -> Expression:
+    """Returns an expression over columns of ours as the spec writes it."""
+    tree, scope = sided(node, spec.Hand.LEFT), Scope.pair(step.schema, steps.NOBODY)
+    return Expression(query.spelled(tree, scope, node))
+
 
 def refuse_over(nodes: Sequence[exp.Expr], text: Text) -> None:
     """Refuses a function over other rows beside groups."""
     for window in (it for one in nodes for it in one.find_all(exp.Window)):
         hint = "a query around the one with groups may have it"
-        raise not_yet(text.at(window), "a function OVER rows that are groups", hint)
+        raise text.not_yet(window, "a function OVER rows that are groups", hint)
 
 
 def functions_in(nodes: Sequence[exp.Expr]) -> Iterator[exp.Expr]:

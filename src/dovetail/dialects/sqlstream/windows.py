@@ -17,7 +17,7 @@ from itertools import zip_longest
 from sqlglot import exp
 
 from dovetail import spec
-from dovetail.dialects.sqlstream.parser import ROWTIME, Text, not_yet
+from dovetail.dialects.sqlstream.parser import ROWTIME, Text
 from dovetail.dialects.sqlstream.syntax import ALL, CURRENT
 
 _SECONDS = {"SECOND": 1, "MINUTE": 60, "HOUR": 3600, "DAY": 86_400}
@@ -76,10 +76,8 @@ class Windows:
                 raise text.wrong(one.this, told, "a name for each")
         return cls(text, known)
 
-    def of_table(self, written: exp.Window | None) -> spec.Window:
+    def of_table(self, written: exp.Window) -> spec.Window:
         """Returns the window that stands behind a stream."""
-        if written is None:
-            return spec.Range()
         written = self.meant(written)
         if partition := written.args.get("partition_by"):
             hint = "rows meet by the equality of the join in any case"
@@ -153,7 +151,7 @@ class Windows:
         window_of_time = self._range(frame)
         reach, past = window_of_time.preceding, window_of_time.following.negated()
         if not reach.is_exact or not past.is_exact:
-            raise not_yet(self.text.at(frame), "a function over months")
+            raise self.text.not_yet(frame, "a function over months")
         if past.microseconds < 0:
             told = "a function over rows that follow"
             hint = "a window of a function ends with the current row, or before it"
@@ -192,7 +190,7 @@ class Windows:
         else:
             length = spec.Span(0, exact_unit(node.args["unit"].name) or 0)
         if not length.is_exact or not length.microseconds:
-            raise not_yet(self.text.at(node), "rows of weeks, months or years, here")
+            raise self.text.not_yet(node, "rows of weeks, months or years, here")
         return length
 
     def _hop(self, order: exp.Order) -> exp.Expr | None:
