@@ -280,3 +280,20 @@ def test_a_sink_of_a_user_may_refuse_rows_or_take_them(spark, tmp_path):
     ledger = Ledger()
     written(spark, tmp_path / "c", ledger)
     assert ledger.batches == [(0, len(ROWS))]
+
+
+class Deaf(Ledger):
+    """A sink that says that it reads its rows, and does not."""
+
+    reads_once = True
+
+    def write(self, rows, batch, **_):
+        self.batches.append((batch, rows.columns))
+
+
+def test_a_sink_that_does_not_read_its_rows_is_told_and_not_waited_for(
+    spark, monkeypatch
+):
+    monkeypatch.setattr("dovetail.engines.spark_stream.writing._PATIENCE", 0.5)
+    with pytest.raises(dt.EngineError, match="of batch 0 are not read by the ledger"):
+        one_outlet(Deaf()).write(spark.range(3), 0)

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import compress
+from threading import Thread
 from typing import Protocol
 
 from pyspark.sql import DataFrame, Observation
@@ -25,6 +26,9 @@ from dovetail.bind.failures import cause, is_of_worker
 from dovetail.bind.sinks import Sink
 from dovetail.engines.spark_stream.outlets import AnyOutlet
 from dovetail.errors import EngineError
+
+_PATIENCE = 60.0
+"""So many seconds may pass from the end of a read to the event that says so."""
 
 
 class Batches(Protocol):
@@ -97,7 +101,7 @@ class Writing:
             if is_ahead:
                 seen = Observation()
                 self._written(batch.observe(seen, *named), number, first)
-                told = seen.get
+                told = _counted(seen, self.sinks[first], number)
             else:
                 # All there is is read, in one job: all state must reach its store,
                 # whatever sinks look at.
@@ -135,6 +139,26 @@ class Writing:
             what = f'the outlet "{outlet.value}" is'
             where = f"{sink.place} failed in batch {number}"
             raise not_written(what, where, error) from error
+
+
+def _counted(seen: Observation, sink: Sink, number: int) -> Mapping[str, bool | None]:
+    """Returns what was counted while a sink read its rows.
+
+    Spark tells of a read by an event, and of rows that nobody has read it never does.
+    """
+    told: list[Mapping[str, bool | None]] = []
+    # Nothing ends a wait for an event, so it is a thread's that may be left behind.
+    waiting = Thread(target=lambda: told.append(seen.get), daemon=True)
+    waiting.start()
+    waiting.join(_PATIENCE)
+    # Through Connect nothing is told at once, without a wait.
+    if not any(told):
+        raise EngineError(
+            f"the rows of batch {number} are not read by {sink.place}",
+            'a sink that reads all rows once, as its "reads_once" says',
+            'a sink that need not read them says "reads_once = False"',
+        )
+    return told[0]
 
 
 def not_written(what: str, where: str, error: Exception) -> EngineError:
