@@ -513,7 +513,7 @@ def place_of(spark: SparkSession, path: str) -> str:
     java = getattr(spark, "_jvm", None)
     if java is None:  # Spark Connect
         return path
-    place = java.org.apache.hadoop.fs.Path(path)
+    place = _path_of(java, path)
     return str(_file_system(spark, place).makeQualified(place).toString())
 
 
@@ -524,7 +524,7 @@ def write_line(spark: SparkSession, line: str, path: str) -> None:
         lines = spark.range(1).select(F.lit(line).alias("value")).coalesce(1)
         lines.write.mode("overwrite").text(path)
         return
-    place = java.org.apache.hadoop.fs.Path(path)
+    place = _path_of(java, path)
     # One who has begun before, and died, may have left it there.
     file = _file_system(spark, place).create(place, True)  # noqa: FBT003 - Java's own
     file.write(line.encode())
@@ -556,7 +556,7 @@ def _is_there(spark: SparkSession, path: str) -> bool:
     if java is None:  # Spark Connect
         return _listed(spark, path) is not None
     # Reading says that nothing is there by an error, which takes 60 ms to hand over.
-    place = java.org.apache.hadoop.fs.Path(path)
+    place = _path_of(java, path)
     return bool(_file_system(spark, place).globStatus(place))
 
 
@@ -565,8 +565,14 @@ def _is_local(spark: SparkSession, path: str) -> bool:
     java = getattr(spark, "_jvm", None)
     if java is None:
         return path.startswith("file:")
-    files = _file_system(spark, java.org.apache.hadoop.fs.Path(path))
+    files = _file_system(spark, _path_of(java, path))
     return bool(files.getUri().getScheme() == "file")
+
+
+def _path_of(java: Any, path: str) -> Any:  # noqa: ANN401 - Java's
+    """Returns a path as an object of Java."""
+    # By its parts each package of the name would be a call of Java.
+    return getattr(java, "org.apache.hadoop.fs.Path")(path)
 
 
 def _file_system(spark: SparkSession, place: Any) -> Any:  # noqa: ANN401 - Java's

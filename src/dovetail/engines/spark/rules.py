@@ -27,14 +27,21 @@ RULES = {
 @contextmanager
 def plain_rules(spark: SparkSession, **more: str) -> Iterator[None]:
     """Sets the rules for what is made inside, and puts the session's own back."""
-    wanted: Values = {**RULES, **more}
-    # Connect raises where a name has neither a value nor a default.
+    wanted = {**RULES, **more}
+    # Connect raises where a name has neither a value nor a default. Each name costs a
+    # call of Java, so what is not changed is not put back either.
     before: Values = {name: spark.conf.get(name, None) for name in wanted}
+    before = {name: own for name, own in before.items() if own != wanted[name]}
     try:
-        _set(spark, wanted)
+        for name in before:
+            spark.conf.set(name, wanted[name])
         yield
     finally:
-        _set(spark, before)
+        for name, own in before.items():
+            if own is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, own)
 
 
 def pinned(frame: DataFrame) -> DataFrame:
@@ -44,12 +51,3 @@ def pinned(frame: DataFrame) -> DataFrame:
     name = f"dovetail_{uuid4().hex}"
     frame.createOrReplaceTempView(name)
     return frame.sparkSession.table(name)
-
-
-def _set(spark: SparkSession, values: Values) -> None:
-    """Sets what is not set so already; each is a round trip."""
-    for name, value in values.items():
-        if value is None:
-            spark.conf.unset(name)
-        elif spark.conf.get(name, None) != value:
-            spark.conf.set(name, value)
