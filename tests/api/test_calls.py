@@ -500,7 +500,7 @@ TOGETHER = {
     ),
     "a sequence of one stream of a text": (
         lambda: dt.sql(HALF, {"a": orders(sequence="n"), "b": trades()}),
-        ("the left side with a sequence", "right side without", "on all streams"),
+        ("a with a sequence", "b without", "on all streams"),
     ),
     "a folder that no system has": (
         lambda: dt.folder("out/a\0b"),

@@ -408,7 +408,7 @@ def _of_join(job: jobs.Job, join: spec.JoinSpec, settings: spec.Settings) -> Pre
         bound.append(_with_columns(job, name, how))
 
     def make(rows: Mapping[str, streams.Rows]) -> Joined:
-        return streams.joined_by(join, rows, settings)
+        return streams.joined_as_data(join, rows, settings)
 
     said = write_settings(settings)
     call = f"dt.join(JOIN, inputs(spark){', settings=SETTINGS' * bool(said)})"

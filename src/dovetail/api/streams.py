@@ -144,6 +144,7 @@ class Rows:
         # Keys and conditions ask the kind: a cross join takes neither.
         kind, waits = terms.kind_named(how), arguments.truth("at_end", at_end)
         clock, sides = _on_one_clock(given, kind, waits=waits)
+        _refuse_half_a_sequence({f"the {it.value} side": sides[it] for it in sides})
         schemas = {hand: side.source.schema for hand, side in sides.items()}
         keys = terms.keys_of(on, kind, schemas)
         condition = terms.condition_of(where, kind, schemas)
@@ -226,7 +227,6 @@ def _checked(
     words: Mapping[str, str] = terms.WORDS,
 ) -> Joined:
     """Returns a join of two sides with its windows written out, or refuses it."""
-    _refuse_half_a_sequence({f"the {it.value} side": sides[it] for it in sides})
     inputs: dict[str, spec.Input] = {}
     for hand, side in sides.items():
         own: spec.Inputs = {hand.value: replace(side.source, name=hand.value)}
@@ -675,6 +675,8 @@ def _streamed(
 ) -> Joined | Flow:
     """Returns a text over streams as a join, or a flow of several."""
     if isinstance(found, spec.JoinSpec):
+        used = sources.keys() & {*spec.source_names(found)}
+        _refuse_half_a_sequence({it: sources[it] for it in sources if it in used})
         return _switched(dialect, *met_once(found, sources))
     sources = {**sources, **_made_of_tables(found, sources)}
     known = named_inputs(sources)
@@ -725,6 +727,15 @@ def _switched(dialect: str, join: spec.JoinSpec, sources: Mapping[str, Rows]) ->
     joined = joined_by(join, sources)
     usual = dialects.usual_settings(dialect, joined.request, joined.inputs)
     return replace(joined, settings=usual)
+
+
+def joined_as_data(
+    join: spec.JoinSpec, given: Mapping[str, Rows], settings: spec.Settings
+) -> Joined:
+    """Returns a join as data of rows that a user gives, by their names."""
+    # Rows that are made on the way through a text have numbers of their own.
+    _refuse_half_a_sequence(given)
+    return joined_by(join, given, settings)
 
 
 def joined_by(

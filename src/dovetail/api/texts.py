@@ -20,7 +20,7 @@ from dovetail.api.sources import (
     session_of,
     source_of,
 )
-from dovetail.api.streams import Rows, joined_by
+from dovetail.api.streams import Rows, joined_as_data
 from dovetail.bind.schemas import still_frame_given
 from dovetail.dialects.ecl import NO_MODULES, Modules, translate
 from dovetail.engines import spark_program
@@ -106,7 +106,7 @@ def join(
             told = "a join of streams with frames, failure, skew or threshold"
             hint = "dt.dataset(frame) is a side beside a stream"
             raise SpecError(told, "rows of dt.stream or its like, and no others", hint)
-        return joined_by(wanted, rows, read_settings(settings))
+        return joined_as_data(wanted, rows, read_settings(settings))
     if settings != {}:
         hint = "dt.stream and dt.table give rows of streams"
         raise arguments.wrong("settings", settings, "none for DataFrames", hint)
