@@ -675,8 +675,8 @@ def _streamed(
 ) -> Joined | Flow:
     """Returns a text over streams as a join, or a flow of several."""
     if isinstance(found, spec.JoinSpec):
-        used = sources.keys() & {*spec.source_names(found)}
-        _refuse_half_a_sequence({it: sources[it] for it in sources if it in used})
+        names = spec.source_names(found)
+        _refuse_half_a_sequence({it: sources[it] for it in names if it in sources})
         return _switched(dialect, *met_once(found, sources))
     sources = {**sources, **_made_of_tables(found, sources)}
     known = named_inputs(sources)

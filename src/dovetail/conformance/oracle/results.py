@@ -211,7 +211,7 @@ class Known:
             sides.Life
         ] = []  # of partners that the picks may still take away
         for one in met:
-            is_open = self.judgements[one.rows[0]].is_open and not one.is_match
+            is_open = self.judgements[one.rows[0]].is_open
             (there,) = (other for other in one.rows if other is not row)
             (open_lives if is_open else lives).append(there.lives[one.life_of(there)])
         to_come = self.horizon.first_to_come(row.hand.other)

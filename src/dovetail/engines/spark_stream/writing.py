@@ -151,7 +151,7 @@ def _counted(seen: Observation, sink: Sink, number: int) -> Mapping[str, bool | 
     waiting = Thread(target=lambda: told.append(seen.get), daemon=True)
     waiting.start()
     waiting.join(_PATIENCE)
-    # Through Connect nothing is told at once, without a wait.
+    # Through Connect the answer comes at once, and is empty where nobody has read.
     if not any(told):
         raise EngineError(
             f"the rows of batch {number} are not read by {sink.place}",
