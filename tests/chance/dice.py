@@ -2,10 +2,14 @@
 
 
 class Dice:
-    """Answers by chance, the same for one seed."""
+    """Answers by chance, the same for one seed.
 
-    def __init__(self, chance):
+    Where it is bold, half of what is rare is there: many features in one play.
+    """
+
+    def __init__(self, chance, *, bold=False):
         self.chance = chance
+        self.bold = bold
 
     def one_of(self, count):
         """True once in so many times, and not where chance gives its least.
@@ -24,7 +28,7 @@ class Dice:
 
     def rarely(self, count, usual, draw):
         """What is usual, but once in so many times what `draw` gives."""
-        return draw() if self.one_of(count) else usual
+        return draw() if self.one_of(2 if self.bold else count) else usual
 
     def shuffled(self, items):
         """The same items in any order."""

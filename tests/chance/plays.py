@@ -3,8 +3,11 @@
 `random_play(seed)` is the same play for one seed; `plays()` is the same generator
 driven by Hypothesis. Every feature is drawn in one place, without regard to what it may
 stand beside: what breaks a rule, or what an engine does not do yet, is drawn again.
+`crowded_play(seed, ..)` has a pick or a switch by name, and at least two beside it.
 """
 
+from dataclasses import fields
+from functools import partial
 from itertools import takewhile
 from random import Random
 
@@ -24,7 +27,7 @@ from dovetail.spec.inputs import (
     Unending,
 )
 from dovetail.spec.join import JoinSpec, Kind, Play
-from dovetail.spec.picks import Equality
+from dovetail.spec.picks import Equality, Picks
 from dovetail.spec.rules import checked
 from tests.chance.dice import Dice
 from tests.chance.events import events
@@ -37,22 +40,43 @@ from tests.chance.windows import seconds_of, sides
 HARDS = [["k"], ["k"], ["g"], ["k", "g"], []]
 SOFTS = [*["true"] * 3, "l.n < r.n", "l.g <> r.g", "l.g + r.g > 1 or l.n > 9"]
 WAITS = [Unending(), *map(seconds_of, (1, 3, 9))]
+RARE = [one.name for part in (Picks, Settings) for one in fields(part)]
+"""What most plays are without."""
 
 
 def random_play(seed, accepts=clocks.playable, clock=None):
     """Returns the play of a seed that an engine can play."""
-    return play_of(Random(f"chance {seed}"), accepts, clock)
+    return play_of(Dice(Random(f"chance {seed}")), accepts, clock)
+
+
+def crowded_play(seed, accepts, clock, name):
+    """Returns the play of a seed in which much is rare, and what is named is there."""
+    dice = Dice(Random(f"crowded {name} {seed}"), bold=True)
+    return play_of(dice, partial(is_crowded, accepts, name), clock)
+
+
+def is_crowded(accepts, name, play):
+    """Raises where a feature is not in a play, or fewer than two are beside it."""
+    parts = (play.join.picks, Picks()), (play.settings, Settings())
+    given = [
+        one.name
+        for part, usual in parts
+        for one in fields(part)
+        if getattr(part, one.name) != getattr(usual, one.name)
+    ]
+    if name not in given or len(given) < 3:
+        raise UnsupportedError.not_yet("a crowded play", f"a play without {name}")
+    accepts(play)
 
 
 def plays(accepts=clocks.playable, clock=None):
     """Plays as Hypothesis draws them."""
     randoms = st.randoms(use_true_random=False)
-    return randoms.map(lambda chance: play_of(chance, accepts, clock))
+    return randoms.map(lambda chance: play_of(Dice(chance), accepts, clock))
 
 
-def play_of(chance, accepts=clocks.playable, clock=None):
+def play_of(dice, accepts, clock):
     """Returns the first play by chance that is sound, and that an engine accepts."""
-    dice = Dice(chance)
     clock = clock or dice.pick(list(Clock))
     while True:
         try:
@@ -107,4 +131,5 @@ def settings(dice):
             4, IgnoreLateTableRows(), lambda: EmitLateTableRows(dice.pick(WAITS))
         ),
         dice.rarely(4, Order.AS_FOUND, lambda: Order.ROW_TIME),
+        late_null_rows=dice.bold and dice.one_of(3),
     )

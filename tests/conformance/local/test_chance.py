@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dovetail.spec.inputs import Clock
-from tests.chance.plays import plays, random_play
+from tests.chance.plays import RARE, crowded_play, plays, random_play
 from tests.conformance.local.agreement import (
+    MOVING,
     accepted,
     chunks,
     is_defined,
@@ -33,6 +34,25 @@ def test_kernels_equal_the_definition(chunk):
         seed for seed, play in found.items() if not is_defined(play, of_kernels(play))
     ]
     assert wrong == []
+
+
+# Rows that come in any row time are sorted by it on no clock but that of events.
+CROWDED = [
+    (name, clock)
+    for name in RARE
+    for clock in MOVING
+    if name != "order" or clock is Clock.EVENT
+]
+
+
+@pytest.mark.parametrize("chunk", chunks(1, 20))
+@pytest.mark.parametrize(("name", "clock"), CROWDED)
+def test_kernels_equal_the_definition_where_much_is_rare(name, clock, chunk):
+    for seed in seeds_of(chunk, 4):
+        play = crowded_play(seed, accepted, clock, name)
+        found = of_kernels(play)
+        assert is_defined(play, found), seed
+        assert is_uncut(play, found, seed), seed
 
 
 @pytest.mark.parametrize("seed", ONCE_CUT)

@@ -328,7 +328,7 @@ class Frontier:
         nearest = self.known.parts.picker.nearest
         if row.hand is spec.Hand.RIGHT and isinstance(nearest, Nearest):
             bound = horizon.bound(spec.Hand.LEFT)
-            if not nearest.can_be_taken(nearest.right(row.values), bound):
+            if not nearest.can_be_taken(row.values, bound):
                 return False
         if row in self.known.judgements:
             # Of such a left row the picks want no more, whatever comes. But in a right

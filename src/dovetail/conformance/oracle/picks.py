@@ -14,7 +14,7 @@ nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -78,7 +78,9 @@ class Picker:
             on_exceed,
             sides.terms_of((own, *map(sides.equal, join.counted)), left, right),
             tuple(_optional(part, left, right) for part in optional),
-            Nearest.of_pick(asof, left, right) if isinstance(asof, spec.AsOf) else asof,
+            Nearest.of_pick(asof, join.hard, left, right)
+            if isinstance(asof, spec.AsOf)
+            else asof,
             sides.terms_of((own, *map(sides.equal, join.hard), join.soft), left, right),
         )
 
@@ -180,24 +182,34 @@ def _is_column(expression: Expression, name: str) -> bool:
 class Nearest:
     """How the time of each side is told, and which right time is the best.
 
-    Bounds tell what may still come of row times, of other times they do not.
+    Bounds tell what may still come of row times, of other times they do not. `keys` are
+    what a right row needs to equal any left one.
     """
 
     pick: spec.AsOf
     left: sides.Scalar
     right: sides.Scalar
+    keys: tuple[sides.Scalar, ...]
     is_row_time: bool
     is_left_row_time: bool
 
     @classmethod
-    def of_pick(cls, pick: spec.AsOf, left: spec.Input, right: spec.Input) -> Nearest:
+    def of_pick(
+        cls,
+        pick: spec.AsOf,
+        hard: Iterable[spec.Equality],
+        left: spec.Input,
+        right: spec.Input,
+    ) -> Nearest:
         """Returns the pick with its expressions as functions."""
-        scalars = (
+        return cls(
+            pick,
             sides.side_scalar(pick.left, "l", left),
             sides.side_scalar(pick.right, "r", right),
+            tuple(sides.side_scalar(one.right, "r", right) for one in hard),
+            _is_column(pick.right, right.time),
+            _is_column(pick.left, left.time),
         )
-        is_left = _is_column(pick.left, left.time)
-        return cls(pick, *scalars, _is_column(pick.right, right.time), is_left)
 
     def of(self, pairs: Sequence[sides.Pair]) -> list[sides.Pair]:
         """Returns the pair of the best right row, of pairs of one left row in order."""
@@ -230,10 +242,10 @@ class Nearest:
         coming = [time for time in edges if time >= bound and self._fits(base, time)]
         return any(known is None or self._beats(base, time, known) for time in coming)
 
-    def can_be_taken(self, right: object, bound: sides.Moment) -> bool:
+    def can_be_taken(self, right: sides.Plain, bound: sides.Moment) -> bool:
         """Tells whether a left row to come, from the bound on, may take a right one."""
-        time = measure(right)
-        if time is None:
+        time = measure(self.right(right))
+        if time is None or any(key(right) is None for key in self.keys):
             return False
         if not (self.is_row_time and self.is_left_row_time):
             return True

@@ -101,9 +101,14 @@ class Store:
         return True
 
     def _evict(self, partitions: Sequence[Sequence[LivingRow]]) -> list[LivingRow]:
-        """Takes whole partitions out, and returns their rows, which leave silently."""
+        """Takes whole partitions out, and returns their rows, which leave silently.
+
+        They leave together: whatever comes of them comes in order of arrival.
+        """
+        evicted = sorted(
+            (row for rows in partitions for row in rows), key=lambda row: row.place
+        )
         # Marked before they are out: who leaves with its partition gives no null row.
-        evicted = [row for rows in partitions for row in rows]
         for row in evicted:
             row.leaves_silently = True
         return self._out(evicted)
