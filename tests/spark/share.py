@@ -6,7 +6,6 @@ case takes a second or some more, and the tests have to stay short.
 
 import re
 from collections import Counter
-from functools import partial
 from zlib import crc32
 
 import pytest
@@ -25,13 +24,13 @@ def is_always_played(name, share):
     return crc32(name.encode()) % share == 0
 
 
-def with_every_feature(features, share):
-    """The names of one of so many, and of more until each feature is among them.
+def with_every_feature(features, some):
+    """Some names, and more until each feature is among those that they have.
 
     `features` are those of each name. What brings most that is new comes first: so few
     are enough.
     """
-    chosen = [name for name in features if is_always_played(name, share)]
+    chosen = [*some]
     known = set().union(*(features[name] for name in chosen))
     while missing := set().union(*features.values()) - known:
         best = max(features, key=lambda name: len(features[name] & missing))
@@ -45,13 +44,14 @@ def shared_out(cases, features):
 
     `features` tells those of a case.
     """
-    chosen = {*with_every_feature({it.name: features(it) for it in cases}, 40)}
+    some = [case.name for case in cases if is_always_played(case.name, 40)]
+    chosen = with_every_feature({it.name: features(it) for it in cases}, some)
     return [
         pytest.param(
             case,
             id=case.name,
             marks=[]
-            if is_always_played(case.name, 40)
+            if case.name in some
             else [pytest.mark.wide if case.name in chosen else pytest.mark.long],
         )
         for case in cases
@@ -63,35 +63,49 @@ def words(case):
     return {*re.findall(r"[A-Z]{3,}", case.join.text)}
 
 
-def texts_shared_out(cases, *, every_word):
+def some_texts(cases):
     """Texts that are refused, which costs nothing, and some of the others.
 
-    Joins share queries, and one of three is played. Texts of several steps have queries
-    of their own, some seconds each: of those it is one of twelve. More of both are
-    played where each word of the language is asked for.
+    Joins share queries, and one of six is played. Texts of several steps have queries
+    of their own, some seconds each: of those it is one of twenty-four.
     """
-    alone = {case.name for case in cases if is_played_alone(case)}
-    free = {case.name for case in cases if isinstance(case.expect, Refusal)}
-    chosen = set(free)
-    for names, share in ((alone, 12), ({it.name for it in cases} - alone, 3)):
-        known = {it.name: words(it) for it in cases if it.name in names - free}
-        # A word of one text alone is mostly a name.
-        often = Counter(one for found in known.values() for one in found)
-        known = {
-            name: {it for it in some if often[it] > 1} for name, some in known.items()
-        }
-        if every_word and known:
-            chosen |= {*with_every_feature(known, share)}
-        else:
-            chosen |= {name for name in known if is_always_played(name, share)}
+    return [case for case in cases if is_free(case) or is_some(case)]
+
+
+def more_texts(cases):
+    """Texts beside those, until each word of the language is in one of them.
+
+    It is in one of those that share queries, and in one of those that do not.
+    """
+    played = [case for case in cases if not is_free(case)]
+    alone = [case for case in played if is_played_alone(case)]
+    joins = [case for case in played if case not in alone]
+    return [case for group in (alone, joins) for case in with_every_word(group)]
+
+
+def with_every_word(cases):
+    """Of some texts those that bring a word which none has that is played each time."""
+    # A word of one text alone is mostly a name.
+    often = Counter(word for case in cases for word in words(case))
+    known = {it.name: {w for w in words(it) if often[w] > 1} for it in cases}
+    some = [case.name for case in cases if is_some(case)]
+    chosen = {*with_every_feature(known, some)} - {*some}
     return [case for case in cases if case.name in chosen]
 
 
-SOME_TEXTS = partial(texts_shared_out, every_word=False)
-MORE_TEXTS = partial(texts_shared_out, every_word=True)
+def is_free(case):
+    """Whether a case is refused before anything runs."""
+    return isinstance(case.expect, Refusal)
+
+
+def is_some(case):
+    """Whether a text is played in every run."""
+    return is_always_played(case.name, 24 if is_played_alone(case) else 6)
+
+
 STREAMED = [
-    (EngineName.STREAM, "random:1", SOME_TEXTS),
-    pytest.param(EngineName.STREAM, "random:5", MORE_TEXTS, marks=pytest.mark.wide),
+    (EngineName.STREAM, "random:1", some_texts),
+    pytest.param(EngineName.STREAM, "random:5", more_texts, marks=pytest.mark.wide),
     pytest.param(EngineName.STREAM, "each", list, marks=pytest.mark.long),
 ]
 """How texts of a language run as streams: the engine, the cut, and which of them."""

@@ -6,7 +6,7 @@ import dovetail as dt
 from dovetail.conformance.check import Check, Status
 from dovetail.conformance.engines import EngineName, parse_split
 from tests.dialects.lenses.test_cases import CASES
-from tests.spark.share import SOME_TEXTS, STREAMED
+from tests.spark.share import STREAMED, some_texts
 
 TABLE = """
 WITH t AS (SELECT TABLE * FROM customers);
@@ -134,7 +134,7 @@ def test_what_does_not_fit_is_refused(spark):
     ("engine", "split", "choose"),
     [
         *STREAMED,
-        pytest.param(EngineName.BATCH, "whole", SOME_TEXTS, marks=pytest.mark.wide),
+        pytest.param(EngineName.BATCH, "whole", some_texts, marks=pytest.mark.wide),
         pytest.param(EngineName.BATCH, "whole", list, marks=pytest.mark.long),
     ],
 )

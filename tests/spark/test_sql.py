@@ -13,11 +13,11 @@ from dovetail.conformance.check import Check, Status
 from dovetail.conformance.engines import EngineName, parse_split
 from tests.dialects.sqlstream.test_cases import CASES
 from tests.spark.share import (
-    MORE_TEXTS,
-    SOME_TEXTS,
     STREAMED,
     is_of_tables,
     is_played_alone,
+    more_texts,
+    some_texts,
 )
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -156,8 +156,8 @@ def test_cases(engine, split, choose):
 @pytest.mark.parametrize(
     "choose",
     [
-        SOME_TEXTS,
-        pytest.param(MORE_TEXTS, marks=pytest.mark.wide),
+        some_texts,
+        pytest.param(more_texts, marks=pytest.mark.wide),
         pytest.param(list, marks=pytest.mark.long),
     ],
 )
