@@ -14,7 +14,7 @@ nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -70,7 +70,7 @@ class Picker:
             at_most = picks.at_most.count
         if isinstance(picks.limit, spec.Limit):
             limit, on_exceed = picks.limit.count, picks.limit.on_exceed
-        asof, own = picks.asof, picks.left_condition
+        own = picks.left_condition
         return cls(
             keep,
             at_most,
@@ -78,9 +78,7 @@ class Picker:
             on_exceed,
             sides.terms_of((own, *map(sides.equal, join.counted)), left, right),
             tuple(_optional(part, left, right) for part in optional),
-            Nearest.of_pick(asof, join.hard, left, right)
-            if isinstance(asof, spec.AsOf)
-            else asof,
+            Nearest.of_join(join, left, right),
             sides.terms_of((own, *map(sides.equal, join.hard), join.soft), left, right),
         )
 
@@ -194,19 +192,18 @@ class Nearest:
     is_left_row_time: bool
 
     @classmethod
-    def of_pick(
-        cls,
-        pick: spec.AsOf,
-        hard: Iterable[spec.Equality],
-        left: spec.Input,
-        right: spec.Input,
-    ) -> Nearest:
-        """Returns the pick with its expressions as functions."""
+    def of_join(
+        cls, join: spec.JoinSpec, left: spec.Input, right: spec.Input
+    ) -> Nearest | spec.Unlimited:
+        """Returns the pick of a join, its expressions as functions, if it has one."""
+        pick = join.picks.asof
+        if not isinstance(pick, spec.AsOf):
+            return pick
         return cls(
             pick,
             sides.side_scalar(pick.left, "l", left),
             sides.side_scalar(pick.right, "r", right),
-            tuple(sides.side_scalar(one.right, "r", right) for one in hard),
+            tuple(sides.side_scalar(one.right, "r", right) for one in join.hard),
             _is_column(pick.right, right.time),
             _is_column(pick.left, left.time),
         )
