@@ -297,3 +297,13 @@ def test_a_sink_that_does_not_read_its_rows_is_told_and_not_waited_for(
     monkeypatch.setattr("dovetail.engines.spark_stream.writing._PATIENCE", 0.5)
     with pytest.raises(dt.EngineError, match="of batch 0 are not read by the ledger"):
         one_outlet(Deaf()).write(spark.range(3), 0)
+
+
+def test_what_breaks_while_rows_are_counted_is_no_fault_of_the_sink(spark, monkeypatch):
+    def broken(_):
+        raise RuntimeError("the session is over")
+
+    seen = "dovetail.engines.spark_stream.writing.Observation.get"
+    monkeypatch.setattr(seen, property(broken))
+    with pytest.raises(RuntimeError, match="the session is over"):
+        one_outlet(Deaf()).write(spark.range(3), 0)

@@ -147,10 +147,21 @@ def _counted(seen: Observation, sink: Sink, number: int) -> Mapping[str, bool | 
     Spark tells of a read by an event, and of rows that nobody has read it never does.
     """
     told: list[Mapping[str, bool | None]] = []
+    failed: list[Exception] = []
+
+    def wait() -> None:
+        try:
+            told.append(seen.get)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is raised below
+            failed.append(error)
+
     # Nothing ends a wait for an event, so it is a thread's that may be left behind.
-    waiting = Thread(target=lambda: told.append(seen.get), daemon=True)
+    waiting = Thread(target=wait, daemon=True)
     waiting.start()
     waiting.join(_PATIENCE)
+    # As where Spark is stopped meanwhile: that says nothing of the sink.
+    if failed:
+        raise failed[0]
     # Through Connect the answer comes at once, and is empty where nobody has read.
     if not any(told):
         raise EngineError(
