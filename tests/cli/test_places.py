@@ -135,6 +135,9 @@ def sink(words):
         ((FOLDER, 'current = "out"\n'), 20, 'have no column "change"'),
         # What cannot be honoured.
         (("partitions = 1", "partitions = 0"), 6, 'partitions" is 0; expected a whole'),
+        # Of all streams, though each may say its own.
+        (("partitions = 1", 'lateness = "nope"'), 6, 'lateness" is "nope"; expected'),
+        (("partitions = 1", 'idle = "soon"'), 6, 'idle" is "soon"; expected'),
         (("partitions = 1", 'checkpoint = ""'), 6, "expected a text, or no such line"),
         (("partitions = 1", 'name = ""'), 6, "expected a text, or no such line"),
         (("partitions = 1", 'name = " "'), 6, "expected a text, or no such line"),

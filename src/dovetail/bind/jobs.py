@@ -28,9 +28,7 @@ or for one. What stands at the wrong place is refused there, with its line.
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
@@ -41,17 +39,26 @@ from dovetail import schema, spec
 from dovetail.bind import origins, sinks
 from dovetail.bind.document import FROM_HERE, Document, text_of
 from dovetail.bind.files import Root
-from dovetail.bind.files.names import file_at
-from dovetail.bind.jars import AVRO, CONNECTOR, coordinates, jars
-from dovetail.bind.kafka import Topic, kafka, refuse_option
+from dovetail.bind.jars import AVRO, jars
+from dovetail.bind.job_places import (
+    Kafka,
+    Places,
+    json_of,
+    one_of,
+    path_said,
+    read_kafka,
+    setting,
+)
+from dovetail.bind.kafka import Topic
 from dovetail.bind.records import Encoding
-from dovetail.bind.replay import Pace, pace_of
 from dovetail.dialects.sql import SQL_DIALECTS, USUAL
-from dovetail.errors import DialectError, EngineError, SpecError, placed
+from dovetail.errors import DialectError, SpecError
 from dovetail.spec import arguments, fields, reader
 
 WORDS = ("time", "lateness", "idle", "bounds", "order", "sequence")
 """How the rows of a stream are ordered, in the words of `dt.stream`."""
+_LENGTHS = ("lateness", "idle")
+"""Those that are a length of time: looked at where they stand, used or not."""
 _WORDS = {
     spec.InputKind.STREAM: WORDS,
     spec.InputKind.TABLE: ("time", "order", "refresh"),
@@ -73,8 +80,6 @@ _ASKED: Mapping[str, fields.Reader[Any]] = {
     **dict.fromkeys(("ttl", "refresh", "retry"), fields.text),
 }
 """How a table is looked up in, in the words of `dt.lookup`."""
-_COUNT = partial(fields.whole, least=1)
-"""Of what there are none nothing is done."""
 SPL, SQL = "spl", "sql"
 LANGUAGES = {".spl": SPL, ".sql": SQL}
 """The languages of programs on streams, by the endings of their files."""
@@ -126,16 +131,6 @@ class JobLookup:
     columns: Mapping[str, str]
     words: Mapping[str, Any]
     where: str
-
-
-@dataclass(frozen=True, slots=True)
-class Kafka:
-    """What is said of all topics, and by which jars Spark reads them."""
-
-    servers: str = ""
-    registry: str = ""
-    options: Mapping[str, str] = field(default_factory=dict)
-    connector: tuple[str, ...] = CONNECTOR
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,11 +237,12 @@ def read_document(document: Document, folder: Path) -> Job:
     with document.at(document.name):
         known = fields.Fields.of(document.data, document.name, (*_NAMED, *WORDS))
         usual = _words(known, WORDS)
-        topics = known.take("kafka", _kafka, Kafka())
-        reading = _Reading(document, folder, usual, topics)
+        topics = known.take("kafka", read_kafka, Kafka())
+        places = Places(document, folder, topics)
+        reading = _Reading(places, usual)
         files, roots = folder, tuple[Root, ...]()
         if known.has("files"):
-            files = reading.local(known, "files")
+            files = places.local(known, "files")
             with document.at(f"{document.name}.files"):
                 roots = (Root.of(files),)
         inputs = reading.inputs(known)
@@ -257,13 +253,13 @@ def read_document(document: Document, folder: Path) -> Job:
             usual,
             inputs,
             reading.lookups(known, inputs),
-            known.take("sinks", _by_name(reading.sink), {}),
-            reading.path(known, "checkpoint") if known.has("checkpoint") else "",
+            known.take("sinks", fields.by_name(places.sink), {}),
+            places.path(known, "checkpoint") if known.has("checkpoint") else "",
             known.take("trigger", _trigger, ""),
             known.take("finish", fields.truth, default=None),
-            known.take("name", _said, ""),
-            known.take("partitions", _COUNT, 0),
-            known.take("spark", _by_name(_setting), {}),
+            known.take("name", fields.said, ""),
+            known.take("partitions", fields.count, 0),
+            known.take("spark", fields.by_name(setting), {}),
             topics,
             str(files.absolute()),
         )
@@ -273,10 +269,13 @@ def read_document(document: Document, folder: Path) -> Job:
 class _Reading:
     """A job file that is being read."""
 
-    document: Document
-    folder: Path
+    places: Places
     usual: Mapping[str, str]
-    kafka: Kafka
+
+    @property
+    def document(self) -> Document:
+        """Returns what is read."""
+        return self.places.document
 
     def program(self, known: fields.Fields) -> Text | Neutral | None:
         """Returns what is to be carried out, if the job says it."""
@@ -294,11 +293,11 @@ class _Reading:
             raise self._wrong(known, "dialect", found, "text = '..'")
         match said:
             case ["program"]:
-                path = self.folder / known.need("program", _path)
+                path = self.places.folder / known.need("program", path_said)
                 with self.document.at(f"{known.where}.program"):
                     return replace(read_text(path, dialect), file=path.name)
             case ["text"]:
-                text = known.need("text", _said)
+                text = known.need("text", fields.said)
                 if dialect == SPL:
                     return Text(text, SPL)
                 return Text(text, SQL, dialect or USUAL)
@@ -317,8 +316,8 @@ class _Reading:
     def _join(self, value: object, where: str) -> spec.JoinSpec:
         """Reads a join as data, which may stand in a file of its own."""
         if isinstance(value, str):
-            path = self.folder / value
-            data = _json(path, f'the join "{value}"', where, number=Decimal)
+            path = self.places.folder / value
+            data = json_of(path, f'the join "{value}"', where, number=Decimal)
             # A case and a bare join are alike here.
             if isinstance(data, Mapping) and "join" in data:
                 data = data["join"]
@@ -335,7 +334,7 @@ class _Reading:
         found: dict[str, JobInput] = {}
         # One name, one input: whichever part of the file it stands in.
         for kind, part in PARTS.items():
-            read = _by_name(partial(self._input, kind))
+            read = fields.by_name(partial(self._input, kind))
             for name, one in known.take(part, read, {}).items():
                 if name in found:
                     told = f'a second input called "{name}"'
@@ -345,7 +344,6 @@ class _Reading:
 
     def _input(self, kind: spec.InputKind, value: object, where: str) -> JobInput:
         """Reads an input."""
-        given = fields.mapping(value, where)
         words = _WORDS[kind]
         own = ("columns", *words)
         if kind is spec.InputKind.TABLE:
@@ -353,17 +351,14 @@ class _Reading:
         if kind is not spec.InputKind.STREAM:
             own = (*own, "streams")
         # First where rows come from: that says which keys there may be.
-        source = _one_of(given, where, tuple(_ORIGINS))
-        keys, read = _ORIGINS[source]
-        known = fields.Fields.of(given, where, (source, *keys, *own))
+        source, known = self.places.input_fields(value, where, own)
         is_stream = kind is spec.InputKind.STREAM
         with self.document.at(f"{where}.columns"):
             declared = known.take("columns", reader.read_schema, schema.Schema(()))
             if known.has("columns") and not declared.columns:
                 expected = 'columns = { id = "bigint", at = "timestamp" }, or none'
                 raise fields.wrong(f"{where}.columns", {}, expected)
-        with self.document.at(where, f"{where}.{source}"):
-            origin = read(self, known)
+        origin = self.places.origin(source, known)
         key: tuple[str, ...] = ()
         # A topic of a table is its changes: nobody could read it as it is.
         changes = isinstance(origin, Topic) and kind is spec.InputKind.TABLE
@@ -392,7 +387,7 @@ class _Reading:
         self, known: fields.Fields, inputs: Mapping[str, JobInput]
     ) -> Mapping[str, JobLookup]:
         """Returns the tables that are asked by key, beside inputs of other names."""
-        found = known.take("lookups", _by_name(self._lookup), {})
+        found = known.take("lookups", fields.by_name(self._lookup), {})
         for name in found.keys() & inputs.keys():
             told = f'a second input called "{name}"'
             raise self.document.wrong(found[name].where, told, "one of each name")
@@ -401,16 +396,16 @@ class _Reading:
     def _lookup(self, value: object, where: str) -> JobLookup:
         """Reads a table that is asked by key."""
         given = fields.mapping(value, where)
-        is_file = _one_of(given, where, ("file", "postgres")) == "file"
+        is_file = one_of(given, where, ("file", "postgres")) == "file"
         own = ("file", "columns") if is_file else ("postgres", "table")
         known = fields.Fields.of(given, where, (*own, "key", *_ASKED))
         return JobLookup(
-            str(self.local(known, "file").absolute())
+            str(self.places.local(known, "file").absolute())
             if is_file
             else known.need("table", fields.text),
             "" if is_file else known.need("postgres", fields.text),
             known.need("key", _names),
-            known.take("columns", _by_name(fields.text), {}),
+            known.take("columns", fields.by_name(fields.text), {}),
             {
                 word: known.need(word, read)
                 for word, read in _ASKED.items()
@@ -419,266 +414,9 @@ class _Reading:
             where,
         )
 
-    def sink(self, value: object, where: str) -> sinks.Sink:
-        """Reads where the rows of an outlet, or a stream, go."""
-        given = fields.mapping(value, where)
-        target = _one_of(given, where, tuple(_SINKS))
-        keys, read = _SINKS[target]
-        known = fields.Fields.of(given, where, (target, *keys))
-        with self.document.at(where, f"{where}.{target}"):
-            return read(self, known)
-
-    def path(self, known: fields.Fields, key: str) -> str:
-        """Returns a path, whole: Spark would begin elsewhere, where its driver runs."""
-        return self.placed(known.need(key, _path))
-
-    def placed(self, said: str) -> str:
-        """Returns a path, whole; one that says its file system is that already."""
-        is_whole = sinks.SAYS_SYSTEM.match(said)
-        return said if is_whole else str((self.folder / said).absolute())
-
-    def local(self, known: fields.Fields, key: str) -> Path:
-        """Returns a path on this machine, of what is looked at before Spark starts."""
-        said = known.need(key, _path)
-        if (path := sinks.local_path(said)) is None:
-            raise SpecError(
-                f'{key} = "{said}", which is not on this machine',
-                "a path on it",
-                "Spark reads others: of [streams], [tables] and [datasets] "
-                f'format = "parquet" with path = "{said}" and columns = {{ .. }}',
-                where=f"{known.where}.{key}",
-            )
-        return self.folder / path
-
     def _wrong(self, known: fields.Fields, key: str, *told: str) -> DialectError:
         """Returns what is wrong with a key."""
         return self.document.wrong(f"{known.where}.{key}", *told)
-
-
-def _file(reading: _Reading, known: fields.Fields) -> origins.Origin:
-    """Reads a file, or a folder of files; replayed, its rows come as they once came."""
-    is_replayed = known.has("replay")
-    # A name of SPL has no dot: behind the last one in its place it stands alone.
-    name = known.where.rpartition(".")[2]
-    path = reading.local(known, "replay" if is_replayed else "file")
-    pace = known.take("pace", _pace, 1) if is_replayed else 1
-    file = file_at(path, name, spec.AnyLayout())
-    return origins.Replayed(file, pace) if is_replayed else origins.InFiles(file)
-
-
-def _pace(value: object, where: str) -> Pace:
-    """Reads how much faster rows come than they once came."""
-    try:
-        pace_of(value)
-    except SpecError as error:
-        raise fields.wrong(where, value, error.expected) from error
-    return value  # type: ignore[return-value]  # as `pace_of` has looked
-
-
-def _stored(reading: _Reading, known: fields.Fields) -> origins.Origin:
-    """Reads a table in a format that the session knows, or one of a data base."""
-    own: dict[str, str] = {}
-    if is_jdbc := known.has("jdbc"):
-        own["url"] = known.need("jdbc", _url)
-        own["dbtable"] = known.need("table", fields.text)
-    path = reading.path(known, "path") if known.has("path") else ""
-    # Options come last: who says `dbtable` there means it.
-    said = known.take("options", _by_name(_setting), {})
-    options = {**own, **said}
-    if is_jdbc:
-        _refuse_reading(said, f"{known.where}.options")
-    for name in [it for it in said if it.lower() == "path"]:
-        if path:
-            where = f"{known.where}.options.{name}"
-            raise fields.wrong(where, said[name], f'none beside path = "{path}"')
-        # Spark would begin where its driver runs.
-        path = reading.placed(options.pop(name))
-    kind = origins.JDBC if is_jdbc else known.need("format", fields.text)
-    if kind.lower() in _IN_FILES and not path:
-        found, expected = f'format="{kind}" without a path', 'path = "data/orders"'
-        raise SpecError(found, expected, "its rows are in files")
-    return origins.Stored(kind, options, path)
-
-
-def _refuse_reading(options: Mapping[str, str], where: str) -> None:
-    """Refuses options of a table of a data base that do not go together."""
-    words = {name.lower(): name for name in options}
-    by_parts = [it for it in _BY_PARTS if it.lower() in words]
-    if by_parts not in ([], ["numPartitions"], [*_BY_PARTS]):
-        raise SpecError(
-            f'"{where}" has {", ".join(by_parts)}',
-            f"all of {', '.join(_BY_PARTS)}, or none",
-            "they say together which parts of a table are read at a time",
-            where=f"{where}.{words[by_parts[0].lower()]}",
-        )
-    if own := words.get("query"):
-        raise fields.wrong(f"{where}.{own}", options[own], "none beside a table")
-    for name in _COUNTED:
-        own = words.get(name.lower())
-        if own and not options[own].isdecimal():
-            raise fields.wrong(f"{where}.{own}", options[own], "a whole number")
-
-
-def _url(value: object, where: str) -> str:
-    """Reads the address of a data base, as Java has it."""
-    said = fields.text(value, where)
-    if not said.startswith("jdbc:"):
-        raise fields.wrong(where, value, '"jdbc:postgresql://host/shop"')
-    return said
-
-
-_BY_PARTS = ("partitionColumn", "lowerBound", "upperBound", "numPartitions")
-_COUNTED = ("numPartitions", "fetchsize", "queryTimeout")
-_IN_FILES = ("avro", "binaryfile", "csv", "delta", "json", "orc", "parquet", "text")
-"""Formats that Spark reads from a path alone."""
-
-
-def _rate(reading: _Reading, known: fields.Fields) -> origins.Origin:  # noqa: ARG001
-    """Reads how many rows a second there are."""
-    return origins.Rate(known.need("rate", _COUNT))
-
-
-def _folder_sink(reading: _Reading, known: fields.Fields) -> sinks.Sink:
-    """Reads a folder with one folder a batch."""
-    place = reading.path(known, "folder")
-    return sinks.folder(place, known.take("format", fields.text, "parquet"))
-
-
-def _current(reading: _Reading, known: fields.Fields) -> sinks.Sink:
-    """Reads a folder that has a result which changes as it stands."""
-    place = reading.path(known, "current")
-    return sinks.current(place, known.take("every", _COUNT, 16))
-
-
-_AVRO = ("avro", "key_avro")
-_TOPIC = (
-    *("servers", "format", "key", "key_format", "meta", "misfits", "epoch"),
-    *(*_AVRO, "registry", "options"),
-)
-
-
-def _topic(reading: _Reading, known: fields.Fields) -> Topic:
-    """Reads a topic: from which rows come, or into which they go."""
-    usual = reading.kafka
-    # A topic's own word comes before the one that is said of all topics.
-    servers = known.take("servers", _servers, usual.servers)
-    if not servers:
-        raise SpecError(
-            f'"{known.where}" does not say where its broker is',
-            'servers = "localhost:9092"',
-            "in [kafka] it is said for all topics",
-            where=known.where,
-        )
-    words = {
-        word: known.need(word, _said)
-        for word in ("format", "key_format", "start", "misfits", "registry", "epoch")
-        if known.has(word)
-    }
-    for word in _AVRO:
-        if known.has(word):
-            path = reading.folder / known.need(word, _path)
-            schema_of = _json(path, f'the schema "{path}"', f"{known.where}.{word}")
-            words[word] = json.dumps(schema_of)
-    formats = words.get("format", ""), words.get("key_format", "")
-    asks = any(one.endswith("avro") for one in formats) and not {*_AVRO} & {*words}
-    if usual.registry and asks:
-        words.setdefault("registry", usual.registry)
-    columns = known.take("columns", reader.read_schema, schema.Schema(()))
-    # What only the key has is a column of it; a table's is not named twice.
-    try:
-        return kafka(
-            known.need("kafka", fields.text),
-            servers=servers,
-            columns={one.name: str(one.type) for one in columns.columns},
-            key=known.take("key", _texts_by_name, {}),
-            meta=known.take("meta", _texts_by_name, {}),
-            upsert=known.take("upsert", fields.truth, default=False),
-            register=known.take("register", fields.truth, default=False),
-            options={**usual.options, **known.take("options", _by_name(_setting), {})},
-            **words,
-        )
-    except EngineError as error:
-        # Of all that is said of a topic a registry alone is asked by now.
-        own = known.where if known.has("registry") else f"{reading.document.name}.kafka"
-        place = reading.document.place(f"{own}.registry")
-        raise placed(error, place) from error
-
-
-def _topic_sink(reading: _Reading, known: fields.Fields) -> Topic:
-    """Reads a topic into which rows go."""
-    for name, said in known.take("options", _by_name(_setting), {}).items():
-        if not name.lower().startswith("kafka."):
-            hint = "all others of Spark's connector are of topics that are read"
-            place = f"{known.where}.options.{name}"
-            raise fields.wrong(place, said, "an option that begins with kafka.", hint)
-    if known.has("misfits") and not known.take("upsert", fields.truth, default=False):
-        told = known.need("misfits", fields.text)
-        hint = "a row without a key is the one thing that does not fit a sink"
-        raise fields.wrong(f"{known.where}.misfits", told, "none, or upsert", hint)
-    return _topic(reading, known)
-
-
-def _servers(value: object, where: str) -> str:
-    """Reads the addresses of brokers."""
-    said = fields.text(value, where)
-    for one in said.split(","):
-        if not re.fullmatch(r"\S+:\d+", one.strip()):
-            raise fields.wrong(where, value, 'addresses with ports, "localhost:9092"')
-    return said
-
-
-def _json(
-    path: Path, told: str, where: str, *, number: type[Decimal] | None = None
-) -> Any:  # noqa: ANN401 - whatever stands there
-    """Returns what stands in a file of JSON, its fractions as `number`."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"), parse_float=number)
-    except (OSError, ValueError, RecursionError) as error:
-        found = f"{told} cannot be read: {error}"
-        expected = "a file in JSON that is there"
-        raise SpecError(found, expected, where=where) from error
-
-
-def _texts_by_name(value: object, where: str) -> dict[str, str]:
-    """Reads texts by names, of which there are some."""
-    if not (found := _by_name(fields.text)(value, where)):
-        raise fields.wrong(where, value, '{ id = "bigint" }, or no such line')
-    return found
-
-
-def _kafka(value: object, where: str) -> Kafka:
-    """Reads what is said of all topics."""
-    words = ("servers", "registry", "options", "connector")
-    known = fields.Fields.of(value, where, words)
-    options = known.take("options", _by_name(_setting), {})
-    for name, said in options.items():
-        refuse_option(name, said, f"{where}.options.{name}")
-    return Kafka(
-        known.take("servers", _servers, ""),
-        known.take("registry", _said, ""),
-        options,
-        known.take("connector", fields.many(coordinates), CONNECTOR),
-    )
-
-
-Reads = Callable[[_Reading, fields.Fields], origins.Origin]
-_ORIGINS: Mapping[str, tuple[tuple[str, ...], Reads]] = {
-    "file": ((), _file),
-    "replay": (("pace",), _file),
-    "jdbc": (("table", "options"), _stored),
-    "rate": ((), _rate),
-    "kafka": ((*_TOPIC, "start"), _topic),
-    "format": (("path", "options"), _stored),
-}
-"""From where rows come: by the key that says it, what may stand beside it."""
-_SINKS: Mapping[
-    str, tuple[tuple[str, ...], Callable[[_Reading, fields.Fields], sinks.Sink]]
-] = {
-    "folder": (("format",), _folder_sink),
-    "current": (("every",), _current),
-    "kafka": ((*_TOPIC, "columns", "upsert", "register"), _topic_sink),
-}
-"""Where rows go, likewise."""
 
 
 def read_text(path: Path, dialect: str = "") -> Text:
@@ -699,46 +437,22 @@ def read_text(path: Path, dialect: str = "") -> Text:
     return Text(text, language, (dialect or USUAL) if language == SQL else "")
 
 
-def _one_of(given: Mapping[str, object], where: str, known: tuple[str, ...]) -> str:
-    """Returns which one of some keys there is."""
-    # "format" says how a folder is written, too: the others come before it.
-    found = [key for key in known if key in given]
-    strong = [key for key in found if key != "format"] or found
-    if len(strong) == 1:
-        return strong[0]
-    if not strong:
-        # What is nearly one of them is meant to be it.
-        near = {key: arguments.near(key, known, "") for key in given}
-        at = next((f"{where}.{key}" for key, hint in near.items() if hint), where)
-        raise SpecError(
-            f'"{where}" does not say where rows are',
-            f"one of {', '.join(known)}",
-            next(filter(None, near.values()), ""),
-            where=at,
-        )
-    raise SpecError(
-        f'"{where}" has {" and ".join(map(arguments.told, strong))}',
-        f"one of {', '.join(known)}",
-        where=f"{where}.{strong[1]}",
-    )
-
-
 def _words(given: fields.Fields, words: tuple[str, ...]) -> dict[str, str]:
     """Returns what is said of the order of rows."""
-    return {word: given.need(word, _said) for word in words if given.has(word)}
+    return {
+        word: given.need(word, _length if word in _LENGTHS else fields.said)
+        for word in words
+        if given.has(word)
+    }
 
 
-def _said(value: object, where: str) -> str:
-    """Reads a text that says something."""
-    if not (said := fields.text(value, where)).strip():
-        raise fields.wrong(where, value, "a text, or no such line")
-    return said
-
-
-def _path(value: object, where: str) -> str:
-    """Reads a path, which a file or a folder can have."""
-    if not arguments.can_be_path(said := _said(value, where)):
-        raise fields.wrong(where, value, arguments.A_PATH)
+def _length(value: object, where: str) -> str:
+    """Reads a length of time; how long it must be is asked where it is used."""
+    said = fields.said(value, where)
+    try:
+        arguments.length("length", said)
+    except SpecError as error:
+        raise fields.wrong(where, value, error.expected) from error
     return said
 
 
@@ -769,30 +483,3 @@ def _trigger(value: object, where: str) -> str:
         expected = f'a length of time, as in "10 seconds", or "{NOW}"'
         raise fields.wrong(where, value, expected) from error
     return said
-
-
-def _setting(value: object, where: str) -> str:
-    """Reads a setting of Spark, which takes texts."""
-    match value:
-        case bool():
-            return str(value).lower()
-        case int() | float() | str():
-            return str(value)
-        case _:
-            name = where.rpartition(".")[2]
-            hint = f'dots are part of a name in quotes alone: "{name}.name" = ..'
-            hint *= isinstance(value, Mapping)
-            expected = "a text, a number, true or false"
-            raise fields.wrong(where, value, expected, hint)
-
-
-def _by_name(
-    read: fields.Reader[fields.Taken],
-) -> fields.Reader[dict[str, fields.Taken]]:
-    """Returns the reader of a table whose keys are names."""
-
-    def read_all(value: object, where: str) -> dict[str, fields.Taken]:
-        named = fields.mapping(value, where)
-        return {name: read(one, f"{where}.{name}") for name, one in named.items()}
-
-    return read_all

@@ -110,6 +110,13 @@ def text(value: object, where: str) -> str:
     raise wrong(where, value, "a text")
 
 
+def said(value: object, where: str) -> str:
+    """Reads a text that says something."""
+    if not (found := text(value, where)).strip():
+        raise wrong(where, value, "a text, or no such line")
+    return found
+
+
 def truth(value: object, where: str) -> bool:
     """Reads true or false."""
     if isinstance(value, bool):
@@ -126,6 +133,11 @@ def whole(value: object, where: str, *, least: int = 0) -> int:
             return value
         expected += f", at most {_MOST:,}"
     raise wrong(where, value, expected)
+
+
+def count(value: object, where: str) -> int:
+    """Reads how many there are of something, of which there are some."""
+    return whole(value, where, least=1)
 
 
 def number(value: object, where: str) -> Decimal:
@@ -192,6 +204,18 @@ def many(read: Reader[Taken]) -> Reader[tuple[Taken, ...]]:
         if not isinstance(value, list | tuple):
             raise wrong(where, value, "a list")
         return tuple(read(item, f"{where}[{n}]") for n, item in enumerate(value))
+
+    return read_all
+
+
+def by_name(
+    read: Reader[Taken],
+) -> Reader[dict[str, Taken]]:
+    """Returns the reader of a table whose keys are names."""
+
+    def read_all(value: object, where: str) -> dict[str, Taken]:
+        named = mapping(value, where)
+        return {name: read(one, f"{where}.{name}") for name, one in named.items()}
 
     return read_all
 
