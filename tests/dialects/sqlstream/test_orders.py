@@ -17,7 +17,7 @@ from dovetail.conformance.flows import NamedJoin, RowTimeText, sql_play
 from dovetail.conformance.lines import Line, Order, Rows, Sight
 from tests.dialects.sqlstream.test_cases import CASES
 
-ORDERS = 20
+ORDERS = 8
 """How many orders of each text are tried, unless --examples says how many."""
 EQUAL_TIMES = {"sqlstream_flows/the_last_day_everywhere"}
 """Texts over rows of equal time, which count as they have come."""
