@@ -38,7 +38,7 @@ CLIENT = Path(__file__).with_name("connect_client.py")
 SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
 PAGE = (ROOT / "docs/connect.md").read_text()
 PORT = "15002"
-PATIENCE = 240
+PATIENCE = 300
 """Seconds after which a busy machine counts as hung."""
 BLOCKS_US = """
 import sys
