@@ -133,7 +133,7 @@ def kills(name, count, *marks):
         kills("outer", 3, pytest.mark.wide),
         kills("kept", 1, pytest.mark.wide),
         kills("nested", 1, pytest.mark.wide),
-        kills("taken_back", 3, pytest.mark.wide),
+        kills("taken_back", 1, pytest.mark.wide),
         kills("outer", 20, pytest.mark.long),
         kills("kept", 15, pytest.mark.long),
         kills("nested", 15, pytest.mark.long),
