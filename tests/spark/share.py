@@ -85,9 +85,9 @@ def more_texts(cases):
 
 def with_every_word(cases):
     """Of some texts those that bring a word which none has that is played each time."""
-    # A word of one text alone is mostly a name.
+    # A word of a few texts is mostly a name, or as much played without Spark.
     often = Counter(word for case in cases for word in words(case))
-    known = {it.name: {w for w in words(it) if often[w] > 1} for it in cases}
+    known = {it.name: {w for w in words(it) if often[w] > 4} for it in cases}
     some = [case.name for case in cases if is_some(case)]
     chosen = {*with_every_feature(known, some)} - {*some}
     return [case for case in cases if case.name in chosen]

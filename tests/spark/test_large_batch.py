@@ -8,7 +8,7 @@ import pytest
 ROWS = 1_500_000
 
 
-@pytest.mark.wide
+@pytest.mark.long
 @pytest.mark.spark
 def test_a_first_batch_over_much_data_goes_through_a_small_heap(tmp_path):
     ran = subprocess.run(

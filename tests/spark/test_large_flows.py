@@ -92,7 +92,14 @@ def test_a_window_over_batches_forgets_what_is_too_old(spark, tmp_path, folder):
     assert found[1] > 2 * FILES * ROWS
 
 
-@pytest.mark.parametrize("text", [HOUR, OVER, JOINED])
+@pytest.mark.parametrize(
+    "text",
+    [
+        HOUR,
+        pytest.param(JOINED, marks=pytest.mark.wide),
+        pytest.param(OVER, marks=pytest.mark.long),
+    ],
+)
 def test_keys_of_windows_are_spread_and_move_into_more_partitions(
     spark, tmp_path, folder, text
 ):

@@ -89,7 +89,7 @@ def test_a_random_join_of_joins_gives_the_rows_of_the_oracle(spark, clock):
 @pytest.mark.timeout(HOUR)
 @pytest.mark.parametrize(
     "seeds",
-    [pytest.param(range(4)), pytest.param(range(4, 100), marks=pytest.mark.long)],
+    [pytest.param(range(2)), pytest.param(range(2, 100), marks=pytest.mark.long)],
 )
 def test_what_time_lets_out_stands_in_front_of_what_comes_with_it(spark, seeds):
     plays = {f"nested/timed/{seed}": random_timed_play(seed) for seed in seeds}
