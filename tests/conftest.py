@@ -26,7 +26,7 @@ def pytest_addoption(parser):
     parser.addoption(
         "--wide",
         action="store_true",
-        help="also run what a build server runs: more of each kind",
+        help="also run more of each kind, as a build server does",
     )
     parser.addoption(
         "--quarters",

@@ -52,10 +52,10 @@ def random_play(seed, accepts=clocks.playable, clock=None):
 def crowded_play(seed, accepts, clock, name):
     """Returns the play of a seed in which much is rare, and what is named is there."""
     dice = Dice(Random(f"crowded {name} {seed}"), bold=True)
-    return play_of(dice, partial(is_crowded, accepts, name), clock)
+    return play_of(dice, partial(accept_crowded, accepts, name), clock)
 
 
-def is_crowded(accepts, name, play):
+def accept_crowded(accepts, name, play):
     """Raises where a feature is not in a play, or fewer than two are beside it."""
     parts = (play.join.picks, Picks()), (play.settings, Settings())
     given = [
