@@ -131,5 +131,6 @@ def settings(dice):
             4, IgnoreLateTableRows(), lambda: EmitLateTableRows(dice.pick(WAITS))
         ),
         dice.rarely(4, Order.AS_FOUND, lambda: Order.ROW_TIME),
+        # Only there: another draw would make other plays of all known seeds.
         late_null_rows=dice.bold and dice.one_of(3),
     )

@@ -135,9 +135,6 @@ def sink(words):
         ((FOLDER, 'current = "out"\n'), 20, 'have no column "change"'),
         # What cannot be honoured.
         (("partitions = 1", "partitions = 0"), 6, 'partitions" is 0; expected a whole'),
-        # Of all streams, though each may say its own.
-        (("partitions = 1", 'lateness = "nope"'), 6, 'lateness" is "nope"; expected'),
-        (("partitions = 1", 'idle = "soon"'), 6, 'idle" is "soon"; expected'),
         (("partitions = 1", 'checkpoint = ""'), 6, "expected a text, or no such line"),
         (("partitions = 1", 'name = ""'), 6, "expected a text, or no such line"),
         (("partitions = 1", 'name = " "'), 6, "expected a text, or no such line"),
@@ -212,6 +209,15 @@ def test_the_line_of_a_mistake_is_told(explained, part, line, says):
     told = explained(SQL, part)
     assert f"job.toml, line {line}, " in told
     assert says in told
+
+
+@pytest.mark.parametrize("word", ["lateness", "idle"])
+def test_a_length_for_all_streams_is_looked_at_though_each_says_its_own(
+    explained, word
+):
+    own = ('time = "placed"', f'time = "placed"\n{word} = "1 second"')
+    told = explained(SQL, own, ("partitions = 1", f'{word} = "nope"'))
+    assert f'job.toml, line 6, column 1: "job.toml.{word}" is "nope"; exp' in told
 
 
 EMPTY = ("key_format", "epoch", "registry", "start", "format", "misfits")

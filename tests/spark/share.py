@@ -73,7 +73,7 @@ def some_texts(cases):
 
 
 def more_texts(cases):
-    """Texts beside those, until each word of the language is in one of them.
+    """Texts beside those, until each word that is usual is in one of them.
 
     It is in one of those that share queries, and in one of those that do not.
     """
@@ -85,7 +85,7 @@ def more_texts(cases):
 
 def with_every_word(cases):
     """Of some texts those that bring a word which none has that is played each time."""
-    # A word of a few texts is mostly a name, or as much played without Spark.
+    # A word of a few texts is mostly a name.
     often = Counter(word for case in cases for word in words(case))
     known = {it.name: {w for w in words(it) if often[w] > 4} for it in cases}
     some = [case.name for case in cases if is_some(case)]

@@ -208,9 +208,7 @@ def many(read: Reader[Taken]) -> Reader[tuple[Taken, ...]]:
     return read_all
 
 
-def by_name(
-    read: Reader[Taken],
-) -> Reader[dict[str, Taken]]:
+def by_name(read: Reader[Taken]) -> Reader[dict[str, Taken]]:
     """Returns the reader of a table whose keys are names."""
 
     def read_all(value: object, where: str) -> dict[str, Taken]:
