@@ -173,8 +173,15 @@ class _Columns:
     def comes_by_turns(self) -> bool:
         """Tells whether the rows are those of a join in order of arrival."""
         inside = self.plan.inside.get(self.side.hand)
-        is_in_order = inside is not None and inside.join.clock is spec.Clock.ARRIVAL
-        return is_in_order or self.side.feed.by_turns
+        is_arrival = inside is not None and inside.join.clock is spec.Clock.ARRIVAL
+        return is_arrival or self.side.feed.by_turns
+
+    @property
+    def is_in_order(self) -> bool:
+        """Tells whether rows meet in a sequence that is told, whatever their times."""
+        plan = self.plan
+        is_told = plan.arrival is spec.Arrival.SEQUENCE
+        return is_told and plan.join.clock is spec.Clock.ARRIVAL
 
     @property
     def is_relayed(self) -> bool:
@@ -344,6 +351,7 @@ def _packing(columns: _Columns, frame: DataFrame, buckets: Buckets) -> Packing:
         timed=side.is_timed,
         payload=tuple(payload),
         width=columns.delta.width if columns.delta else Decimal(0),
+        ends_times=not (side.feed.streams and columns.is_in_order),
         **{field: used.get(name, "") for field, name in _FIELDS.items()},
     )
     kinds = {field.name: arrow_of(field.dataType) for field in chosen.schema}

@@ -74,7 +74,8 @@ class PackSettings:
     says whose it is. Where rows of other keys end a row, `lives` are the buckets that
     see all rows of a scope, without what is shown of them. `part` is the lasting part
     of the source that a row is from: each is reported by itself. What stands in
-    `beside` is no row of the side: it goes by.
+    `beside` is no row of the side: it goes by. In order of arrival an end says nothing
+    of row times: `ends_times` is false.
     """
 
     hand: int
@@ -98,6 +99,7 @@ class PackSettings:
     lives: tuple[int, ...] = ()
     part: str = ""
     beside: str = ""
+    ends_times: bool = True
 
 
 Batches = Iterator[pa.RecordBatch]
@@ -348,7 +350,8 @@ class Packer:
         bound = shift(own, self.settings.lateness.negated())
         if lines.any():
             bound = np.where(events == BOUND, moment, bound)
-            bound = np.where(events == FINISH, NEVER, bound)
+            end = NEVER if self.settings.ends_times else BEGINNING
+            bound = np.where(events == FINISH, end, bound)
         late = timed < _running(bound, self.bounds, whence)
         return timed, late & ~timeless
 
