@@ -567,6 +567,9 @@ class Statements:
             if new is not one:
                 tree = new if one is tree else (one.replace(new), tree)[1]
         for query in [*tree.find_all(exp.Select)]:
+            if not query.expressions:
+                place = trees.place_of(self.source, query)
+                raise DialectError("SELECT of nothing", "columns, or *", place=place)
             truths.beside_outer_joins(query)
         for query in [*tree.find_all(exp.Select)]:
             as_joins(query, truths.of_inner_joins(query))
@@ -575,9 +578,6 @@ class Statements:
         for query in [*tree.find_all(exp.Select)]:
             with_values(query)
         for query in tree.find_all(exp.Select):
-            if not query.expressions:
-                place = trees.place_of(self.source, query)
-                raise DialectError("SELECT of nothing", "columns, or *", place=place)
             _name_parts(query)
         return tree
 
@@ -600,7 +600,7 @@ class Statements:
                     raise DialectError(told, expected, place=place)
             case exp.Filter(this=exp.AggFunc()):
                 return _counting_some(node, place)
-            case exp.In() | exp.EQ() | exp.NEQ():
+            case exp.In() | exp.Binary():
                 return as_in(node)
             case exp.Filter() | exp.WithinGroup():
                 raise not_yet(place, f"{node.sql()}")

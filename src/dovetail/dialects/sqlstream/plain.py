@@ -18,7 +18,7 @@ _KINDS = {
 
 _COUNTED = ("limit", "offset")
 _ENDLESS = ("all of them", "they come for ever; a query of tables alone may count")
-_OURS = (syntax.COMMA, syntax.SOUGHT, syntax.TOLD, syntax.KEYS)
+_OURS = (syntax.COMMA, syntax.SOUGHT, syntax.COMPARED, syntax.TOLD, syntax.KEYS)
 # What is read of each part; whatever else it has is refused, since it would be ignored.
 _READ: dict[type[exp.Expr], frozenset[str]] = {
     exp.Select: frozenset({"expressions", "from_", "joins", "where", "windows"}),

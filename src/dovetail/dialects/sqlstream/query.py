@@ -219,10 +219,10 @@ class Query:
         pair = Pair(left, rows.named_apart(alias))
         found = [alone.over_both(one, alias) for one in listed]
         terms = [alone.over_both(one, alias) for one in terms]
-        equal = sought.equal(values, found) if values else []
+        wanted = sought.compared(written, found) if values else []
         true = [*terms, *conjuncts(self.query.args.get("where"))]
         is_apart = all(pair.hands(it) == {spec.Hand.RIGHT} for it in terms)
-        told, more = sought.looked_for(written, equal, true, is_apart=is_apart)
+        told, more = sought.looked_for(written, wanted, true, is_apart=is_apart)
         return pair, [*terms, *told], more
 
     def _refuse_no_keys(

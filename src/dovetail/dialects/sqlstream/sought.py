@@ -5,6 +5,7 @@
                                                     ANTI JOIN t ON true = (y IS NULL)
                                                     ANTI JOIN t ON (x IS NULL) = true
     WHERE (x, z) NOT IN (SELECT y, w FROM t)        ANTI JOIN t ON coalesce(.., true)
+    WHERE x > ALL (SELECT y FROM t)                 .. ON coalesce(x <= y, true)
 
 A null on either side of NOT IN makes it unknown, and so no row comes out.
 """
@@ -15,13 +16,21 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sqlglot import exp
 
-from dovetail.dialects.sqlstream.syntax import SOUGHT
+from dovetail.dialects.sqlstream.syntax import COMPARED, SOUGHT
 from dovetail.dialects.trees import conjuncts
 
 NULL_INSIDE, NULL_OUTSIDE = "ANTI, Y IS NULL", "ANTI, X IS NULL"
 """The kinds of joins behind NOT IN by key: of null and any other nobody knows it."""
 MAYBE = "MAYBE"
 """The kind of a join that tells whether nobody knows that no row is equal."""
+_CONTRARY: dict[type[exp.Binary], type[exp.Binary]] = {
+    exp.EQ: exp.NEQ,
+    exp.NEQ: exp.EQ,
+    exp.GT: exp.LTE,
+    exp.LTE: exp.GT,
+    exp.LT: exp.GTE,
+    exp.GTE: exp.LT,
+}
 
 
 def as_joins(query: exp.Select, more: Iterable[exp.Expr] = ()) -> None:
@@ -53,16 +62,31 @@ def as_in(node: exp.Expr) -> exp.Expr:
     match node:
         case exp.In(expressions=[exp.Values() as rows]):
             return exp.In(this=node.this, query=exp.select("*").from_(rows))
-        case (
-            exp.EQ(expression=exp.Any(this=found))
-            | exp.EQ(expression=exp.Anonymous(name="SOME", expressions=[found]))
-            | exp.NEQ(expression=exp.All(this=found))
-        ) if isinstance(found.unnest(), exp.Query):
-            looked_for = exp.In(this=node.this, query=found.unnest())
-            is_not = isinstance(node, exp.NEQ)
-            return exp.Not(this=looked_for) if is_not else looked_for
+        case exp.EQ() | exp.NEQ() | exp.GT() | exp.GTE() | exp.LT() | exp.LTE():
+            return _of_any(node)
         case _:
             return node
+
+
+def _of_any(node: exp.Binary) -> exp.Expr:
+    """Returns a comparison with ANY or ALL of what a query finds as a kind of IN.
+
+    One holds for all where the contrary holds for none.
+    """
+    match node.expression:
+        case exp.Any(this=found) | exp.Anonymous(name="SOME", expressions=[found]):
+            how, is_all = type(node), False
+        case exp.All(this=found):
+            how, is_all = _CONTRARY[type(node)], True
+        case _:
+            return node
+    # Of two values that are compared at once the first counts more; of equal ones none.
+    is_known = how is exp.EQ or not isinstance(node.this, exp.Tuple)
+    if not (is_known and isinstance(found.unnest(), exp.Query)):
+        return node
+    looked_for = exp.In(this=node.this, query=found.unnest())
+    looked_for.set(COMPARED, how)
+    return exp.Not(this=looked_for) if is_all else looked_for
 
 
 def is_sought(node: exp.Expr) -> bool:
@@ -83,6 +107,7 @@ def looking(node: exp.Expr, kind: str) -> exp.Join:
         query.set("distinct", None)
     join = exp.Join(this=exp.Subquery(this=query), kind=kind)
     join.set(SOUGHT, exp.Tuple(expressions=values))
+    join.set(COMPARED, node.args.get(COMPARED))
     return join
 
 
@@ -96,17 +121,18 @@ def outer_queries(query: exp.Select) -> Iterator[exp.Select]:
         join = outer.parent.parent if outer.parent is not None else None
 
 
-def equal(values: Sequence[exp.Expr], found: Sequence[exp.Expr]) -> list[exp.EQ]:
-    """Returns what makes a row the one that is looked for: all values are equal."""
+def compared(join: exp.Join, found: Sequence[exp.Expr]) -> list[exp.Binary]:
+    """Returns what makes a row the one that is looked for: mostly all are equal."""
+    how = join.args.get(COMPARED) or exp.EQ
     return [
-        exp.EQ(this=one.copy(), expression=other.copy())
-        for one, other in zip(values, found, strict=True)
+        how(this=one.copy(), expression=other.copy())
+        for one, other in zip(join.args[SOUGHT].expressions, found, strict=True)
     ]
 
 
 def looked_for(
     join: exp.Join,
-    equal: Sequence[exp.EQ],
+    conditions: Sequence[exp.Binary],
     terms: Sequence[exp.Expr],
     *,
     is_apart: bool,
@@ -116,12 +142,13 @@ def looked_for(
     Some terms are true of it; no row is sought by more than the values: it `is_apart`.
     """
     if join.kind in (NULL_INSIDE, NULL_OUTSIDE):
-        return [_of_nulls(join.kind, one) for one in equal], []
+        return [_of_nulls(join.kind, one) for one in conditions], []
     if join.kind not in ("ANTI", MAYBE):
-        return equal, []
-    maybe = _maybe_equal(equal, terms)
-    if join.kind == "ANTI" and len(equal) == 1 and maybe != equal and is_apart:
-        return equal, _behind(join)
+        return conditions, []
+    maybe = _maybe(conditions, terms)
+    is_by_key = is_apart and [*map(type, conditions)] == [exp.EQ]
+    if join.kind == "ANTI" and is_by_key and maybe != conditions:
+        return conditions, _behind(join)
     return maybe, []
 
 
@@ -134,7 +161,7 @@ def _behind(join: exp.Join) -> list[exp.Join]:
     return found
 
 
-def _of_nulls(kind: str, one: exp.EQ) -> exp.EQ:
+def _of_nulls(kind: str, one: exp.Binary) -> exp.EQ:
     """Returns when a side of an equality is null, for any value on the other side."""
     left, right = (
         exp.paren(exp.Is(this=it.copy(), expression=exp.Null()), copy=False)
@@ -145,8 +172,8 @@ def _of_nulls(kind: str, one: exp.EQ) -> exp.EQ:
     return exp.EQ(this=left, expression=exp.paren(exp.or_(right, exp.not_(right))))
 
 
-def _maybe_equal(
-    conditions: Sequence[exp.EQ], terms: Iterable[exp.Expr]
+def _maybe(
+    conditions: Sequence[exp.Binary], terms: Iterable[exp.Expr]
 ) -> list[exp.Expr]:
     """Returns when nobody knows that a row is another one than what is sought.
 
