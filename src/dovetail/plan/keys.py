@@ -6,7 +6,7 @@ hashed, and compared once more by value, so that two keys of one hash never meet
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dovetail import schema, spec
@@ -31,6 +31,8 @@ _HASHED = (
     schema.AtomicType.BINARY,
     schema.AtomicType.TIMESTAMP_NTZ,
 )
+HASH = "xxhash64("
+"""How a hash begins in SQL."""
 _COMPARED = {*_CODES, *_HASHED, *schema.FRACTIONS}
 
 
@@ -173,7 +175,14 @@ def _text_or_null(value: str, kind: schema.Type, depth: int) -> str:
     return f"coalesce({_as_text(value, kind, depth)}, 'n')"
 
 
-def hashed_as(value: str, kind: schema.Type, depth: int = 0) -> str:
+def hash_of(values: Iterable[tuple[str, schema.Type]]) -> str:
+    """Returns the SQL of a hash of values in SQL, empty where there is none."""
+    # Spark's hash passes over nulls, so each value is hashed with whether it is null.
+    parts = [f"({text}) IS NULL, {_hashed_as(text, kind)}" for text, kind in values]
+    return f"{HASH}{', '.join(parts)})" if parts else ""
+
+
+def _hashed_as(value: str, kind: schema.Type, depth: int = 0) -> str:
     """Returns the SQL of what Spark hashes in place of a value: alike where values are.
 
         map('b', 2, 'a', 1)     the hashes of ('a', 1) and of ('b', 2), sorted
@@ -184,18 +193,21 @@ def hashed_as(value: str, kind: schema.Type, depth: int = 0) -> str:
     match kind:
         case schema.MapType(key, held):
             # Whatever entries are, their hashes have an order.
-            own = hashed_as(f"{name}.key", key, depth + 1)
-            parts = f"xxhash64({own}, {hashed_as(f'{name}.value', held, depth + 1)})"
+            own = _hashed_as(f"{name}.key", key, depth + 1)
+            parts = f"xxhash64({own}, {_hashed_as(f'{name}.value', held, depth + 1)})"
             return f"array_sort(transform(map_entries({value}), {name} -> {parts}))"
         case schema.ArrayType(element) if _holds(element, schema.MapType):
-            part = hashed_as(name, element, depth + 1)
+            part = _hashed_as(name, element, depth + 1)
             return f"transform({value}, {name} -> {part})"
         case schema.StructType(fields) if _holds(kind, schema.MapType):
             told = (
-                hashed_as(f"{value}.{schema.quoted(one)}", part, depth)
+                _hashed_as(f"{value}.{schema.quoted(one)}", part, depth)
                 for one, part in fields
             )
             return f"struct({', '.join(told)})"
+        case schema.ArrayType() | schema.StructType():
+            # Nulls inside are passed over too, and how long an array is.
+            return _as_text(value, kind, depth)
         case _:
             return value
 

@@ -77,7 +77,8 @@ def unnested(
         lambda hand, side: _side_of(side, rows[hand]) if hand in rows else side
     )
     flat = replace(flat, select=spec.Columns(columns))
-    return flat, {**inputs, **{source.name: source for source in rows.values()}}
+    every = {**inputs, **{source.name: source for source in rows.values()}}
+    return flat, spec.with_intervals(flat, every)
 
 
 def _side_of(side: spec.Side, rows: spec.Input) -> spec.Side:

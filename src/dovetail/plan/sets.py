@@ -15,6 +15,7 @@ from __future__ import annotations
 from dovetail import schema, spec
 from dovetail.expression import Expression, Scope, parse
 from dovetail.expression.sql import written
+from dovetail.plan.keys import hash_of
 from dovetail.plan.ways import Path, Paths, Reshaped
 
 SET = "__dovetail_hidden_set"
@@ -98,10 +99,11 @@ def paths_of(join: spec.SetJoinSpec, inputs: spec.Inputs) -> Paths:
             # In the type that all sets have, so that their rows can be one.
             is_cast = known is not None and known.type != column.type
             texts[column.name] = f"CAST({text} AS {column.type})" if is_cast else text
-        parts = [f"l.{schema.quoted(key)}" for key in source.key]
-        # Spark's hash passes over nulls: each value is hashed with whether it is null.
-        hashed = ", ".join(f"{part} IS NULL, {part}" for part in parts)
-        texts |= {SET: str(number), VERSION: f"xxhash64({hashed})" if parts else "NULL"}
+        kinds = source.schema
+        version = hash_of(
+            (f"l.{schema.quoted(it)}", kinds[it].type) for it in source.key
+        )
+        texts |= {SET: str(number), VERSION: version or "NULL"}
         select = tuple((name, Expression(text)) for name, text in texts.items())
         ways.append(Path(name, (Reshaped(spec.Columns(select), columns),)))
     return {"left": tuple(ways[:1]), "right": tuple(ways[1:])}

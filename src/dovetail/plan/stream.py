@@ -23,7 +23,7 @@ from dovetail.errors import SpecError, UnsupportedError
 from dovetail.plan import features, nested
 from dovetail.plan import sets as several
 from dovetail.plan.combinations import TOGETHER, judges_pairs, missing_together
-from dovetail.plan.keys import Keys, hashed_as, is_unhashed, keys_of
+from dovetail.plan.keys import HASH, Keys, hash_of, is_unhashed, keys_of
 from dovetail.plan.lookups import AnyLookup, Lookup, NoLookup, refuse_other_ways
 from dovetail.plan.sides import ends_by_key, input_of, is_static, partition_of
 from dovetail.plan.state import state_bound
@@ -89,7 +89,6 @@ class Feed:
 
 
 Feeds = Mapping[spec.Hand, Feed]
-_BY_CONTENTS = "xxhash64("
 """How the place of rows begins that have no number."""
 
 
@@ -117,7 +116,7 @@ class StreamSide:
     @property
     def is_numbered(self) -> bool:
         """Tells whether rows have a number that says which was first."""
-        return not self.place.startswith(_BY_CONTENTS)
+        return not self.place.startswith(HASH)
 
     @property
     def is_timed(self) -> bool:
@@ -337,6 +336,7 @@ def plan_stream(
     STREAM.refuse_unsupported(used | features.features_of_settings(settings))
     if isinstance(join, spec.SetJoinSpec):
         return _plan_of_sets(join, inputs, feeds)
+    inputs = spec.with_intervals(join, inputs)
     inside = inside or _inside(join, inputs, feeds, settings, changes)
     join, inputs = nested.unnested(join, inputs)
     _refuse_driven_out(join, feeds)
@@ -663,8 +663,7 @@ def _place(feed: Feed, columns: schema.Schema, arrival: spec.Arrival) -> str:
                 if feed.inside
                 else 'write for example dt.stream(frame, order="offset")',
             )
-    told = (hashed_as(schema.quoted(it.name), it.type) for it in columns.columns)
-    return f"{_BY_CONTENTS}{', '.join(told)})"
+    return hash_of((schema.quoted(one.name), one.type) for one in columns.columns)
 
 
 def _spread(

@@ -30,6 +30,7 @@ from dovetail.spec.facts import (
     source_names,
     stand_ins,
     waits_for_tables,
+    with_intervals,
     with_time_passing,
     without_static,
 )

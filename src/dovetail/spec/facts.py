@@ -44,7 +44,7 @@ from dovetail.spec.join import (
     SetJoinSpec,
     Side,
 )
-from dovetail.spec.windows import Forever, Latest, Range
+from dovetail.spec.windows import Forever, Latest, Range, Window
 
 Source = Named | Nested
 ROW_TIME = "row_time"
@@ -64,6 +64,28 @@ def source_names(join: JoinSpec | SetJoinSpec) -> tuple[str, ...]:
             case Nested(inner):
                 names.extend(source_names(inner))
     return tuple(dict.fromkeys(names))
+
+
+def with_intervals(join: JoinSpec, inputs: Inputs) -> Inputs:
+    """Returns inputs that know the intervals by which their rows live on any side.
+
+    What they know already stays: it is of a join around this one.
+    """
+    known = dict(inputs)
+    for name, window in _windows(join):
+        every = known[name].intervals
+        if window.interval and window.interval not in every:
+            known[name] = replace(known[name], intervals=(*every, window.interval))
+    return known
+
+
+def _windows(join: JoinSpec) -> Iterator[tuple[str, Window]]:
+    """Yields the inputs of a join and those inside it, each with its side's window."""
+    for side in map(join.side, HANDS):
+        if isinstance(side.source, Nested):
+            yield from _windows(side.source.join)
+        else:
+            yield side.source.name, side.window
 
 
 def known_input(source: Source, inputs: Inputs) -> Input:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from dovetail.expression import Expression
 from dovetail.schema import Schema
 from dovetail.spec.spans import NO_TIME, Span
 
@@ -31,7 +32,10 @@ class InputKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One input: its columns, a table's key, and the column of its row time."""
+    """One input: its columns, a table's key, and the column of its row time.
+
+    Of a row that names one of the `intervals` wrongly no side of any join knows.
+    """
 
     name: str
     kind: InputKind
@@ -40,6 +44,7 @@ class Input:
     time: str = ""
     lateness: Span = NO_TIME
     rows: tuple[Row, ...] = ()
+    intervals: tuple[tuple[Expression, ...], ...] = ()
 
     @property
     def is_timed(self) -> bool:

@@ -3,6 +3,9 @@
 A failing seed is played again with `random_nested_play(seed, clock)`.
 """
 
+from functools import partial
+from itertools import compress
+from operator import not_
 from random import Random
 
 import pytest
@@ -10,10 +13,24 @@ import pytest
 from dovetail.conformance import local, oracle
 from dovetail.conformance.local.nested import Flat
 from dovetail.conformance.local.play import Cut, play_cut
+from dovetail.conformance.local.refusals import refuse_inner
 from dovetail.conformance.local.stage import Stage
 from dovetail.errors import UnsupportedError
-from dovetail.spec.inputs import Clock
-from tests.conformance.local.agreement import MOVING, bag, chunks, comparable, seeds_of
+from dovetail.plan.nested import inner_joins
+from dovetail.spec.inputs import Clock, Outlet
+from tests.chance.nests import nested_play
+from tests.conformance.local.agreement import (
+    MOVING,
+    accepted,
+    bag,
+    chunks,
+    comparable,
+    is_defined,
+    lines,
+    of_kernels,
+    outcome,
+    seeds_of,
+)
 from tests.conformance.local.shelf import OnShelf
 from tests.nested_plays import (
     random_nested_play,
@@ -45,6 +62,35 @@ def test_kernels_equal_the_definition_and_no_cut_changes_a_row(chunk, clock):
         found, expected = local.play(play), oracle.play(play)
         assert comparable(play, found) == comparable(play, expected), seed
         assert bag(cut_outer(play, seed)) == bag(found), seed
+
+
+def accepted_inside(play):
+    """Raises what the definition or the kernels cannot do, of the join inside too."""
+    accepted(play)
+    for hand in inner_joins(play.join):
+        refuse_inner(play, play.join, hand)
+
+
+def late_last(emissions):
+    """The same rows, the late ones apart: those of a batch are under no order."""
+    if isinstance(emissions, str):
+        return emissions
+    is_late = [one.outlet is Outlet.LATE for one in emissions]
+    others = compress(emissions, map(not_, is_late))
+    return bag(compress(emissions, is_late)), lines(others)
+
+
+@pytest.mark.parametrize("clock", list(Clock))
+@pytest.mark.parametrize("chunk", CHUNKS)
+def test_joins_of_joins_of_the_whole_spec_equal_the_definition(chunk, clock):
+    for seed in seeds_of(chunk, CHUNK):
+        play = nested_play(seed, accepted_inside, clock)
+        found = of_kernels(play)
+        if clock is Clock.BATCH:
+            defined = outcome(partial(oracle.play, play))
+            assert late_last(found) == late_last(defined), seed
+        else:
+            assert is_defined(play, found), seed
 
 
 def cut_outer(play, seed):

@@ -199,7 +199,6 @@ class _Coming:
     side: SideSettings
     reads_clock: bool
     takes_back: bool
-    windows: tuple[spec.Window, ...]
     clock: spec.Clock
     keys: tuple[Callable[[spec.Row], Hashable], ...]
     counted: tuple[Callable[[spec.Row], Hashable], ...]
@@ -237,9 +236,6 @@ class _Coming:
             )
             for some in (sides.candidate_equalities(join), join.counted)
         )
-        # One row may be on both sides, and a bad interval on one is bad on both.
-        both = zip(spec.HANDS, sources, strict=True)
-        hands = [one for one, other in both if other is source]
         return cls(
             hand,
             tuple(_items_of(play, source, join.clock)),
@@ -247,7 +243,6 @@ class _Coming:
             settings.sides[at],
             settings.reads_clock,
             settings.takes_back,
-            tuple(join.side(one).window for one in hands),
             join.clock,
             keys,
             counted,
@@ -384,7 +379,7 @@ class _Coming:
         shown = pa.RecordBatch.from_arrays(columns, names=[NUMBER, *names])
         more: list[tuple[str, Whole | Sequence[int]]] = [
             *hidden_columns(self.side.window, self.source, shown),
-            *bad_intervals(self.windows, self.source, shown),
+            *bad_intervals(self.source, shown),
         ]
         if self.side.closing is Closing.ROW_TIME:
             more.append(

@@ -7,7 +7,7 @@ with each row as whole numbers. So do the two moments between which a row lives.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
 import numpy as np
@@ -42,21 +42,18 @@ def hidden_columns(
         yield from measured(values, window.width).items()
 
 
-def bad_intervals(
-    windows: Iterable[spec.Window], source: spec.Input, columns: pa.RecordBatch
-) -> Iterator[Hidden]:
-    """Gives which rows name a bad interval for any of these windows, if one could.
+def bad_intervals(source: spec.Input, columns: pa.RecordBatch) -> Iterator[Hidden]:
+    """Gives which rows name a bad interval, if one could.
 
     It has no start or end, runs backward, or starts before the row's own time.
     """
-    intervals = [window.interval for window in windows if window.interval]
     bad = np.zeros(columns.num_rows, bool)
-    for interval in intervals:
+    for interval in source.intervals:
         start, end = (_times(one, source.schema, columns) for one in interval)
         bad |= (start == MISSING) | (end == MISSING) | (end < start)
         if source.is_timed:
             bad |= start < _moments(columns.column(source.time))
-    if intervals:
+    if source.intervals:
         yield names.BAD, (bad & ~_lacks_time(source, columns)).astype(np.int64)
 
 

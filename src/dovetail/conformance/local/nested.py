@@ -52,12 +52,14 @@ class Flat:
     """A play of inputs alone, made of one with inner joins.
 
     `positions` are those of its events among the events of the first one, its opening
-    included; `late` are the rows that inner joins have turned away, `told` what is to
-    be known beside the events.
+    included; where time passes in front of some, `events` are those of the first for
+    each. `late` are the rows that inner joins have turned away, `told` what is to be
+    known beside the events.
     """
 
     play: spec.Play
     positions: tuple[int, ...]
+    events: tuple[int, ...]
     late: tuple[spec.Emission, ...] = ()
     told: Told = NOTHING_TOLD
 
@@ -67,7 +69,8 @@ class Flat:
         count = len(play.opening) + len(play.events)
         join = play.join
         if isinstance(join, spec.SetJoinSpec) or not has_inner(join):
-            return cls(play, tuple(range(count)))
+            return cls(play, tuple(range(count)), tuple(range(count)))
+        play = replace(play, inputs=spec.with_intervals(join, play.inputs))
         whole, of = play, tuple(range(count))
         if join.clock is spec.Clock.ARRIVAL:
             whole, of = spec.with_time_passing(play)
@@ -77,35 +80,39 @@ class Flat:
         }
         # A row of a join stands on one side only, so that no late one is told twice.
         late = tuple(one for side in inner.values() for one in side.given.late)
-        return _Outer(whole, join, inner).flat(late).at(of)
+        return _Outer(whole, join, inner).flat(late, of)
 
-    def at(self, numbers: Sequence[int]) -> Flat:
-        """Returns the same where its positions are among fewer events: these."""
-        positions = tuple(one if one < 0 else numbers[one] for one in self.positions)
-        late = tuple(
-            one if one.after < 0 else replace(one, after=numbers[one.after])
-            for one in self.late
-        )
+    def by_event(self) -> Flat:
+        """Returns the same where all positions are those of events of the first."""
+        positions = tuple(map(self._event, self.positions))
+        late = tuple(replace(one, after=self._event(one.after)) for one in self.late)
         return replace(self, positions=positions, late=late)
+
+    def _event(self, position: int) -> int:
+        """Returns the event of the first that is at a position; before all is none."""
+        return position if position < 0 else self.events[position]
 
     def whole(
         self, found: Sequence[spec.Emission], openings: int
     ) -> list[spec.Emission]:
         """Returns the rows of the whole by event; what is late leaves once."""
         before = len(self.play.opening)
-        placed = []
-        for one in found:
-            after = spec.UNKNOWN_EVENT
-            if one.after > spec.UNKNOWN_EVENT:
-                after = self.positions[before + one.after] - openings
-            placed.append(replace(one, after=after))
-        late = [
-            replace(one, after=max(one.after - openings, spec.UNKNOWN_EVENT))
-            for one in self.late
+        placed = [
+            one
+            if one.after == spec.UNKNOWN_EVENT
+            else replace(one, after=self.positions[before + one.after])
+            for one in found
         ]
-        every = [*late, *_once(late, placed)]
-        shown = [replace(one, row=without_hidden(one.row)) for one in every]
-        return sorted(shown, key=lambda one: one.after)
+        # What leaves as time passes stands in front of a row that is late by then.
+        every = sorted([*self.late, *_once(self.late, placed)], key=lambda it: it.after)
+        return [
+            replace(
+                one,
+                row=without_hidden(one.row),
+                after=max(self._event(one.after) - openings, spec.UNKNOWN_EVENT),
+            )
+            for one in every
+        ]
 
 
 def _once(
@@ -150,7 +157,7 @@ class _InnerSide:
         refuse_inner(play, join, hand)
         waits = nested.inner_settings(join, play.settings)
         within = replace(play, join=source.join, settings=waits)
-        flat = Flat.of(within)
+        flat = Flat.of(within).by_event()
         inherits = join.side(hand).window.is_inherited
         stage = Stage.of(flat.play, flat.told, inherited=inherits)
         inner = Inner(stage, flat.positions)
@@ -186,8 +193,8 @@ class _Outer:
     join: spec.JoinSpec
     inner: Mapping[spec.Hand, _InnerSide]
 
-    def flat(self, late: tuple[spec.Emission, ...]) -> Flat:
-        """Returns the whole as a play of inputs alone."""
+    def flat(self, late: tuple[spec.Emission, ...], of: tuple[int, ...]) -> Flat:
+        """Returns the whole as a play of inputs alone; each event is `of` an event."""
         openings = len(self.play.opening)
         # The pause stands for the start: what comes of the state of joins inside is
         # there before all events.
@@ -206,6 +213,7 @@ class _Outer:
         return Flat(
             spec.Play(join, inputs, events[split:], events[:split], self.play.settings),
             positions,
+            of,
             late,
             self._told(positions),
         )

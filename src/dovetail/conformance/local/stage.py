@@ -81,6 +81,7 @@ class Stage:
         if isinstance(play.join, spec.SetJoinSpec):
             return cls._of_sets(play, play.join)
         join = refuse(play)
+        play = replace(play, inputs=spec.with_intervals(join, play.inputs))
         # On the event clock a table may change while the join goes on, though it has no
         # times.
         tables = [

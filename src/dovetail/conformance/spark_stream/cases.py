@@ -206,28 +206,8 @@ def _played(spark: SparkSession, query: _Query) -> list[Named]:
         found = [list(one.lost) for one in part.scripts]
         if joins:
             found = emissions(spark, part.shape, joins, part.scripts)
-        if part.shape.stepwise and part.shape.plan.join.clock is spec.Clock.ARRIVAL:
-            found = [list(_marked(rows)) for rows in found]
         # After the marks: those count the rows too that steps have dropped.
         found = [[one for one in rows if one.row is not GONE] for rows in found]
         names = [one.name for one in group.plays]
         named += zip(names, found, strict=True)
     return named
-
-
-def _marked(rows: Sequence[spec.Emission]) -> Iterator[spec.Emission]:
-    """Gives the rows with a mark behind those of an event that the first port gave."""
-    sent = 0
-    for number, one in enumerate(rows):
-        yield one
-        sent += one.outlet is spec.Outlet.MATCHED
-        is_last = number + 1 == len(rows) or rows[number + 1].after != one.after
-        came = any(
-            other.outlet is spec.Outlet.MATCHED
-            for other in rows
-            if other.after == one.after
-        )
-        if is_last and came:
-            yield replace(
-                one, outlet=spec.Outlet.MARKS, row={"port": 0, "ordinal": sent}
-            )

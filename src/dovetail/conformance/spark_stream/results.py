@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -29,6 +31,8 @@ from dovetail.plan.stream import StreamPlan
 from dovetail.plan.ways import Onward
 
 PLACE, BATCH = reserved("place"), reserved("batch")
+BEFORE_ALL = -1
+"""The batch of what comes out before anything is played."""
 GONE: dict[str, object] = {}
 """A row that a filter behind the join has dropped, though a mark may stand behind it.
 
@@ -56,9 +60,10 @@ def emissions(
 ) -> list[list[spec.Emission]]:
     """Returns what each script put out, in the order in which it came out.
 
-    `raw` are the results of each join of the shape.
+    `raw` are the results of each join of the shape. Where each event is a batch, marks
+    stand among them in order of arrival.
     """
-    found = [list(script.lost) for script in scripts]
+    found = [[(BEFORE_ALL, one) for one in script.lost] for script in scripts]
     known: Counter[Hashable] = Counter()
     is_batch = shape.plan.join.clock is spec.Clock.BATCH
     # What a join inside has turned away leaves before what it lets out.
@@ -78,8 +83,31 @@ def emissions(
                 if shape.stepwise and not is_batch
                 else spec.UNKNOWN_EVENT
             )
-            found[one.scope].append(replace(emission, after=after))
-    return [sorted(rows, key=lambda row: row.after) for rows in found]
+            batch = one.batch if shape.stepwise else BEFORE_ALL
+            found[one.scope].append((batch, replace(emission, after=after)))
+    for rows in found:
+        rows.sort(key=itemgetter(0))
+    if shape.stepwise and shape.plan.join.clock is spec.Clock.ARRIVAL:
+        return [[*_marked(*one)] for one in zip(found, scripts, strict=True)]
+    return [[emission for _, emission in rows] for rows in found]
+
+
+def _marked(
+    found: Sequence[tuple[int, spec.Emission]], script: Script
+) -> Iterator[spec.Emission]:
+    """Gives rows with a mark behind those of an event that the first port gave.
+
+    What time lets out no row has caused, so that no mark stands behind it.
+    """
+    sent = 0
+    for batch, rows in groupby(found, key=itemgetter(0)):
+        emissions = [emission for _, emission in rows]
+        yield from emissions
+        came = sum(one.outlet is spec.Outlet.MATCHED for one in emissions)
+        if came and batch not in script.pauses:
+            sent += came
+            mark = {"port": 0, "ordinal": sent}
+            yield spec.Emission(spec.Outlet.MARKS, mark, emissions[-1].after)
 
 
 def _of_join(

@@ -4,7 +4,8 @@
     lines    state (arrival clock)   opening rows   event 0 ..
 
 On the arrival clock rows of the state meet nobody when they come, so they have a cut of
-their own, of which only late rows count. Else they share the first one.
+their own, of which only late rows count. Else they share the first one. Where each
+event is played by itself there, time passes before it in a cut of its own.
 """
 
 from __future__ import annotations
@@ -53,13 +54,15 @@ class StreamPlay:
 class Script:
     """The lines of a play with their rows; for each cut its event, and if it is state.
 
-    `lost` are rows that come out before anything is played.
+    `lost` are rows that come out before anything is played. In cuts that are `pauses`
+    time alone passes.
     """
 
     scope: int
     lines: list[Line] = field(default_factory=list)
     rows: dict[str, list[spec.Row]] = field(default_factory=dict)
     events: list[int] = field(default_factory=list)
+    pauses: set[int] = field(default_factory=set)
     lost: list[spec.Emission] = field(default_factory=list)
     has_silent_start: bool = False
 
@@ -79,7 +82,14 @@ class Script:
             self.lines.append(Line(*head, moment, one.clock))
             if isinstance(one, spec.Arrive | spec.Remove):
                 self.rows.setdefault(one.input, []).append(one.row)
+        if all(_is_pause(one) for one, _ in lines):
+            self.pauses.add(len(self.events))
         self.events.append(event)
+
+
+def _is_pause(told: Told) -> bool:
+    """Tells whether a line says nothing but how late it is."""
+    return isinstance(told, spec.Bound) and told.moment == BEGINNING
 
 
 def cut_by_time(ends: Iterable[int], events: Sequence[spec.Event]) -> tuple[int, ...]:
@@ -127,9 +137,14 @@ def script(scope: int, wanted: StreamPlay, plan: StreamPlan) -> Script:
     ):
         ends = cut_by_time(ends, play.events)
     cuts = [*pairwise((0, *ends))]
+    is_arrival = plan.join.clock is spec.Clock.ARRIVAL
+    paused = _after_a_while(play) if wanted.stepwise and is_arrival else set()
     for first, past in cuts:
         known = first if wanted.stepwise else spec.UNKNOWN_EVENT
         coming = _coming(play.events[first:past], plan, carrier)
+        if known in paused:
+            now = play.events[known].clock
+            written.cut(_coming([spec.Pause(now)], plan, carrier), known)
         # On the clock batch all inputs have ended when all has come.
         if plan.join.clock is spec.Clock.BATCH and (first, past) == cuts[-1]:
             sets = play.join.sets if isinstance(play.join, spec.SetJoinSpec) else inputs
@@ -137,6 +152,16 @@ def script(scope: int, wanted: StreamPlay, plan: StreamPlan) -> Script:
         written.cut([*state, *opening, *coming], known)
         state, opening = [], []
     return written
+
+
+def _after_a_while(play: spec.Play) -> set[int]:
+    """Returns the events that bring more than time, some of which has passed."""
+    before = (spec.Pause(), *play.opening, *play.events)[len(play.opening) :]
+    return {
+        number
+        for number, (one, other) in enumerate(zip(before, play.events, strict=False))
+        if other.clock > one.clock and not isinstance(other, spec.Pause)
+    }
 
 
 def _coming(

@@ -12,7 +12,6 @@ line has its *place* and says what it is: a row, a delete of a key, a bound or t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import reduce
@@ -108,21 +107,12 @@ class Admitted:
     late: DataFrame
 
 
-def admit(
-    source: spec.Input,
-    arrivals: Arrivals,
-    clock: spec.Clock,
-    lifetimes: Iterable[spec.Window],
-) -> Admitted:
-    """Returns which rows take part; on the clock `batch` no row is late.
-
-    A row whose interval is bad in one of the windows takes no part in any.
-    """
-    named = {window.interval for window in lifetimes if window.interval}
+def admit(source: spec.Input, arrivals: Arrivals, clock: spec.Clock) -> Admitted:
+    """Returns which rows take part; on the clock `batch` no row is late."""
     # A row that lacks its row time is late for that alone.
     has_time = F.col(TIME).isNotNull() if source.is_timed else values.yes()
     is_row = What.STATE.is_it() | What.ROW.is_it()
-    bad = reduce(Column.__or__, map(_is_bad, named), values.no())
+    bad = reduce(Column.__or__, map(_is_bad, source.intervals), values.no())
     lines = arrivals.timed(source).withColumn(_IS_BAD, is_row & has_time & bad)
     reason = F.when(F.col(_IS_BAD), F.lit("bad_interval"))
     if clock is spec.Clock.EVENT and source.is_timed:

@@ -14,7 +14,7 @@ a hidden column, and their life where it is inherited.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import assert_never
@@ -106,7 +106,7 @@ def ordered_rows(
     stops: spec.Stops = _NO_STOPS,
 ) -> BatchRows:
     """Returns the rows with the columns of ORDER; the plain rules are in force."""
-    join, inputs = plan.join, plan.inputs
+    join, inputs = plan.join, spec.with_intervals(plan.join, plan.inputs)
     arrivals, admitted, late = {}, {}, {}
     for name in spec.source_names(join):
         source, given = inputs[name], frames[name]
@@ -114,11 +114,10 @@ def ordered_rows(
         names = [quoted(column) for column in source.schema.names]
         hidden = [PLACE, WHAT] if given.has_places else []
         own = replace(given, frame=given.frame.select(*names, *hidden))
-        windows = [*_windows_on(join, name)]
         arrivals[name] = own
-        admitted[name] = admit(source, own, join.clock, windows)
+        admitted[name] = admit(source, own, join.clock)
         on_time = join.clock is spec.Clock.EVENT and source.is_timed
-        if on_time or any(window.interval for window in windows):
+        if on_time or source.intervals:
             late[name] = admitted[name].late
     # Nothing else asks when a row of a semi join has first met.
     is_open = any(one.bound < values.LATEST for one in arrivals.values())
@@ -143,25 +142,13 @@ def plain_lines(plan: batch.BatchPlan, frames: Mapping[str, DataFrame]) -> DataF
         for name, frame in frames.items()
     }
     admitted = {
-        name: admit(plan.inputs[name], one, plan.join.clock, ())
+        name: admit(plan.inputs[name], one, plan.join.clock)
         for name, one in arrivals.items()
     }
     known = _Sources(plan.inputs, arrivals, admitted, _NO_STOPS)
     asked = _Asked(row_time=False, order=False)
     meeting, _ = _met(plan, known, asked, "the join")
     return lines.result_lines(meeting)
-
-
-def _windows_on(join: spec.JoinSpec, name: str) -> Iterator[spec.Window]:
-    """Gives the windows of all sides of a tree of joins that an input is on."""
-    for hand in spec.HANDS:
-        match join.side(hand):
-            case spec.Side(source=spec.Named(named), window=window) if named == name:
-                yield window
-            case spec.Side(source=spec.Nested(inner)):
-                yield from _windows_on(inner, name)
-            case _:
-                pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,10 +254,11 @@ def _incoming(
                 name=place,
                 schema=schema_of(rows.drop(*lines.ORDER, *lives.LASTING)),
                 time=_MOMENT if spec.is_timed(side.source, known.inputs) else "",
+                intervals=(side.window.interval,) if side.window.interval else (),
             )
             timed = rows.withColumn(_MOMENT, values.timestamp(F.col(lines.ROW_TIME)))
             arrivals = Arrivals(timed.drop(*lines.ORDER))
-            admitted = admit(source, arrivals, join.clock, [side.window])
+            admitted = admit(source, arrivals, join.clock)
             late = {**below.late, place: admitted.late}
             return _Incoming(source, arrivals, admitted, late)
         case _:

@@ -23,7 +23,7 @@ from dovetail.engines.spark_stream.types import arrow_of, packed
 from dovetail.engines.spark_stream.worker import relay
 from dovetail.engines.spark_stream.worker.pack import PackSettings
 from dovetail.errors import UnsupportedError
-from dovetail.expression import ALWAYS
+from dovetail.expression import ALWAYS, Expression, Scope, parse
 from dovetail.kernels.arrays.names import (
     BAD,
     CLOCK,
@@ -42,6 +42,7 @@ from dovetail.kernels.lifetimes.measures import fits, names_of
 from dovetail.kernels.row_order import BESIDE
 from dovetail.kernels.settings import EARLY_TIME, Closing, JoinSettings
 from dovetail.kernels.tables.changelog import KEY
+from dovetail.plan.keys import hash_of
 from dovetail.plan.stream import StreamPlan, StreamSide
 
 CODE, PARTITION, POSITION, NOW, BARRED, MEASURED, SOURCE_PART = (
@@ -131,7 +132,7 @@ def packings(
 
 def partition_code(side: StreamSide) -> str:
     """Returns the SQL of a window's partition, empty where it has none."""
-    return hash_of(side.partition)
+    return _hash_of(side.partition, side.source)
 
 
 def kind_of(deletes: str, bounds: str) -> str:
@@ -141,11 +142,11 @@ def kind_of(deletes: str, bounds: str) -> str:
     return f"CASE {' '.join(cases)} ELSE {int(LineKind.ROW)} END"
 
 
-def hash_of(values: Iterable[object]) -> str:
-    """Returns the SQL of a hash of values in SQL, empty where there is none."""
-    # Spark's hash passes over nulls, so each value is hashed with whether it is null.
-    parts = [f"({value}) IS NULL, {value}" for value in values]
-    return f"xxhash64({', '.join(parts)})" if parts else ""
+def _hash_of(texts: Iterable[str], source: spec.Input) -> str:
+    """Returns the SQL of a hash of expressions over a row, empty without any."""
+    scope = Scope.row(source.schema)
+    typed = [parse(Expression(text), scope) for text in texts]
+    return hash_of((one.text, one.type) for one in typed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +270,7 @@ class _Columns:
         if self.settings.changelog:
             # Without a key each row of a table has its own.
             named = key_of(self.plan.join.side(self.side.hand), self.side.source)
-            found[KEY] = hash_of(named) or self._position()
+            found[KEY] = _hash_of(named, self.side.source) or self._position()
         return found
 
     def _intervals(self) -> Mapping[str, str]:
@@ -278,21 +279,17 @@ class _Columns:
         Bad for any window of an input is bad for all; a row without the time of its
         input takes no part anyway.
         """
-        join, own = self.plan.join, self.side.source
+        window = self.plan.join.side(self.side.hand).window
         lacks_time = f"{self.time} IS NULL" if self.time else "FALSE"
         found: dict[str, str] = {}
         bad = []
-        for hand in spec.HANDS:
-            window = join.side(hand).window
-            is_own = self.plan.side(hand).source.name == own.name
-            if not is_own or not window.interval:
-                continue
+        for interval in self.side.source.intervals:
             start, end = (
-                f"unix_micros(CAST({one.text} AS TIMESTAMP))" for one in window.interval
+                f"unix_micros(CAST({one.text} AS TIMESTAMP))" for one in interval
             )
             bad += [f"({start}) IS NULL", f"({end}) IS NULL", f"({end}) < ({start})"]
             bad += [f"({start}) < ({self.time})"] if self.time else []
-            if hand is self.side.hand:
+            if interval == window.interval:
                 for name, moment, stands in (
                     (START, start, BEGINNING),
                     (END, end, NEVER),

@@ -27,7 +27,6 @@ from dovetail import spec
 from dovetail.bind.travel import Carried, over_batches
 from dovetail.engines.code_settings import code_settings
 from dovetail.engines.kernel_settings import firing_settings, in_row_time
-from dovetail.engines.spark_stream.feeds import hash_of
 from dovetail.engines.spark_stream.labels import balanced_labels
 from dovetail.engines.spark_stream.types import as_nullable
 from dovetail.engines.spark_stream.worker import firing, relay
@@ -37,7 +36,7 @@ from dovetail.kernels.code import Coding
 from dovetail.kernels.keeping.lines import KIND, NOW
 from dovetail.kernels.keeping.windows import Windows
 from dovetail.kernels.row_order import CAME, NUMBER, RIDING, RowOrder
-from dovetail.plan.keys import comparable
+from dovetail.plan.keys import hash_of
 from dovetail.schema import Schema, quoted
 
 
@@ -102,8 +101,8 @@ def fired_in_time(
     lines = frame.select(*map(quoted, (*own, *riding)))
     if step is not None and buckets > 1:
         kinds = step.source.schema
-        keys = (comparable(quoted(it), kinds[it].type) for it in step.apart)
-        number = F.expr(f"pmod({hash_of([*keys])}, {buckets})")
+        keys = hash_of((quoted(it), kinds[it].type) for it in step.apart)
+        number = F.expr(f"pmod({keys}, {buckets})")
         lines = lines.withColumn(firing.BUCKET, number)
     rows = _staged(lines, stage, out)
     shown = own if step is None else step.schema.names
