@@ -154,7 +154,7 @@ def _changed(
     is_merged = settings.caused and settings.arrival is Arrival.MERGED
     told = changelog(changes, caused=settings.caused)
     if settings.caused:
-        told = tuple(with_causes(settings, present, it) for it in told)
+        told = with_causes(settings, present, told)
     ours, theirs = (
         int(np.count_nonzero(now.partners > before.partners))
         for now, before in zip(changes.rows, present.rows, strict=True)
@@ -224,9 +224,7 @@ def _results(
     leaving = results.leave(parts, present.rows, shape)
     if settings.inherited:
         leaving = tuple(inheritance.handed_on(horizon, one) for one in leaving)
-    if not settings.caused:
-        return leaving
-    return tuple(with_causes(settings, present, one) for one in leaving)
+    return with_causes(settings, present, leaving) if settings.caused else leaving
 
 
 def turned_away(

@@ -59,8 +59,8 @@ def fired(
 ) -> DataFrame:
     """Returns rows as an operator gives them."""
     own, beside = step.source.schema.names, riding.columns
-    # Rows of a join say when their cause has come; of bounds nothing asks it.
-    now = F.coalesce(F.col(CLOCK), F.lit(0)) if CLOCK in beside else F.lit(0)
+    # Rows of a join say when their cause has come, and bounds of its own say nothing.
+    now = F.col(CLOCK) if CLOCK in beside else F.lit(0)
     extra = [] if NOW in beside else [now.cast("bigint").alias(NOW)]
     lines = frame.select(*map(quoted, (*own, *beside)), *extra)
     names = tuple(lines.columns[len(own) :])

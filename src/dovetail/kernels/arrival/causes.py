@@ -35,6 +35,14 @@ _SIGN = np.uint64(1 << 63)
 
 
 def with_causes(
+    settings: JoinSettings, present: Present, leaving: Iterable[pa.RecordBatch]
+) -> tuple[pa.RecordBatch, ...]:
+    """Returns the tables of rows that leave with what is told of their causes."""
+    told = (_with_causes(settings, present, one) for one in leaving)
+    return tuple(one for one in told if one.num_rows)
+
+
+def _with_causes(
     settings: JoinSettings, present: Present, leaving: pa.RecordBatch
 ) -> pa.RecordBatch:
     """Returns rows that leave with what is told of their causes, by time alone first.

@@ -23,7 +23,7 @@ from dovetail.engines.spark_stream.worker.bucket import as_blobs
 from dovetail.engines.spark_stream.worker.operator import SmallShelf, StateShelf
 from dovetail.kernels.arrays.blobs import read_batch, write_batch
 from dovetail.kernels.arrays.names import TURN, LineKind, reserved
-from dovetail.kernels.arrays.rows import take_payload
+from dovetail.kernels.arrays.rows import Whole, take_payload
 from dovetail.kernels.arrival.causes import in_order as as_turns
 from dovetail.kernels.chunks import Shelf
 from dovetail.kernels.code import Coding, carry_out
@@ -320,11 +320,23 @@ class _Pieces:
         self.shelf.drop(_PIECES + number)
 
 
+def _as_places(numbers: pa.Array) -> Whole:
+    """Returns places of lines, of which there may be none."""
+    places: Whole = numbers.to_numpy().astype(np.int64)
+    return places
+
+
 def _operated(stage: Stage, keeps: _Keeps, lines: pa.RecordBatch) -> pa.RecordBatch:
     """Returns the lines that an operator makes of others."""
     beside = {*stage.riding, KIND, NOW}
     shown = [name for name in lines.schema.names if name not in beside]
-    own = lines.select([*shown, KIND, NOW])
+    # A bound that says no time says nothing here: windows must not go back for it.
+    is_bound = pc.equal(lines.column(KIND), int(LineKind.BOUND))
+    is_heard = pc.invert(pc.and_(is_bound, pc.is_null(lines.column(NOW))))
+    heard = _as_places(pc.indices_nonzero(is_heard))
+    own = take_payload(lines.select([*shown, KIND, NOW]), heard)
+    at = own.schema.get_field_index(NOW)
+    own = own.set_column(at, NOW, pc.fill_null(own.column(NOW), 0))
     # Rows make many objects and no rings, for which Python would look half of the time.
     gc.disable()
     try:
@@ -342,7 +354,7 @@ def _operated(stage: Stage, keeps: _Keeps, lines: pa.RecordBatch) -> pa.RecordBa
     kinds = lines.column(KIND)
     others = pc.indices_nonzero(pc.invert(pc.is_in(kinds, pa.array(_OWN, pa.int32()))))
     causes = np.concatenate(
-        (found.column(CAUSE).to_numpy(), others.to_numpy().astype(np.int64))
+        (heard[_as_places(found.column(CAUSE))], _as_places(others))
     )
     order = np.argsort(causes, kind="stable")
     columns = {}
