@@ -22,6 +22,7 @@ from dovetail.spec.inputs import Clock, Finish, Input, InputKind
 from dovetail.spec.join import Columns, JoinSpec, Kind, Named, Play, Side
 from dovetail.spec.rules import checked
 from dovetail.spec.windows import Forever
+from tests.chance import nests
 from tests.chance.plays import plays
 from tests.nested_plays import random_nested_play
 from tests.spark.batch_plays import batch_plays, stream_plays, table_plays
@@ -95,6 +96,19 @@ def nested_play(seed, clock):
 )
 def test_a_join_of_a_join_gives_the_rows_of_the_oracle(spark, clock, seed):
     difference = differs(spark, nested_play(seed, clock))
+    assert not difference, "\n".join(describe(difference))
+
+
+@pytest.mark.parametrize(
+    ("clock", "seed"),
+    [
+        pytest.param(clock, seed, marks=[pytest.mark.long] if seed >= 2 else [])
+        for clock in (Clock.BATCH, Clock.EVENT)
+        for seed in range(60)
+    ],
+)
+def test_a_join_of_a_join_of_the_whole_spec(spark, clock, seed):
+    difference = differs(spark, nests.nested_play(seed, accepted, clock))
     assert not difference, "\n".join(describe(difference))
 
 

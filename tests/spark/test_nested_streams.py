@@ -13,9 +13,13 @@ import dovetail as dt
 from dovetail import spec
 from dovetail.conformance import oracle
 from dovetail.conformance.lines import Sight
+from dovetail.conformance.local.refusals import refuse_inner
 from dovetail.errors import UnsupportedError
+from dovetail.plan.nested import inner_joins
 from dovetail.plan.stream import plan_play
 from dovetail.spec.inputs import Clock
+from tests.chance.nests import nested_play
+from tests.conformance.local.test_streams import accepted as streamed
 from tests.nested_plays import random_nested_play, random_waiting_play
 from tests.range_plays import random_range_play
 from tests.spark.rows import bag
@@ -78,6 +82,28 @@ def test_rows_of_a_join_wait_for_a_table(spark, plays):
 
 
 CLOCKS = (Clock.EVENT, Clock.ARRIVAL)
+
+
+def of_the_whole_spec(play):
+    """Raises what a stream cannot do, or what is not known before all has come."""
+    streamed(play)
+    for hand in inner_joins(play.join):
+        refuse_inner(play, play.join, hand)
+    oracle.play(play)
+
+
+@pytest.mark.timeout(HOUR)
+@pytest.mark.parametrize("clock", CLOCKS)
+@pytest.mark.parametrize(
+    "seeds",
+    [pytest.param(range(1)), pytest.param(range(1, 60), marks=pytest.mark.long)],
+)
+def test_a_join_of_a_join_of_the_whole_spec(spark, clock, seeds):
+    plays = {
+        f"nested/whole/{seed}": nested_play(seed, of_the_whole_spec, clock)
+        for seed in seeds
+    }
+    assert differences(spark, plays, "random:1") == {}
 
 
 @pytest.mark.timeout(HOUR)

@@ -123,6 +123,7 @@ CAUGHT = ("in_front_of_a_join", "behind_a_join")
     ("split", "turns", "failed"),
     [
         ("random:3", MET, CAUGHT),
+        ("each", ("time_behind_goes_on",), ("behind_a_join",)),
         *(
             pytest.param(split, (), (), marks=pytest.mark.long)
             for split in ("whole", "each")
