@@ -82,7 +82,7 @@ def test_rows_of_all_buckets_stand_as_their_causes_do(arrival):
     for bucket in range(BUCKETS):
         hands, places = drawn(chance)
         fresh = tuple(map(rows_of, hands))
-        found = with_causes(by(arrival), present(fresh), leaving_at(places))
+        (found,) = with_causes(by(arrival), present(fresh), [leaving_at(places)])
         told += [(one[TURN], bucket, one["row"]) for one in found.to_pylist()]
         stands = {
             place: (number_of(arrival, own, moment), hand, own)
@@ -111,8 +111,10 @@ def test_the_next_join_numbers_rows_by_their_turns():
 def test_what_was_there_from_the_start_lets_nothing_out():
     there, came = rows_of([(0, 0, 0)], from_start=True), rows_of([(1, 0, 1)])
     sides = present((there, came))
-    found = with_causes(by(Arrival.SEQUENCE), sides, leaving_at([0, 1]))
+    settings = by(Arrival.SEQUENCE)
+    (found,) = with_causes(settings, sides, [leaving_at([0, 1])])
     assert found.column("row").to_pylist() == [1]
+    assert with_causes(settings, sides, [leaving_at([0])]) == ()
 
 
 @pytest.mark.parametrize("arrival", list(Arrival))
@@ -124,7 +126,7 @@ def test_what_time_lets_out_stands_by_its_last_moments_in_front_of_all(arrival):
         right = rows_of([(owns[1], owns[1], 1)])
         leaving = leaving_at([0, 1, 2], [6, 6 + bucket, None])
         sides = present((left, right), old=(1, 1))
-        found = with_causes(settings, sides, leaving)
+        (found,) = with_causes(settings, sides, [leaving])
         own = found.to_pylist()
         told += [(one[PLACE], one[TURN], bucket, one["row"]) for one in own]
         assert found.column(CLOCK).to_pylist() == [NOW, NOW, 10 * owns[2]]
@@ -147,7 +149,7 @@ def test_the_null_rows_of_late_rows_stand_where_those_came(arrival):
     )
     (late,) = late_null_rows(settings, arrived)
     fresh = rows_of([(4, 4, 0)]), rows_of([(6, 6, 1)])
-    others = with_causes(settings, present(fresh), leaving_at([0, 1]))
+    (others,) = with_causes(settings, present(fresh), [leaving_at([0, 1])])
     turns = [*late.column(TURN).to_pylist(), *others.column(TURN).to_pylist()]
     stands = [
         (number_of(arrival, own, own), hand, own)

@@ -70,6 +70,7 @@ def unnested(
         hand: known.get(hand) or rows_of_join(source, inputs, hand)
         for hand, source in inner_joins(join).items()
     }
+    inputs = spec.with_intervals(join, inputs)
     if not rows:
         return join, inputs
     columns = spec.selected_columns(join, spec.side_schemas(join, inputs))

@@ -99,9 +99,9 @@ def paths_of(join: spec.SetJoinSpec, inputs: spec.Inputs) -> Paths:
             # In the type that all sets have, so that their rows can be one.
             is_cast = known is not None and known.type != column.type
             texts[column.name] = f"CAST({text} AS {column.type})" if is_cast else text
-        kinds = source.schema
         version = hash_of(
-            (f"l.{schema.quoted(it)}", kinds[it].type) for it in source.key
+            (f"l.{schema.quoted(name)}", source.schema[name].type)
+            for name in source.key
         )
         texts |= {SET: str(number), VERSION: version or "NULL"}
         select = tuple((name, Expression(text)) for name, text in texts.items())

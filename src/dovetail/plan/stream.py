@@ -336,7 +336,6 @@ def plan_stream(
     STREAM.refuse_unsupported(used | features.features_of_settings(settings))
     if isinstance(join, spec.SetJoinSpec):
         return _plan_of_sets(join, inputs, feeds)
-    inputs = spec.with_intervals(join, inputs)
     inside = inside or _inside(join, inputs, feeds, settings, changes)
     join, inputs = nested.unnested(join, inputs)
     _refuse_driven_out(join, feeds)
@@ -395,7 +394,7 @@ def _inside(
     changes: frozenset[str] | None,
 ) -> Mapping[spec.Hand, StreamPlan]:
     """Returns the plans of joins whose rows are sides, or raises what is not done."""
-    plans = {}
+    plans, inputs = {}, spec.with_intervals(join, inputs)
     for hand, source in nested.inner_joins(join).items():
         missing = dict(nested.missing_inside(join, source, inputs, settings))
         own, is_table = feeds[hand].inside, bool(source.key)

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from dovetail import schema, spec
 from dovetail.conformance.local import outlets
@@ -104,7 +105,8 @@ class Flat:
             for one in found
         ]
         # What leaves as time passes stands in front of a row that is late by then.
-        every = sorted([*self.late, *_once(self.late, placed)], key=lambda it: it.after)
+        every = [*self.late, *_once(self.late, placed)]
+        every.sort(key=attrgetter("after"))
         return [
             replace(
                 one,
@@ -193,8 +195,8 @@ class _Outer:
     join: spec.JoinSpec
     inner: Mapping[spec.Hand, _InnerSide]
 
-    def flat(self, late: tuple[spec.Emission, ...], of: tuple[int, ...]) -> Flat:
-        """Returns the whole as a play of inputs alone; each event is `of` an event."""
+    def flat(self, late: tuple[spec.Emission, ...], numbers: tuple[int, ...]) -> Flat:
+        """Returns the whole as a play of inputs alone."""
         openings = len(self.play.opening)
         # The pause stands for the start: what comes of the state of joins inside is
         # there before all events.
@@ -213,7 +215,7 @@ class _Outer:
         return Flat(
             spec.Play(join, inputs, events[split:], events[:split], self.play.settings),
             positions,
-            of,
+            numbers,
             late,
             self._told(positions),
         )

@@ -111,6 +111,7 @@ def script(scope: int, wanted: StreamPlay, plan: StreamPlan) -> Script:
     inputs = {side.source.name: side.source for side in plan.leaves}
     # Of a data set in row time nothing can still come: it is whole from the start.
     is_in_time = plan.join.clock is spec.Clock.EVENT
+    is_arrival = plan.join.clock is spec.Clock.ARRIVAL
     data_sets = {
         name for name, one in inputs.items() if one.kind is spec.InputKind.DATASET
     }
@@ -124,7 +125,7 @@ def script(scope: int, wanted: StreamPlay, plan: StreamPlan) -> Script:
     # Time passes for all inputs at once: it does not matter which one tells it.
     carrier = wanted.carrier or plan.leaves[0].source.name
     opening = _coming(play.opening, plan, carrier)
-    written.has_silent_start = bool(state) and plan.join.clock is spec.Clock.ARRIVAL
+    written.has_silent_start = bool(state) and is_arrival
     if written.has_silent_start:
         written.cut(state, spec.UNKNOWN_EVENT)
         state = []
@@ -132,12 +133,9 @@ def script(scope: int, wanted: StreamPlay, plan: StreamPlan) -> Script:
         written.cut([*state, *opening], spec.UNKNOWN_EVENT)
         state, opening = [], []
     ends = wanted.ends
-    if plan.join.clock is spec.Clock.ARRIVAL and (
-        plan.every_inside or plan.onward.keeps_rows
-    ):
+    if is_arrival and (plan.every_inside or plan.onward.keeps_rows):
         ends = cut_by_time(ends, play.events)
     cuts = [*pairwise((0, *ends))]
-    is_arrival = plan.join.clock is spec.Clock.ARRIVAL
     paused = _after_a_while(play) if wanted.stepwise and is_arrival else set()
     for first, past in cuts:
         known = first if wanted.stepwise else spec.UNKNOWN_EVENT

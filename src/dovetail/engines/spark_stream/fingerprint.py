@@ -100,10 +100,13 @@ class Identity:
         # Whether too many candidates fail a join changes no state of it: so a join that
         # has failed goes on as one that skips such rows.
         join = replace(join, picks=join.picks.skipping)
+        # The windows say by which intervals rows of a side live; which are bad for
+        # another join no state tells.
+        inputs = (replace(it, name="", rows=(), intervals=()) for it in self.inputs)
         return {
             "format": FORMAT,
             "join": write_join(join),
-            "inputs": [plain(replace(one, name="", rows=())) for one in self.inputs],
+            "inputs": [plain(one) for one in inputs],
             "self_join": left.name == right.name,
             "sides": plain(self.sides),
             "manner": _nameless(plain(self.manner)),

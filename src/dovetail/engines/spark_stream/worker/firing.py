@@ -326,17 +326,26 @@ def _as_places(numbers: pa.Array) -> Whole:
     return places
 
 
+def _heard(lines: pa.RecordBatch) -> tuple[Whole, pa.RecordBatch]:
+    """Returns the places of lines that say something to an operator, and these.
+
+    A bound that says no time does not: no window must go back for it.
+    """
+    now = lines.column(NOW)
+    is_bound = pc.equal(lines.column(KIND), int(LineKind.BOUND))
+    is_silent = pc.and_(is_bound, pc.is_null(now))
+    at = lines.schema.get_field_index(NOW)
+    # What was there from the start came before all time.
+    lines = lines.set_column(at, NOW, pc.fill_null(now, 0))
+    heard = _as_places(pc.indices_nonzero(pc.invert(is_silent)))
+    return heard, take_payload(lines, heard)
+
+
 def _operated(stage: Stage, keeps: _Keeps, lines: pa.RecordBatch) -> pa.RecordBatch:
     """Returns the lines that an operator makes of others."""
     beside = {*stage.riding, KIND, NOW}
     shown = [name for name in lines.schema.names if name not in beside]
-    # A bound that says no time says nothing here: windows must not go back for it.
-    is_bound = pc.equal(lines.column(KIND), int(LineKind.BOUND))
-    is_heard = pc.invert(pc.and_(is_bound, pc.is_null(lines.column(NOW))))
-    heard = _as_places(pc.indices_nonzero(is_heard))
-    own = take_payload(lines.select([*shown, KIND, NOW]), heard)
-    at = own.schema.get_field_index(NOW)
-    own = own.set_column(at, NOW, pc.fill_null(own.column(NOW), 0))
+    heard, own = _heard(lines.select([*shown, KIND, NOW]))
     # Rows make many objects and no rings, for which Python would look half of the time.
     gc.disable()
     try:
