@@ -56,7 +56,7 @@ WINDOW = '"window":{"range":{"following":"0 seconds","preceding":"60 seconds"}}'
 
 def test_what_is_hashed_is_canonical_json():
     assert IDENTITY.text == (
-        f'{{"buckets":16,"counted":false,"format":11,"inputs":[{INPUT},{INPUT}],'
+        f'{{"buckets":16,"counted":false,"format":12,"inputs":[{INPUT},{INPUT}],'
         '"join":{"clock":"event","hard":[["l.k","r.k"]],'
         f'"left":{{"from":"left",{WINDOW}}},"right":{{"from":"right",{WINDOW}}},'
         '"type":"inner"},"manner":{"arrival":"merged"},'

@@ -26,7 +26,7 @@ from dovetail.spec.inputs import (
 from dovetail.spec.picks import AtMost, Direction, Limit, OnExceed, Tie, Unlimited
 from dovetail.spec.spans import NO_TIME, Span
 
-FORMAT = 11
+FORMAT = 12
 """Which blobs a state is made of; one of another format is refused."""
 
 
