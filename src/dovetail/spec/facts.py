@@ -69,7 +69,8 @@ def source_names(join: JoinSpec | SetJoinSpec) -> tuple[str, ...]:
 def with_intervals(join: JoinSpec, inputs: Inputs) -> Inputs:
     """Returns inputs that know the intervals by which their rows live on any side.
 
-    What they know already stays: it is of a join around this one.
+    What they know already stays: it is of a join around this one. A batch inside a join
+    that moves is a data set of its own, of which the join around it knows nothing.
     """
     known = dict(inputs)
     for name, window in _windows(join):
@@ -82,10 +83,11 @@ def with_intervals(join: JoinSpec, inputs: Inputs) -> Inputs:
 def _windows(join: JoinSpec) -> Iterator[tuple[str, Window]]:
     """Yields the inputs of a join and those inside it, each with its side's window."""
     for side in map(join.side, HANDS):
-        if isinstance(side.source, Nested):
-            yield from _windows(side.source.join)
-        else:
-            yield side.source.name, side.window
+        match side.source:
+            case Named(name):
+                yield name, side.window
+            case Nested(JoinSpec(clock=join.clock) as inner):
+                yield from _windows(inner)
 
 
 def known_input(source: Source, inputs: Inputs) -> Input:

@@ -158,7 +158,11 @@ class _InnerSide:
         """Returns the side, its join played."""
         refuse_inner(play, join, hand)
         waits = nested.inner_settings(join, play.settings)
-        within = replace(play, join=source.join, settings=waits)
+        inputs = play.inputs
+        if source.join.clock is not join.clock:
+            # A data set of its own: what is bad around it is not in it.
+            inputs = {it: replace(one, intervals=()) for it, one in inputs.items()}
+        within = replace(play, join=source.join, inputs=inputs, settings=waits)
         flat = Flat.of(within).by_event()
         inherits = join.side(hand).window.is_inherited
         stage = Stage.of(flat.play, flat.told, inherited=inherits)
