@@ -8,16 +8,13 @@ from dataclasses import replace
 from functools import partial
 from random import Random
 
-from dovetail.errors import EngineError, SpecError, UnsupportedError
 from dovetail.expression import Expression
 from dovetail.spec.inputs import Clock, Input, InputKind
-from dovetail.spec.join import Columns, Kind, Named, Nested, Play
-from dovetail.spec.rules import checked
+from dovetail.spec.join import Columns, Kind, Named, Nested
 from dovetail.spec.windows import Inherited
 from tests.chance.dice import Dice
-from tests.chance.events import events
 from tests.chance.inputs import inputs, one_input
-from tests.chance.plays import first_rows, join_of, settings
+from tests.chance.plays import first_of, join_of, of_join
 from tests.chance.rows import Rows
 
 ONE_SIDED = {
@@ -31,16 +28,12 @@ NAME = "nest"
 
 
 def nested_play(seed, accepts, clock):
-    """Returns the play of a seed, a join of a join, that an engine can play."""
+    """Returns the play of a seed, a join of a join, that an engine can play.
+
+    In that of every other seed much is rare.
+    """
     dice = Dice(Random(f"nest {clock.value} {seed}"), bold=seed % 2 == 1)
-    while True:
-        try:
-            play = checked(drawn(dice, clock))
-            accepts(play)
-        except (SpecError, UnsupportedError, EngineError):
-            # A batch inside is played before all, and may be over its limit.
-            continue
-        return play
+    return first_of(partial(drawn, dice, clock), accepts)
 
 
 def drawn(dice, clock):
@@ -60,9 +53,7 @@ def drawn(dice, clock):
     join = join_of(dice, clock, dice.shuffled([stands_for, sources[other]]))
     nested = partial(nesting, dice, clock, inner)
     join = replace(join, left=nested(join.left), right=nested(join.right))
-    happened = events(dice, clock, list(sources.values()), rows)
-    opening = dice.rarely(4, (), lambda: first_rows(happened, dice.number(0, 2)))
-    return Play(join, sources, happened[len(opening) :], opening, settings(dice))
+    return of_join(dice, join, sources, rows)
 
 
 def columns(dice, kind):

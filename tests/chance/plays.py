@@ -14,7 +14,7 @@ from random import Random
 from hypothesis import strategies as st
 
 from dovetail.conformance.oracle import clocks
-from dovetail.errors import SpecError, UnsupportedError
+from dovetail.errors import EngineError, SpecError, UnsupportedError
 from dovetail.expression import Expression
 from dovetail.spec.inputs import (
     Arrive,
@@ -78,11 +78,17 @@ def plays(accepts=clocks.playable, clock=None):
 def play_of(dice, accepts, clock):
     """Returns the first play by chance that is sound, and that an engine accepts."""
     clock = clock or dice.pick(list(Clock))
+    return first_of(partial(drawn, dice, clock), accepts)
+
+
+def first_of(draw, accepts):
+    """Returns the first play that is drawn sound, and that an engine accepts."""
     while True:
         try:
-            play = checked(drawn(dice, clock))
+            play = checked(draw())
             accepts(play)
-        except (SpecError, UnsupportedError):
+        except (SpecError, UnsupportedError, EngineError):
+            # A batch inside is played before all, and may be over its limit.
             continue
         return play
 
@@ -92,7 +98,12 @@ def drawn(dice, clock):
     rows = Rows(dice)
     sources, names = inputs(dice, clock, rows)
     join = join_of(dice, clock, [sources[name] for name in names])
-    happened = events(dice, clock, list(sources.values()), rows)
+    return of_join(dice, join, sources, rows)
+
+
+def of_join(dice, join, sources, rows):
+    """A play of a join: what happens, and the switches."""
+    happened = events(dice, join.clock, list(sources.values()), rows)
     opening = dice.rarely(4, (), lambda: first_rows(happened, dice.number(0, 2)))
     rest = happened[len(opening) :]
     return Play(join, sources, rest, opening, settings(dice))

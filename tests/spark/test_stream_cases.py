@@ -38,6 +38,8 @@ FEW = [
         "nested/inherited_end_learnt_after_its_row_has_left",
     ),
     *("nested/batch_inside_arrival", "state/bad_interval_inside", "sets/inner"),
+    "arrival_seconds/no_mark_for_expiry",
+    "nested/what_time_lets_out_leaves_before_a_row_that_is_late_by_then",
 ]
 """Played event by event: a batch each."""
 HOUR = 3600

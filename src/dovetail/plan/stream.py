@@ -89,7 +89,6 @@ class Feed:
 
 
 Feeds = Mapping[spec.Hand, Feed]
-"""How the place of rows begins that have no number."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,12 @@ import pytest
 
 from dovetail.conformance import local, oracle
 from dovetail.conformance.local.play import Cut, play_cut
-from dovetail.conformance.local.refusals import refuse
+from dovetail.conformance.local.refusals import refuse, refuse_inner
 from dovetail.conformance.local.stage import Stage
 from dovetail.conformance.oracle import clocks
 from dovetail.errors import EngineError, UnsupportedError
 from dovetail.plan.features import Combination
+from dovetail.plan.nested import inner_joins
 from dovetail.schema import shown_row
 from dovetail.spec.inputs import Clock, Order, Outlet
 from tests.conformance.local.shelf import OnShelf
@@ -73,9 +74,11 @@ def cut_play(play, chance):
 
 
 def accepted(play):
-    """Raises what the definition or the kernels cannot do yet."""
+    """Raises what the definition or the kernels cannot do yet, also of joins inside."""
     clocks.playable(play)
     refuse(play)
+    for hand in inner_joins(play.join):
+        refuse_inner(play, play.join, hand)
 
 
 def outcome(run):

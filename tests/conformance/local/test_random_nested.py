@@ -13,10 +13,8 @@ import pytest
 from dovetail.conformance import local, oracle
 from dovetail.conformance.local.nested import Flat
 from dovetail.conformance.local.play import Cut, play_cut
-from dovetail.conformance.local.refusals import refuse_inner
 from dovetail.conformance.local.stage import Stage
 from dovetail.errors import UnsupportedError
-from dovetail.plan.nested import inner_joins
 from dovetail.spec.inputs import Clock, Outlet
 from tests.chance.nests import nested_play
 from tests.conformance.local.agreement import (
@@ -64,13 +62,6 @@ def test_kernels_equal_the_definition_and_no_cut_changes_a_row(chunk, clock):
         assert bag(cut_outer(play, seed)) == bag(found), seed
 
 
-def accepted_inside(play):
-    """Raises what the definition or the kernels cannot do, of the join inside too."""
-    accepted(play)
-    for hand in inner_joins(play.join):
-        refuse_inner(play, play.join, hand)
-
-
 def late_last(emissions):
     """The same rows, the late ones apart: those of a batch are under no order."""
     if isinstance(emissions, str):
@@ -84,7 +75,7 @@ def late_last(emissions):
 @pytest.mark.parametrize("chunk", CHUNKS)
 def test_joins_of_joins_of_the_whole_spec_equal_the_definition(chunk, clock):
     for seed in seeds_of(chunk, CHUNK):
-        play = nested_play(seed, accepted_inside, clock)
+        play = nested_play(seed, accepted, clock)
         found = of_kernels(play)
         if clock is Clock.BATCH:
             defined = outcome(partial(oracle.play, play))

@@ -53,14 +53,14 @@ class Flat:
     """A play of inputs alone, made of one with inner joins.
 
     `positions` are those of its events among the events of the first one, its opening
-    included; where time passes in front of some, `events` are those of the first for
-    each. `late` are the rows that inner joins have turned away, `told` what is to be
+    included; where time passes in front of some, `numbers` tell for each of which event
+    it is. `late` are the rows that inner joins have turned away, `told` what is to be
     known beside the events.
     """
 
     play: spec.Play
     positions: tuple[int, ...]
-    events: tuple[int, ...]
+    numbers: tuple[int, ...]
     late: tuple[spec.Emission, ...] = ()
     told: Told = NOTHING_TOLD
 
@@ -91,7 +91,7 @@ class Flat:
 
     def _event(self, position: int) -> int:
         """Returns the event of the first that is at a position; before all is none."""
-        return position if position < 0 else self.events[position]
+        return position if position < 0 else self.numbers[position]
 
     def whole(
         self, found: Sequence[spec.Emission], openings: int

@@ -208,12 +208,12 @@ class Query:
             rows = self._subquery(filled, alias)
             listed = [exp.column(one.name, table=one.table) for one in rows.columns]
         if rows.is_stream:
-            what = "EXISTS or IN of a query of a stream"
+            what = "EXISTS, IN or ANY of a query of a stream"
             hint = "JOIN with a window on each stream looks for rows of another one"
             raise self.text.wrong(query, what, "a query of tables", hint)
         alone = Pair.alone(rows)
         if values and len(listed) != len(values):
-            what = f"a query behind IN that selects {len(listed)}"
+            what = f"a query behind IN or ANY that selects {len(listed)}"
             expected = f"{len(values)}, as many as values in front of it"
             raise self.text.wrong(written, what, expected)
         pair = Pair(left, rows.named_apart(alias))
